@@ -1,0 +1,279 @@
+"""Settings: `odinconfig.json` of the user and of the workspace, the editor's settings, the environment.
+
+A bad value is reported by its name and line, and its default is used. What a workspace brings may only restrict
+until the workspace is trusted."""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import platformdirs
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from odin_lsp.values import is_list, is_object, problem
+
+FILE_NAME = "odinconfig.json"
+MAX_FILE_BYTES = 1024 * 1024
+ENVIRONMENT = {"ODIN_MODEL": "model", "ODIN_SMALL_MODEL": "smallModel"}
+FREE_FOR_WORKSPACES = {"model", "smallModel", "fallbackModels", "forbiddenCommands", "limits"}
+"""What a workspace may set before it is trusted. Limits only downwards, models only among the user's own."""
+NEVER_FOR_WORKSPACES = {"keys", "network"}
+"""What no workspace may set: it would lead the user's keys elsewhere."""
+
+Origin = Literal["user", "workspace", "editor", "environment", "flags"]
+Place = tuple[str | int, ...]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Limits(Section):
+    max_turns: int = Field(default=100, ge=0)
+    """Steps of the planner in one turn; 0 is unlimited."""
+    max_budget_usd: float = Field(default=0.0, ge=0)
+    """Dollars in one turn; 0 is unlimited."""
+    max_tokens: int = Field(default=8192, ge=1)
+    """Tokens the model may write in one step."""
+
+
+class Timeouts(Section):
+    client: float = Field(default=10.0, gt=0)
+    """Seconds for what the editor answers by itself."""
+    person: float | None = Field(default=None, gt=0)
+    """Seconds for what a person decides; none: as long as it takes."""
+    idle: float = Field(default=300.0, gt=0)
+    """Seconds of silence after which a model's stream is given up."""
+
+
+class Network(Section):
+    proxy: str | None = None
+    """URL of an HTTP proxy; without it HTTPS_PROXY and its kin are used."""
+    ca_bundle: str | None = None
+    """PEM file of the certificate authorities to trust; without it SSL_CERT_FILE is used."""
+
+
+class Retries(Section):
+    attempts: int = Field(default=6, ge=1, le=20)
+    """Tries of one request over all keys and models, the first included."""
+    longest_wait: float = Field(default=60.0, ge=0)
+    """Seconds: a provider that asks for more is given up in favour of the next model."""
+
+
+class Config(Section):
+    model: str | None = None
+    """The planner's model, `provider/model`. Without it: the provider whose key is set, else `offline/odin`."""
+    small_model: str | None = None
+    """The model for everything else: titles, summaries, digests."""
+    fallback_models: tuple[str, ...] = ()
+    """Models to try in this order when `model` cannot be reached."""
+    keys: Mapping[Literal["anthropic", "google", "openai"], tuple[str, ...]] = {}
+    """Names of environment variables that hold a provider's keys, in the order to use them."""
+    network: Network = Network()
+    limits: Limits = Limits()
+    timeouts: Timeouts = Timeouts()
+    retries: Retries = Retries()
+    allowed_commands: tuple[str, ...] = ()
+    """Commands that run without asking in Edit mode."""
+    forbidden_commands: tuple[str, ...] = ()
+    """Commands that never run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    origin: Origin
+    name: str
+    """What a person calls it: a path, or `the editor's settings`."""
+    values: Mapping[str, Any]
+    lines: Mapping[Place, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigProblem:
+    source: str
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.source}{f':{self.line}' if self.line else ''}: {self.message}"
+
+
+def user_file() -> Path:
+    return Path(platformdirs.user_config_dir("odin", appauthor=False)) / FILE_NAME
+
+
+def load(
+    root: Path | None,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    flags: Mapping[str, Any] | None = None,
+    trusted: bool = False,
+) -> tuple[Config, tuple[ConfigProblem, ...]]:
+    """The settings in force for the workspace at `root`, and what was wrong with them."""
+    problems: list[ConfigProblem] = []
+    layers = [_file("user", user_file(), problems)]
+    if root is not None:
+        layers.append(_file("workspace", root / FILE_NAME, problems))
+    environment = {key: os.environ[name] for name, key in ENVIRONMENT.items() if os.environ.get(name)}
+    layers += [
+        Layer("editor", "the editor's settings", settings or {}, {}),
+        Layer("environment", "the environment", environment, {}),
+        Layer("flags", "the command line", flags or {}, {}),
+    ]
+    config = Config()
+    for layer in layers:
+        config = _apply(config, layer, trusted=trusted, problems=problems)
+    return config, tuple(problems)
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of the file, for editors."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema(by_alias=True)}
+
+
+def _file(origin: Origin, path: Path, problems: list[ConfigProblem]) -> Layer:
+    nothing = Layer(origin, str(path), {}, {})
+
+    def fail(message: str, line: int | None = None) -> Layer:
+        problems.append(ConfigProblem(str(path), line, f"{message}; the file is not used"))
+        return nothing
+
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            return fail("it is larger than 1 MiB")
+        text = path.read_text(encoding="utf-8-sig")
+        values = json.loads(text)
+    except FileNotFoundError:
+        return nothing
+    except OSError as error:
+        return fail(f"it cannot be read ({error.strerror})")
+    except UnicodeDecodeError:
+        return fail("it is not UTF-8")
+    except json.JSONDecodeError as error:
+        return fail(f"not valid JSON: {error.msg}", error.lineno)
+    except RecursionError:
+        return fail("it is nested too deeply")
+    if not is_object(values):
+        return fail("it is not a JSON object", 1)
+    lines: dict[Place, int] = {}
+    for place, line in _places(text):
+        if place in lines:
+            problems.append(ConfigProblem(str(path), line, f"`{_dotted(place)}` stands here twice; this one counts"))
+        lines[place] = line
+    values.pop("$schema", None)
+    return Layer(origin, str(path), values, lines)
+
+
+def _apply(config: Config, layer: Layer, *, trusted: bool, problems: list[ConfigProblem]) -> Config:
+    """`config` with the layer's good values over it."""
+    values = json.loads(json.dumps(layer.values))
+
+    def report(place: Place, message: str) -> None:
+        problems.append(ConfigProblem(layer.name, layer.lines.get(place), message))
+
+    if layer.origin == "workspace":
+        _restrict(config, values, trusted=trusted, report=report)
+    while faults := _faults(values):
+        for item in faults:
+            place = _drop(values, item["loc"])
+            report(place, problem(item) + ("" if item["type"] == "extra_forbidden" else "; it is not used"))
+    return Config.model_validate(_merge(config.model_dump(by_alias=True, mode="json"), values))
+
+
+def _faults(values: dict[str, Any]) -> list[Any]:
+    try:
+        Config.model_validate(values)
+    except ValidationError as error:
+        return list(reversed(error.errors()))
+    return []
+
+
+def _restrict(config: Config, values: dict[str, Any], *, trusted: bool, report: Callable[[Place, str], None]) -> None:
+    """Take out of a workspace's values what it may not set."""
+    known = {to_camel(name) for name in Config.model_fields}
+    for key in [key for key in values if key in known]:
+        if key in NEVER_FOR_WORKSPACES:
+            del values[key]
+            report((key,), f"`{key}` is not taken from a workspace; set it in {user_file()}")
+        elif not trusted and key not in FREE_FOR_WORKSPACES:
+            del values[key]
+            report((key,), f"`{key}` is not used until you trust this workspace")
+    if trusted:
+        return
+    for key in ("model", "smallModel"):
+        if str(values.get(key, "")).startswith("scripted/"):
+            del values[key]
+            report((key,), f"`{key}`: a script is not used until you trust this workspace")
+    limits = values.get("limits")
+    if is_object(limits):
+        current = config.limits.model_dump(by_alias=True)
+        for key in [key for key in limits if key in current]:
+            new, old = limits[key], current[key]
+            if isinstance(new, int | float) and old and not 0 < new <= old:
+                del limits[key]
+                report(("limits", key), f"`limits.{key}` may only be lowered until you trust this workspace")
+
+
+def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for key, value in above.items():
+        old = merged.get(key)
+        if key == "forbiddenCommands" and is_list(value) and is_list(old):
+            merged[key] = [*old, *value]
+        elif is_object(old) and is_object(value):
+            merged[key] = _merge(old, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _drop(values: Any, loc: Sequence[str | int]) -> Place:
+    """Remove what stands at `loc`, or the nearest that is there; the place of its key."""
+    part, rest = loc[0], loc[1:]
+    inner: Any = values[part]
+    if rest and (is_object(inner) or is_list(inner)):
+        below = _drop(inner, rest)
+        return () if is_list(values) else (part, *below)
+    del values[part]
+    return (part,) if is_object(values) else ()
+
+
+def _dotted(place: Place) -> str:
+    return ".".join(str(part) for part in place)
+
+
+def _places(text: str) -> Iterator[tuple[Place, int]]:
+    """Where each key of a valid JSON text stands: its path and its line."""
+    decoder = json.JSONDecoder()
+
+    def skip(at: int) -> int:
+        while at < len(text) and text[at] in " \t\r\n\ufeff":
+            at += 1
+        return at
+
+    def value(at: int, place: Place) -> Iterator[tuple[Place, int]]:
+        """Yields the places below; the end is kept in `end`."""
+        nonlocal end
+        at = skip(at)
+        if text[at] not in "{[":
+            end = decoder.raw_decode(text, at)[1]
+            return
+        closing, index, at = ("}" if text[at] == "{" else "]"), 0, skip(at + 1)
+        while text[at] != closing:
+            key: str | int = index
+            if closing == "}":
+                key, after = decoder.raw_decode(text, at)
+                yield (*place, key), text.count("\n", 0, at) + 1
+                at = skip(after) + 1
+            yield from value(at, (*place, key))
+            at, index = skip(end), index + 1
+            if text[at] == ",":
+                at = skip(at + 1)
+        end = at + 1
+
+    end = 0
+    yield from value(0, ())

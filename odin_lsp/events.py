@@ -1,0 +1,258 @@
+"""What happens in a turn, as frozen values. `docs/protocol.md` lists them for editors."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from odin_lsp.values import Value
+
+Mode = Literal["ask_mode", "plan_mode", "edit_mode"]
+Activity = Literal[
+    "idle",
+    "connecting",
+    "waiting_headers",
+    "waiting_token",
+    "streaming",
+    "executing",
+    "compacting",
+    "retrying",
+    "retrying_key",
+    "cooling",
+    "verifying",
+]
+ExitReason = Literal[
+    "end_turn",
+    "max_turns",
+    "max_budget",
+    "max_tokens",
+    "refused",
+    "loop",
+    "interrupted",
+    "aborted",
+    "failed",
+]
+TodoStatus = Literal["pending", "in_progress", "completed"]
+ToolStatus = Literal["success", "error", "cancelled"]
+Level = Literal["info", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Todo(Value):
+    id: str
+    content: str
+    status: TodoStatus
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRecord(Value):
+    name: str
+    description: str
+    affected_files: tuple[str, ...]
+    status: ToolStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Usage(Value):
+    """Tokens and money. `input_tokens` are those that no cache served."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost_usd: float = 0.0
+    context_tokens: int = 0
+    """The prompt of the last request, cached or not."""
+    context_limit: int = 0
+
+    def plus(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cache_read_tokens + other.cache_read_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+            self.cost_usd + other.cost_usd,
+            other.context_tokens or self.context_tokens,
+            other.context_limit or self.context_limit,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome(Value):
+    turn_id: str
+    session_id: str
+    mode: Mode
+    reason: ExitReason
+    answer: str
+    detail: str | None = None
+    todos: tuple[Todo, ...] = ()
+    tools: tuple[ToolRecord, ...] = ()
+    receipts: tuple[Mapping[str, Any], ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    duration_ms: int = 0
+    model_ms: int = 0
+    steps: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TurnQueued(Value):
+    position: int
+    kind: Literal["turnQueued"] = "turnQueued"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted(Value):
+    mode: Mode
+    model: str
+    kind: Literal["turnStarted"] = "turnStarted"
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityChanged(Value):
+    activity: Activity
+    detail: str = ""
+    kind: Literal["activityChanged"] = "activityChanged"
+
+
+@dataclass(frozen=True, slots=True)
+class TextStreamed(Value):
+    text: str
+    kind: Literal["textStreamed"] = "textStreamed"
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingStreamed(Value):
+    text: str
+    kind: Literal["thinkingStreamed"] = "thinkingStreamed"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRolledBack(Value):
+    """Forget the text since the last `messageFinished`: the attempt failed and is made again."""
+
+    kind: Literal["streamRolledBack"] = "streamRolledBack"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFinished(Value):
+    text: str
+    tool_calls: int
+    kind: Literal["messageFinished"] = "messageFinished"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted(Value):
+    call_id: str
+    name: str
+    arguments: Mapping[str, Any]
+    description: str
+    kind: Literal["toolStarted"] = "toolStarted"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProgress(Value):
+    call_id: str
+    text: str
+    kind: Literal["toolProgress"] = "toolProgress"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFinished(Value):
+    call_id: str
+    name: str
+    status: ToolStatus
+    description: str
+    files: tuple[str, ...] = ()
+    added: int = 0
+    removed: int = 0
+    diff: str | None = None
+    duration_ms: int = 0
+    kind: Literal["toolFinished"] = "toolFinished"
+
+
+@dataclass(frozen=True, slots=True)
+class TodosChanged(Value):
+    todos: tuple[Todo, ...]
+    kind: Literal["todosChanged"] = "todosChanged"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAsked(Value):
+    question_id: str
+    title: str
+    kind: Literal["questionAsked"] = "questionAsked"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAnswered(Value):
+    question_id: str
+    kind: Literal["questionAnswered"] = "questionAnswered"
+
+
+@dataclass(frozen=True, slots=True)
+class UsageChanged(Value):
+    usage: Usage
+    kind: Literal["usageChanged"] = "usageChanged"
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted(Value):
+    status: Literal["started", "succeeded", "failed", "cancelled"]
+    before: int
+    after: int
+    kind: Literal["compacted"] = "compacted"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChanged(Value):
+    selected: str
+    running: str
+    kind: Literal["modelChanged"] = "modelChanged"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice(Value):
+    level: Level
+    message: str
+    kind: Literal["notice"] = "notice"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished(Value):
+    outcome: Outcome
+    kind: Literal["turnFinished"] = "turnFinished"
+
+
+Event = (
+    TurnQueued
+    | TurnStarted
+    | ActivityChanged
+    | TextStreamed
+    | ThinkingStreamed
+    | StreamRolledBack
+    | MessageFinished
+    | ToolStarted
+    | ToolProgress
+    | ToolFinished
+    | TodosChanged
+    | QuestionAsked
+    | QuestionAnswered
+    | UsageChanged
+    | Compacted
+    | ModelChanged
+    | Notice
+    | TurnFinished
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecord(Value):
+    """An event and where it belongs. `seq` rises by one per receiver."""
+
+    seq: int
+    turn_id: str
+    session_id: str
+    agent_id: str
+    event: Event
+
+
+Emit = Callable[[Event], None]
