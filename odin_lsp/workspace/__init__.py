@@ -1,0 +1,1 @@
+"""The text on the screen and on disk: everything that reads."""

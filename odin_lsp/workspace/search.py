@@ -1,0 +1,205 @@
+"""Search over the files on disk with ripgrep, and over the unsaved buffers as if they were saved."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import sys
+import sysconfig
+import tempfile
+from collections.abc import AsyncIterator, Generator, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from odin_lsp.errors import ToolError
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.ignore import is_secret
+
+OutputMode = Literal["content", "files_with_matches", "count"]
+TIMEOUT_SECONDS = 30.0
+MAX_OUTPUT_BYTES = 8 * 1024 * 1024
+MAX_COLUMNS = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    pattern: str
+    output_mode: OutputMode = "files_with_matches"
+    glob: str | None = None
+    type: str | None = None
+    ignore_case: bool = False
+    multiline: bool = False
+    before: int = 0
+    after: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    path: str
+    line: int = 0
+    text: str = ""
+    is_match: bool = True
+    """False for a line of context."""
+    count: int = 0
+
+
+class Search:
+    def __init__(self, files: Files) -> None:
+        self._files = files
+        self._ripgrep = find_ripgrep(files.roots)
+
+    async def grep(self, query: Query, where: Path) -> tuple[list[Hit], bool]:
+        """What matches below `where`, by path and line, and whether that is all. `where` must be resolved."""
+        unsaved = dict(self._files.buffers.unsaved_below(where))
+        hits, complete = await self._run(query, where, skip=unsaved)
+        if unsaved:
+            with _on_disk({path: buffer.text for path, buffer in unsaved.items()}, where) as (folder, places):
+                more, rest = await self._run(query, folder, skip=())
+            hits += [Hit(str(places[hit.path]), hit.line, hit.text, hit.is_match, hit.count) for hit in more]
+            complete = complete and rest
+        order = {path: index for index, path in enumerate(sorted({hit.path for hit in hits}))}
+        return sorted(hits, key=lambda hit: order[hit.path]), complete
+
+    async def files(self, where: Path) -> AsyncIterator[Path]:
+        """All files below `where` that are neither ignored nor secret."""
+        command = [*self._command(), "--files", "--null", "--", str(where)]
+        output, _ = await _output(command, where)
+        for name in output.split(b"\0"):
+            path = Path(os.fsdecode(name))
+            if name and not is_secret(path):
+                yield path
+
+    async def _run(self, query: Query, where: Path, *, skip: Iterable[Path]) -> tuple[list[Hit], bool]:
+        command = [
+            *self._command(),
+            "--null",
+            "--with-filename",
+            f"--max-columns={MAX_COLUMNS}",
+            "--max-columns-preview",
+        ]
+        match query.output_mode:
+            case "files_with_matches":
+                command += ["--files-with-matches"]
+            case "count":
+                command += ["--count"]
+            case "content":
+                command += ["--line-number", f"--before-context={query.before}", f"--after-context={query.after}"]
+        command += ["--ignore-case"] if query.ignore_case else []
+        command += ["--multiline", "--multiline-dotall"] if query.multiline else []
+        command += [f"--type={query.type}"] if query.type else []
+        if query.glob and "/" in query.glob:
+            command += [f"--glob={query.glob}"]
+        elif query.glob:
+            # Unlike --glob, a file type does not bring ignored files back.
+            command += [f"--type-add=odinglob:{query.glob}", "--type=odinglob"]
+        folder = _folder_of(where)
+        command += [f"--glob=!/{_glob_escape(path.relative_to(folder).as_posix())}" for path in skip if path != where]
+        if where in set(skip):
+            return [], True
+        output, complete = await _output([*command, f"--regexp={query.pattern}", "--", str(where)], folder)
+        return [hit for hit in _hits(output, query.output_mode) if not is_secret(Path(hit.path))], complete
+
+    def _command(self) -> Sequence[str]:
+        hidden = (
+            "--hidden",
+            "--glob=!.git/",
+            "--no-config",
+            "--no-require-git",
+            "--no-messages",
+            "--color=never",
+            "--no-heading",
+        )
+        if self._ripgrep is None:
+            return [sys.executable, "-I", "-m", "odin_lsp.workspace.fallback_search", *hidden]
+        return [str(self._ripgrep), *hidden]
+
+
+def find_ripgrep(roots: Sequence[Path]) -> Path | None:
+    """The ripgrep that came with Odin, or one on the PATH; never a file of the workspace."""
+    folders = [sysconfig.get_path("scripts"), *os.environ.get("PATH", "").split(os.pathsep)]
+    for folder in folders:
+        found = shutil.which("rg", path=folder) if Path(folder).is_absolute() else None
+        if found and not any(Path(found).resolve().is_relative_to(root) for root in roots if folder != folders[0]):
+            return Path(found)
+    return None
+
+
+async def _output(command: Sequence[str], folder: Path) -> tuple[bytes, bool]:
+    """What the command prints, and whether that is all of it."""
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=folder,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
+        limit=MAX_OUTPUT_BYTES,
+    )
+    assert process.stdout is not None  # noqa: S101
+    assert process.stderr is not None  # noqa: S101
+    chunks: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            while size < MAX_OUTPUT_BYTES and (chunk := await process.stdout.read(1 << 16)):
+                chunks.append(chunk)
+                size += len(chunk)
+            if size < MAX_OUTPUT_BYTES:
+                problem = (await process.stderr.read()).decode("utf-8", "replace").strip()
+                if await process.wait() not in (0, 1) and problem and not chunks:
+                    raise ToolError(f"the search failed: {problem}")
+    except TimeoutError:
+        raise ToolError(
+            f"the search took longer than {TIMEOUT_SECONDS:.0f} s; narrow the path or the pattern"
+        ) from None
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    return b"".join(chunks), size < MAX_OUTPUT_BYTES
+
+
+def _hits(output: bytes, mode: OutputMode) -> Iterable[Hit]:
+    """Hits from lines like `path NUL 12:text`, `path NUL 12-text`, `path NUL count`, or `path NUL`."""
+    if mode == "files_with_matches":
+        return (Hit(_name(path)) for path in output.split(b"\0") if path)
+    return (hit for line in output.decode("utf-8", "surrogateescape").split("\n") if (hit := _hit(line, mode)))
+
+
+def _hit(line: str, mode: OutputMode) -> Hit | None:
+    path, nul, rest = line.partition("\0")
+    if not nul:
+        return None
+    if mode == "count":
+        return Hit(_name(os.fsencode(path)), count=int(rest))
+    digits = len(rest) - len(rest.lstrip("0123456789"))
+    text = rest[digits + 1 :].removesuffix("\r").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return Hit(_name(os.fsencode(path)), int(rest[:digits]), text, is_match=rest[digits] == ":")
+
+
+def _name(path: bytes) -> str:
+    return path.decode("utf-8", "backslashreplace")
+
+
+@contextlib.contextmanager
+def _on_disk(texts: dict[Path, str], where: Path) -> Generator[tuple[Path, dict[str, Path]]]:
+    """The texts as files in a folder of their own, under the same relative names, so that globs and types hold."""
+    with tempfile.TemporaryDirectory(prefix="odin-") as name:
+        folder = Path(name).resolve()
+        places: dict[str, Path] = {}
+        for path, text in texts.items():
+            copy = folder / (path.relative_to(where) if path != where else path.name)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(text.encode("utf-8", "replace"))
+            places[str(copy)] = path
+        yield folder, places
+
+
+def _folder_of(path: Path) -> Path:
+    return path if path.is_dir() else path.parent
+
+
+def _glob_escape(name: str) -> str:
+    return "".join(f"\\{character}" if character in "\\*?[]{}!" else character for character in name)
