@@ -1,0 +1,339 @@
+"""Anthropic's Messages API."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import anthropic
+from anthropic import omit
+from anthropic.types import (
+    CacheControlEphemeralParam,
+    ContentBlockParam,
+    MessageParam,
+    TextBlockParam,
+    ThinkingConfigAdaptiveParam,
+    ToolChoiceNoneParam,
+    ToolParam,
+)
+
+from odin_lsp.errors import ModelError
+from odin_lsp.events import Usage
+from odin_lsp.messages import Image, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
+from odin_lsp.models import catalog
+from odin_lsp.models.base import (
+    CallReady,
+    Connection,
+    Model,
+    Reply,
+    Request,
+    StopReason,
+    StreamEvent,
+    TextDelta,
+    ThinkingDelta,
+    ToolSpec,
+)
+from odin_lsp.models.service import (
+    BROKEN,
+    UNPAID,
+    Service,
+    count,
+    find_key,
+    http_client,
+    join,
+    tool_call,
+)
+
+STOPS: Mapping[str, StopReason] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "tool_use": "tools",
+    "max_tokens": "max_tokens",
+    "refusal": "refused",
+    "pause_turn": "paused",
+    "model_context_window_exceeded": "context_full",
+}
+STATUSES: Mapping[str, int] = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": UNPAID,
+    "enforced_spend_limit_reached": UNPAID,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""What an error's own type says. It goes before the status, which is 200 within a stream."""
+
+TOO_LONG = re.compile(
+    r"prompt is too long|exceeds? (the )?(model )?context (limit|window)|request exceeds the maximum size",
+    re.IGNORECASE,
+)
+EPHEMERAL: CacheControlEphemeralParam = {"type": "ephemeral"}
+THINKING: ThinkingConfigAdaptiveParam = {"type": "adaptive", "display": "summarized"}
+NO_CALLS: ToolChoiceNoneParam = {"type": "none"}
+
+
+def connect(name: str, connection: Connection) -> Model:
+    key = find_key("Anthropic", connection, "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+    client = anthropic.AsyncAnthropic(
+        api_key=key,
+        timeout=connection.network.timeout,
+        max_retries=0,
+        http_client=http_client(connection.network),
+    )
+    service = Service(
+        provider="Anthropic",
+        ref=f"anthropic/{name}",
+        key=key,
+        key_variable="ANTHROPIC_API_KEY",
+        base_variable="ANTHROPIC_BASE_URL",
+        too_long=TOO_LONG,
+    )
+    return AnthropicModel(service, client)
+
+
+class AnthropicModel:
+    def __init__(self, service: Service, client: anthropic.AsyncAnthropic) -> None:
+        self._service = service
+        self._client = client
+
+    @property
+    def ref(self) -> str:
+        return self._service.ref
+
+    async def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
+        answer = _Answer(self._service)
+        with _translated_errors(self._service):
+            async with await self._send(request) as stream:
+                async for data in self._service.events(stream.response):
+                    for event in answer.take(json.loads(data)):
+                        yield event
+        yield answer.reply()
+
+    async def aclose(self) -> None:
+        await self._client.close()
+
+    async def _send(self, request: Request) -> anthropic.AsyncStream[Any]:
+        entry = catalog.find(self.ref)
+        temperature = None if entry.thinking else request.temperature
+        return await self._client.messages.create(
+            model=self._service.model,
+            max_tokens=min(request.max_tokens, entry.max_output),
+            system=_system(request.system) or omit,
+            messages=_messages(request.messages, self.ref),
+            tools=[_tool(spec) for spec in request.tools] or omit,
+            tool_choice=NO_CALLS if request.tools and not request.may_call else omit,
+            thinking=THINKING if entry.thinking else omit,
+            stream=True,
+            # The SDK has no argument for it any more, but the models that do not think take it.
+            extra_body=None if temperature is None else {"temperature": temperature},
+        )
+
+
+@dataclass(slots=True)
+class _Block:
+    start: Mapping[str, Any]
+    pieces: list[str] = field(default_factory=list[str])
+    signature: str = ""
+    ended: bool = False
+
+
+class _Answer:
+    """An answer in the making. The arguments of a call stay text until their block has ended: the SDK would
+    read half of them as another call."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._blocks: dict[int, _Block] = {}
+        self._usage: dict[str, Any] = {}
+        self._ending: dict[str, Any] = {}
+        self._complete = False
+
+    def take(self, event: Any) -> Iterator[StreamEvent]:
+        match event:
+            case {"type": "message_start", "message": {"usage": {**usage}}}:
+                self._usage |= usage
+            case {"type": "content_block_start", "index": int(index), "content_block": {**block}}:
+                if index in self._blocks:
+                    raise self._service.cut_off("a block began twice")
+                self._blocks[index] = _Block(block)
+            case {"type": "content_block_delta", "index": int(index), "delta": {**delta}}:
+                yield from _grown(self._open(index), delta)
+            case {"type": "content_block_stop", "index": int(index)}:
+                block = self._open(index)
+                block.ended = True
+                part = _part(block)
+                if isinstance(part, ToolCall) and not part.problem:
+                    yield CallReady(part)
+            case {"type": "message_delta", "delta": {**ending}, **rest}:
+                counts: dict[str, Any] = rest.get("usage") or {}
+                self._ending = ending
+                self._usage |= {name: value for name, value in counts.items() if value is not None}
+            case {"type": "message_stop"}:
+                self._complete = True
+            case {"type": "error"}:
+                raise _fault(self._service, 200, event, {})
+            case _:
+                pass  # a ping, or something that is newer than this
+
+    def reply(self) -> Reply:
+        if not self._complete or not all(block.ended for block in self._blocks.values()):
+            raise self._service.cut_off("it has no end")
+        parts = [part for _, block in sorted(self._blocks.items()) if (part := _part(block))]
+        reason = str(self._ending.get("stop_reason"))
+        stop = STOPS.get(reason, "unknown")
+        detail = f"stop reason {reason}" if stop == "unknown" else _explanation(self._ending)
+        return self._service.reply(parts, stop, _usage(self._usage), detail)
+
+    def _open(self, index: int) -> _Block:
+        block = self._blocks.get(index)
+        if block is None or block.ended:
+            raise self._service.cut_off("its events are out of order")
+        return block
+
+
+def _grown(block: _Block, delta: Mapping[str, Any]) -> Iterator[StreamEvent]:
+    match delta:
+        case {"type": "text_delta", "text": str(text)}:
+            block.pieces.append(text)
+            yield TextDelta(text)
+        case {"type": "thinking_delta", "thinking": str(text)}:
+            block.pieces.append(text)
+            yield ThinkingDelta(text)
+        case {"type": "input_json_delta", "partial_json": str(text)}:
+            block.pieces.append(text)
+        case {"type": "signature_delta", "signature": str(signature)}:
+            block.signature += signature
+        case _:
+            pass
+
+
+def _part(block: _Block) -> Part | None:
+    text = join(block.pieces)
+    match block.start:
+        case {"type": "text"}:
+            return Text(text) if text else None
+        case {"type": "thinking"}:
+            opaque = {"type": "thinking", "thinking": text, "signature": block.signature}
+            return Thinking(text, opaque if block.signature else {})
+        case {"type": "redacted_thinking", "data": str(data)}:
+            return Thinking("", {"type": "redacted_thinking", "data": data})
+        case {"type": "tool_use", "id": str(id), "name": str(name), **rest}:
+            return tool_call(id, name, text or json.dumps(rest.get("input", {})))
+        case _:
+            return None
+
+
+def _explanation(ending: Mapping[str, Any]) -> str:
+    match ending:
+        case {"stop_details": {"explanation": str(explanation)}}:
+            return explanation
+        case _:
+            return ""
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    fresh = count(usage.get("input_tokens"))
+    read = count(usage.get("cache_read_input_tokens"))
+    written = count(usage.get("cache_creation_input_tokens"))
+    return Usage(
+        input_tokens=fresh,
+        output_tokens=count(usage.get("output_tokens")),
+        cache_read_tokens=read,
+        cache_write_tokens=written,
+        context_tokens=fresh + read + written,
+    )
+
+
+def _system(texts: Sequence[str]) -> list[TextBlockParam]:
+    """The mark on the last block covers the tools too: they come before it."""
+    blocks: list[TextBlockParam] = [{"type": "text", "text": text} for text in texts if text.strip()]
+    if blocks:
+        blocks[-1]["cache_control"] = EPHEMERAL
+    return blocks
+
+
+def _messages(messages: Sequence[Message], ref: str) -> list[MessageParam]:
+    turns: list[tuple[Role, list[ContentBlockParam]]] = []
+    for message in messages:
+        is_own = message.origin == ref
+        blocks = [block for part in message.parts if (block := _block(part, is_own))]
+        if turns and turns[-1][0] == message.role:
+            turns[-1][1].extend(blocks)
+        elif blocks:
+            turns.append((message.role, blocks))
+    users = [blocks for role, blocks in turns if role == "user"]
+    for blocks in users:
+        blocks.sort(key=lambda block: block["type"] != "tool_result")
+    for blocks in users[-2:]:
+        _mark(blocks)
+    return [_message(role, blocks) for role, blocks in turns]
+
+
+def _message(role: Role, blocks: list[ContentBlockParam]) -> MessageParam:
+    match role:
+        case "user":
+            return {"role": "user", "content": blocks}
+        case "assistant":
+            return {"role": "assistant", "content": blocks}
+
+
+def _block(part: Part, is_own: bool) -> ContentBlockParam | None:
+    match part:
+        case Text(text):
+            return {"type": "text", "text": text} if text.strip() else None
+        case Image(media_type, data):
+            source = {"type": "base64", "media_type": media_type, "data": data}
+            return cast("ContentBlockParam", {"type": "image", "source": source})
+        case Thinking(_, opaque):
+            return cast("ContentBlockParam", dict(opaque)) if is_own and opaque else None
+        case ToolCall(id, name, arguments):
+            return {"type": "tool_use", "id": _id(id), "name": name, "input": dict(arguments)}
+        case ToolResult(call_id, _, content, failed):
+            return {
+                "type": "tool_result",
+                "tool_use_id": _id(call_id),
+                "content": content,
+                "is_error": failed,
+            }
+
+
+def _id(id: str) -> str:
+    """Other providers' ids may have characters that Anthropic refuses."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", id)
+
+
+def _mark(blocks: list[ContentBlockParam]) -> None:
+    """Let the cache reach up to here. Only user messages are marked, and they hold no thinking."""
+    blocks[-1] = cast("ContentBlockParam", {**blocks[-1], "cache_control": EPHEMERAL})
+
+
+def _tool(spec: ToolSpec) -> ToolParam:
+    return {"name": spec.name, "description": spec.description, "input_schema": dict(spec.schema)}
+
+
+@contextmanager
+def _translated_errors(service: Service) -> Generator[None]:
+    try:
+        yield
+    except anthropic.APIStatusError as error:
+        raise _fault(service, error.status_code, error.body, error.response.headers) from error
+    except (anthropic.APIConnectionError, *BROKEN) as error:
+        raise service.broken(error) from error
+
+
+def _fault(service: Service, status: int, body: Any, headers: Mapping[str, str]) -> ModelError:
+    match body:
+        case {"error": {"type": str(kind), "message": str(message), "details": {"error_code": str(code)}}}:
+            status = STATUSES.get(code, STATUSES.get(kind, status))
+        case {"error": {"type": str(kind), "message": str(message)}}:
+            status = STATUSES.get(kind, status)
+        case _:
+            message = str(body or "")
+    return service.fault(status, message, headers)

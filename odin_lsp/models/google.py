@@ -1,0 +1,308 @@
+"""Google's Gemini API."""
+
+import asyncio
+import base64
+import json
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
+from typing import Any
+
+import httpx2
+import pydantic
+from google import genai
+from google.genai import errors, types
+from google.genai.types import FinishReason
+
+from odin_lsp.errors import ModelError
+from odin_lsp.events import Usage
+from odin_lsp.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from odin_lsp.models import catalog
+from odin_lsp.models.base import (
+    CallReady,
+    Connection,
+    Model,
+    Reply,
+    Request,
+    StopReason,
+    StreamEvent,
+    TextDelta,
+    ThinkingDelta,
+    ToolSpec,
+)
+from odin_lsp.models.service import BROKEN, OWN_ID, Service, find_key, http_client, tool_call
+
+STOPS: Mapping[FinishReason, StopReason] = {
+    FinishReason.FINISH_REASON_UNSPECIFIED: "unknown",
+    FinishReason.STOP: "end",
+    FinishReason.MAX_TOKENS: "max_tokens",
+    FinishReason.CONTINUATION: "max_tokens",
+    FinishReason.SAFETY: "refused",
+    FinishReason.RECITATION: "refused",
+    FinishReason.LANGUAGE: "refused",
+    FinishReason.BLOCKLIST: "refused",
+    FinishReason.PROHIBITED_CONTENT: "refused",
+    FinishReason.SPII: "refused",
+    FinishReason.IMAGE_SAFETY: "refused",
+    FinishReason.IMAGE_PROHIBITED_CONTENT: "refused",
+    FinishReason.IMAGE_RECITATION: "refused",
+    FinishReason.IMAGE_OTHER: "refused",
+    FinishReason.NO_IMAGE: "refused",
+    FinishReason.MALFORMED_FUNCTION_CALL: "malformed",
+    FinishReason.UNEXPECTED_TOOL_CALL: "malformed",
+    FinishReason.TOO_MANY_TOOL_CALLS: "malformed",
+    FinishReason.MALFORMED_RESPONSE: "malformed",
+    FinishReason.OTHER: "unknown",
+}
+STATUSES: Mapping[str, int] = {
+    "API_KEY_INVALID": 401,
+    "UNAUTHENTICATED": 401,
+    "PERMISSION_DENIED": 403,
+    "NOT_FOUND": 404,
+    "ABORTED": 409,
+    "RESOURCE_EXHAUSTED": 429,
+    "CANCELLED": 499,
+    "INTERNAL": 500,
+    "UNAVAILABLE": 503,
+    "DEADLINE_EXCEEDED": 504,
+}
+"""What an error's own reason or status says. It goes before that of HTTP, which is 200 within a stream."""
+
+TOO_LONG = re.compile(
+    r"input token count|exceeds the maximum number of tokens|request payload size exceeds",
+    re.IGNORECASE,
+)
+NO_CALLS = types.ToolConfig(
+    function_calling_config=types.FunctionCallingConfig(mode=types.FunctionCallingConfigMode.NONE)
+)
+FOREIGN = b"skip_thought_signature_validator"
+"""Google's word for a call that another model made: Gemini 3 refuses calls without a signature."""
+
+
+def connect(name: str, connection: Connection) -> Model:
+    key = find_key("Google", connection, "GEMINI_API_KEY", "GOOGLE_API_KEY")
+    service = Service(
+        provider="Google",
+        ref=f"google/{name}",
+        key=key,
+        key_variable="GEMINI_API_KEY",
+        base_variable="GOOGLE_GEMINI_BASE_URL",
+        too_long=TOO_LONG,
+    )
+    http = http_client(connection.network)
+    options = types.HttpOptions(httpx_async_client=http, timeout=int(connection.network.timeout * 1000))
+    return GoogleModel(service, genai.Client(vertexai=False, api_key=key, http_options=options), http)
+
+
+class GoogleModel:
+    def __init__(self, service: Service, client: genai.Client, http: httpx2.AsyncClient) -> None:
+        self._service = service
+        self._client = client
+        self._http = http
+        http.event_hooks = {"response": [self._check]}
+
+    @property
+    def ref(self) -> str:
+        return self._service.ref
+
+    async def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
+        answer = _Answer(self._service)
+        with _translated_errors(self._service):
+            async with aclosing(self._chunks(request)) as chunks:
+                async for chunk in chunks:
+                    for event in answer.take(chunk):
+                        yield event
+        yield answer.reply()
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+        self._client.close()
+
+    async def _chunks(self, request: Request) -> AsyncGenerator[types.GenerateContentResponse]:
+        """Read by a task of its own. The SDK nests generators, and closing the outermost leaves the connection
+        to the garbage collector; a read that is cancelled closes it at once."""
+        chunks: asyncio.Queue[types.GenerateContentResponse | None] = asyncio.Queue()
+
+        async def read() -> None:
+            try:
+                async for chunk in await self._send(request):
+                    chunks.put_nowait(chunk)
+            finally:
+                chunks.put_nowait(None)
+
+        reading = asyncio.create_task(read())
+        try:
+            while chunk := await chunks.get():
+                yield chunk
+            await reading
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+    async def _send(self, request: Request) -> AsyncIterator[types.GenerateContentResponse]:
+        entry = catalog.find(self.ref)
+        tools = types.Tool(function_declarations=[_tool(spec) for spec in request.tools])
+        config = types.GenerateContentConfig(
+            system_instruction=[types.Part(text=text) for text in request.system if text.strip()] or None,
+            max_output_tokens=min(request.max_tokens, entry.max_output),
+            temperature=None if entry.thinking else request.temperature,
+            tools=[tools] if request.tools else None,
+            tool_config=NO_CALLS if request.tools and not request.may_call else None,
+            thinking_config=types.ThinkingConfig(include_thoughts=True) if entry.thinking else None,
+            automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+            automatic_continuation=False,
+        )
+        return await self._client.aio.models.generate_content_stream(  # pyright: ignore[reportUnknownMemberType]
+            model=self._service.model, contents=_contents(request.messages, self.ref), config=config
+        )
+
+    async def _check(self, response: httpx2.Response) -> None:
+        self._service.check_events(response)
+
+
+class _Answer:
+    """An answer in the making."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._parts: list[Part] = []
+        self._usage = types.GenerateContentResponseUsageMetadata()
+        self._stop: StopReason | None = None
+        self._detail = ""
+
+    def take(self, chunk: types.GenerateContentResponse) -> Iterator[StreamEvent]:
+        self._usage = chunk.usage_metadata or self._usage
+        feedback = chunk.prompt_feedback
+        if feedback and feedback.block_reason:
+            self._stop = "refused"
+            self._detail = feedback.block_reason_message or feedback.block_reason.value
+        for candidate in (chunk.candidates or [])[:1]:
+            for part in (candidate.content and candidate.content.parts) or []:
+                yield from self._take_part(part)
+            if reason := candidate.finish_reason:
+                self._stop = STOPS.get(reason, "unknown")
+                self._detail = "" if self._stop == "end" else candidate.finish_message or reason.value
+
+    def reply(self) -> Reply:
+        if not self._stop:
+            raise self._service.cut_off("it has no end")
+        waits = self._stop == "end" and any(isinstance(part, ToolCall) for part in self._parts)
+        return self._service.reply(self._parts, "tools" if waits else self._stop, _usage(self._usage), self._detail)
+
+    def _take_part(self, part: types.Part) -> Iterator[StreamEvent]:
+        text, call = part.text or "", part.function_call
+        signature = base64.b64encode(part.thought_signature).decode() if part.thought_signature else None
+        if call:
+            ready = tool_call(call.id, call.name or "", json.dumps(call.args or {}), signature)
+            self._parts.append(ready)
+            if not ready.problem:
+                yield CallReady(ready)
+        elif text or signature:
+            opaque = {"signature": signature} if signature else {}
+            self._say(Thinking(text, opaque) if part.thought else Text(text, signature))
+            if text:
+                yield ThinkingDelta(text) if part.thought else TextDelta(text)
+
+    def _say(self, part: Text | Thinking) -> None:
+        """Pieces become one part, except where a signature belongs to a piece."""
+        match self._parts[-1:], part:
+            case [Text(said, None)], Text(more, None):
+                self._parts[-1] = Text(said + more)
+            case [Thinking(said, {**rest})], Thinking(more, {**opaque}) if not rest and not opaque:
+                self._parts[-1] = Thinking(said + more)
+            case _:
+                self._parts.append(part)
+
+
+def _usage(usage: types.GenerateContentResponseUsageMetadata) -> Usage:
+    prompt = usage.prompt_token_count or 0
+    read = usage.cached_content_token_count or 0
+    return Usage(
+        input_tokens=prompt - read,
+        output_tokens=(usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0),
+        cache_read_tokens=read,
+        context_tokens=prompt,
+    )
+
+
+def _contents(messages: Sequence[Message], ref: str) -> list[types.Content]:
+    turns: list[tuple[str, list[types.Part]]] = []
+    for message in messages:
+        is_own = message.origin == ref
+        role = "user" if message.role == "user" else "model"
+        parts = [sent for part in message.parts if (sent := _part(part, is_own))]
+        if turns and turns[-1][0] == role:
+            turns[-1][1].extend(parts)
+        elif parts:
+            turns.append((role, parts))
+    for _, parts in turns:
+        parts.sort(key=lambda part: part.function_response is None)
+    return [types.Content(role=role, parts=parts) for role, parts in turns]
+
+
+def _part(part: Part, is_own: bool) -> types.Part | None:
+    match part:
+        case Text(text, signature):
+            signed = _bytes(signature) if is_own else None
+            return types.Part(text=text, thought_signature=signed) if text.strip() or signed else None
+        case Image(media_type, data):
+            return types.Part(inline_data=types.Blob(mime_type=media_type, data=base64.b64decode(data)))
+        case Thinking(text, {"signature": str(signature)}) if is_own:
+            return types.Part(text=text, thought=True, thought_signature=_bytes(signature))
+        case Thinking():
+            return None
+        case ToolCall(id, name, arguments, _, signature):
+            call = types.FunctionCall(id=_id(id), name=name, args=dict(arguments))
+            return types.Part(function_call=call, thought_signature=_bytes(signature) if is_own else FOREIGN)
+        case ToolResult(call_id, name, content, failed):
+            response = {"error" if failed else "output": content}
+            return types.Part(function_response=types.FunctionResponse(id=_id(call_id), name=name, response=response))
+
+
+def _bytes(signature: str | None) -> bytes | None:
+    return base64.b64decode(signature) if signature else None
+
+
+def _id(id: str) -> str | None:
+    return None if id.startswith(OWN_ID) else id
+
+
+def _tool(spec: ToolSpec) -> types.FunctionDeclaration:
+    return types.FunctionDeclaration(
+        name=spec.name, description=spec.description, parameters_json_schema=dict(spec.schema)
+    )
+
+
+@contextmanager
+def _translated_errors(service: Service) -> Generator[None]:
+    try:
+        yield
+    except errors.APIError as error:
+        raise _fault(service, error) from error
+    except (errors.UnknownApiResponseError, pydantic.ValidationError, *BROKEN) as error:
+        raise service.broken(error) from error
+
+
+def _fault(service: Service, error: Any) -> ModelError:
+    """Google tells the reason and the time to wait among the error's details. The error is untyped because
+    the SDK names classes in it that are not installed."""
+    headers: dict[str, str] = dict(error.response.headers) if error.response else {}
+    kinds: list[str | None] = [error.status]
+    for info in _infos(error.details):
+        match info:
+            case {"reason": str(reason)}:
+                kinds.insert(0, reason)
+            case {"retryDelay": str(delay)}:
+                headers["retry-after"] = delay.removesuffix("s")
+            case _:
+                pass
+    status = next((STATUSES[kind] for kind in kinds if kind and kind in STATUSES), error.code)
+    return service.fault(status, error.message or "", headers)
+
+
+def _infos(details: Any) -> list[Any]:
+    match details:
+        case {"error": {"details": [*infos]}}:
+            return infos
+        case _:
+            return []

@@ -1,0 +1,149 @@
+"""Retries, waiting, other keys, other models: the one place where a failed request is made again.
+
+The SDKs' own retries are off. A stream that fails is announced as an `Attempt`, so that what it showed is taken back.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Literal, cast
+
+from odin_lsp.config import Retries
+from odin_lsp.errors import KeyRejected, ModelError, ModelUnavailable
+from odin_lsp.models import catalog
+from odin_lsp.models.base import Attempt, Model, Reply, Request, StreamEvent
+from odin_lsp.models.providers import Candidate
+
+FIRST_WAIT = 0.5
+LONGEST_BACKOFF = 32.0
+FAULTS_BEFORE_FALLBACK = 3
+REJECTED_FOR = 3600.0
+
+
+class KeyPool:
+    """Which keys are resting, for all models of one workspace."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._until: dict[str, float] = {}
+
+    def rest(self, key: str | None, seconds: float) -> None:
+        self._until[key or ""] = self._clock() + seconds
+
+    def wait(self, key: str | None) -> float:
+        return max(0.0, self._until.get(key or "", 0.0) - self._clock())
+
+    def stats(self, keys: Sequence[str | None]) -> tuple[int, int]:
+        """(healthy, total)."""
+        return sum(self.wait(key) == 0 for key in keys), len(keys)
+
+
+class ResilientModel:
+    """A model that survives what passes: first the selected one with each of its keys, then the fallbacks."""
+
+    def __init__(
+        self,
+        chain: Sequence[Sequence[Candidate]],
+        connect: Callable[[Candidate], Awaitable[Model]],
+        *,
+        retries: Retries,
+        idle: float,
+        pool: KeyPool,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._chain = chain
+        self._connect = connect
+        self._retries = retries
+        self._idle = idle
+        self._pool = pool
+        self._sleep = sleep
+        self._jitter = jitter
+        self._models: dict[Candidate, Model] = {}
+
+    @property
+    def ref(self) -> str:
+        return self._chain[0][0].ref
+
+    async def stream(self, request: Request) -> AsyncGenerator[StreamEvent]:
+        link, faults = 0, 0
+        for attempt in count(1):
+            candidate = min(self._chain[link], key=lambda it: self._pool.wait(it.key))
+            try:
+                async with aclosing(self._once(candidate, request)) as events:
+                    async for event in events:
+                        yield event
+                return
+            except (ModelUnavailable, KeyRejected) as error:
+                fault = error
+            faults += 1
+            self._rest(candidate, fault, faults)
+            step = self._next(link, faults, fault) if attempt < self._retries.attempts else None
+            if step is None:
+                raise fault if attempt == 1 else ModelError(f"{fault} (tried {attempt} times)") from fault
+            if step.link != link:
+                link, faults = step.link, 0
+            yield Attempt(self._chain[link][0].ref, str(fault), step.wait, step.activity)
+            await self._sleep(step.wait)
+
+    async def aclose(self) -> None:
+        while self._models:
+            await self._models.popitem()[1].aclose()
+
+    async def _once(self, candidate: Candidate, request: Request) -> AsyncGenerator[StreamEvent]:
+        if candidate not in self._models:
+            self._models[candidate] = await self._connect(candidate)
+        stream = cast("AsyncGenerator[StreamEvent]", self._models[candidate].stream(request))
+        async with aclosing(stream):
+            while True:
+                try:
+                    async with asyncio.timeout(self._idle):
+                        event = await anext(stream)
+                except StopAsyncIteration:
+                    return
+                except TimeoutError:
+                    raise ModelUnavailable(f"{candidate.ref} was silent for {self._idle:g} s") from None
+                yield _priced(event, candidate.ref)
+
+    def _rest(self, candidate: Candidate, fault: ModelUnavailable | KeyRejected, faults: int) -> None:
+        if isinstance(fault, KeyRejected):
+            self._pool.rest(candidate.key, REJECTED_FOR)
+        elif fault.limited:
+            self._pool.rest(candidate.key, self._wait(fault, faults))
+
+    def _next(self, link: int, faults: int, fault: ModelUnavailable | KeyRejected) -> "_Step | None":
+        """Another key, the same again after a while, the next model, or nothing that could help."""
+        has_fallback = link + 1 < len(self._chain)
+        rejected = isinstance(fault, KeyRejected)
+        if (rejected or fault.limited) and any(self._pool.wait(it.key) == 0 for it in self._chain[link]):
+            return _Step(link, 0, "retrying_key")
+        wait = REJECTED_FOR if rejected else self._wait(fault, faults)
+        too_long = wait > self._retries.longest_wait
+        if has_fallback and (too_long or faults >= FAULTS_BEFORE_FALLBACK):
+            return _Step(link + 1, 0, "retrying")
+        if too_long:
+            return None
+        return _Step(link, wait, "cooling" if not rejected and fault.limited else "retrying")
+
+    def _wait(self, fault: ModelUnavailable, faults: int) -> float:
+        if fault.retry_after is not None:
+            return fault.retry_after * (1 + 0.1 * self._jitter())
+        return min(LONGEST_BACKOFF, FIRST_WAIT * 2 ** (faults - 1)) * (0.5 + 0.5 * self._jitter())
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    link: int
+    wait: float
+    activity: Literal["retrying", "retrying_key", "cooling"]
+
+
+def _priced(event: StreamEvent, ref: str) -> StreamEvent:
+    if not isinstance(event, Reply):
+        return event
+    cost, limit = catalog.cost(ref, event.usage), catalog.find(ref).context
+    return replace(event, usage=replace(event.usage, cost_usd=cost, context_limit=limit))

@@ -1,0 +1,192 @@
+"""What the providers have in common: keys, connections, event streams, replies and faults."""
+
+import json
+import math
+import os
+import re
+import ssl
+import time
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from uuid import uuid4
+
+import httpx2
+
+from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavailable
+from odin_lsp.events import Usage
+from odin_lsp.messages import Message, Part, ToolCall
+from odin_lsp.models.base import Connection, Network, Reply, StopReason, parse_arguments
+
+BROKEN = (httpx2.HTTPError, json.JSONDecodeError, UnicodeDecodeError, RecursionError)
+"""What reading an answer raises when the network, or what stands in between, spoils it."""
+
+UNPAID = 402
+"""Stands for a spent budget, whatever status the provider sends: waiting does not help."""
+
+OWN_ID = "odin-"
+"""Begins the id of a call to which the provider gave none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One provider's model: its name, its replies and its faults, as people hear of them."""
+
+    provider: str
+    ref: str
+    key: str
+    key_variable: str
+    base_variable: str
+    too_long: re.Pattern[str]
+    """What the provider says when a request does not fit."""
+
+    @property
+    def model(self) -> str:
+        return self.ref.partition("/")[2]
+
+    async def events(self, response: httpx2.Response) -> AsyncIterator[str]:
+        """The data of each event that is complete. One that the end of the answer cuts off does not count."""
+        self.check_events(response)
+        data: list[bytes] = []
+        async for line in _lines(response):
+            if line.startswith(b"data:"):
+                data.append(line[5:].removeprefix(b" "))
+            elif not line and data:
+                yield b"\n".join(data).decode()
+                data.clear()
+
+    def check_events(self, response: httpx2.Response) -> None:
+        """A captive portal or a wrong address answers too, with 200 and a page."""
+        kind = response.headers.get("content-type", "")
+        if response.is_success and kind and not kind.startswith("text/event-stream"):
+            raise ModelError(
+                f"{self.provider}'s address answered with something that is no event stream ({kind});"
+                f" check {self.base_variable} and the proxy"
+            )
+
+    def reply(self, parts: Iterable[Part], stop: StopReason, usage: Usage, detail: str = "") -> Reply:
+        """Calls stay in the message only if the model waits for them."""
+        said = tuple(parts)
+        calls = [part for part in said if isinstance(part, ToolCall)]
+        if stop == "tools" and not calls:
+            stop = "end"
+        if stop == "max_tokens" and calls:
+            detail = f"the call of {calls[-1].name} was cut off"
+        if stop != "tools":
+            said = tuple(part for part in said if not isinstance(part, ToolCall))
+        return Reply(Message("assistant", said, self.ref), stop, usage, detail)
+
+    def fault(self, status: int, message: str, headers: Mapping[str, str]) -> ModelError:
+        """`status` is 200 when the error arrived within the answer."""
+        said = self._quote(message) or f"status {status}"
+        if status == 413 or self.too_long.search(message):
+            return ContextTooLong(f"the request does not fit into {self.model} ({said}); make it shorter")
+        if status in (401, 403):
+            return KeyRejected(f"{self.provider} does not accept the key ({said}); check {self.key_variable}")
+        if status == UNPAID:
+            return ModelError(f"{self.provider} wants to be paid first ({said}); check the plan, or set another key")
+        if status == 404:
+            return ModelError(f"{self.provider} does not know {self.model} ({said}); check `model` in the settings")
+        if status == 429:
+            return ModelUnavailable(
+                f"{self.provider}'s limit for this key is reached ({said}); wait, or set another key",
+                retry_after=retry_after(headers),
+                limited=True,
+            )
+        if status in (200, 408, 409, 499) or status >= 500:
+            return ModelUnavailable(
+                f"{self.provider} cannot answer now ({said}); try again later",
+                retry_after=retry_after(headers),
+            )
+        if 300 <= status < 400:
+            return ModelError(
+                f"{self.provider} redirects elsewhere ({said}), which could leak the key; check {self.base_variable}"
+            )
+        return ModelError(f"{self.provider} refused the request ({said}); change it, or choose another model")
+
+    def broken(self, error: Exception) -> ModelUnavailable:
+        """For what is `BROKEN`, and for what an SDK raises from that."""
+        cause = error if isinstance(error, BROKEN) else error.__cause__ or error
+        said = self._quote(str(cause)) or type(cause).__name__
+        if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
+            return ModelUnavailable(
+                f"{self.provider} cannot be reached ({said}); check the network, the proxy and {self.base_variable}"
+            )
+        return self.cut_off(said)
+
+    def cut_off(self, reason: str) -> ModelUnavailable:
+        return ModelUnavailable(f"{self.provider}'s answer was cut off ({reason}); try again")
+
+    def _quote(self, message: str) -> str:
+        return " ".join(message.replace(self.key, "[key]").split())[:500]
+
+
+def find_key(provider: str, connection: Connection, *variables: str) -> str:
+    """The key that was given, or the first in the environment; `KeyRejected` if there is none to send."""
+    found = connection.key or next(filter(None, map(os.environ.get, variables)), "")
+    key = found.strip().removeprefix("Bearer ").strip()
+    if not key:
+        raise KeyRejected(f"there is no key for {provider}; set {variables[0]}")
+    if not re.fullmatch(r"[!-~]+", key):
+        raise KeyRejected(
+            f"the key for {provider} has spaces, line breaks or characters that keys do not have;"
+            f" copy it again, whole and alone, into {variables[0]}"
+        )
+    return key
+
+
+def http_client(network: Network) -> httpx2.AsyncClient:
+    """Follows no redirects: they would carry the key to another host."""
+    try:
+        return httpx2.AsyncClient(
+            proxy=network.proxy,
+            verify=ssl.create_default_context(cafile=network.ca_bundle) if network.ca_bundle else True,
+            timeout=network.timeout,
+            follow_redirects=False,
+        )
+    except OSError as error:
+        raise ModelError(f"the CA bundle {network.ca_bundle} cannot be used ({error}); check its path") from error
+    except (ValueError, httpx2.InvalidURL) as error:
+        raise ModelError(f"the proxy {network.proxy} cannot be used ({error}); check its address") from error
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds the provider asks to wait, in any of the three forms; `None` if it names no such time."""
+    try:
+        if milliseconds := headers.get("retry-after-ms"):
+            seconds = float(milliseconds) / 1000
+        else:
+            seconds = _seconds(headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    return max(seconds, 0.0) if math.isfinite(seconds) else None
+
+
+def tool_call(id: str | None, name: str, raw: str, signature: str | None = None) -> ToolCall:
+    arguments, problem = parse_arguments(raw)
+    return ToolCall(id or f"{OWN_ID}{uuid4().hex[:16]}", name, arguments, problem, signature)
+
+
+def join(pieces: Iterable[str]) -> str:
+    """Some servers cut an emoji into two surrogates, one per piece. A lone one could not be sent back."""
+    return "".join(pieces).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def count(value: object) -> int:
+    """A number of tokens, as far as the provider told one."""
+    return value if isinstance(value, int) else 0
+
+
+async def _lines(response: httpx2.Response) -> AsyncIterator[bytes]:
+    rest = b""
+    async for chunk in response.aiter_bytes():
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line.removesuffix(b"\r")
+
+
+def _seconds(value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        return parsedate_to_datetime(value).timestamp() - time.time()

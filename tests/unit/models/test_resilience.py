@@ -1,0 +1,241 @@
+"""Retries, keys and fallbacks, with time that does not pass."""
+
+import asyncio
+
+import pytest
+
+from odin_lsp.config import Config, Retries
+from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavailable
+from odin_lsp.events import Usage
+from odin_lsp.messages import Message, Text
+from odin_lsp.models import providers
+from odin_lsp.models.base import Attempt, Reply, Request, TextDelta
+from odin_lsp.models.providers import Candidate
+from odin_lsp.models.resilience import KeyPool, ResilientModel
+
+REQUEST = Request((), ())
+OK = Reply(Message("assistant", (Text("ok"),)), "end", Usage(input_tokens=1_000_000))
+REF = "anthropic/claude-opus-5-5"
+
+
+class World:
+    """A chain of models whose answers are scripted per key, and a clock."""
+
+    def __init__(self, answers, *, keys=("k1",), fallback=False, attempts=6, longest=60.0):
+        self.now = 0.0
+        self.waits = []
+        self.used = []
+        self.answers = {key: list(value) for key, value in answers.items()}
+        self.pool = KeyPool(lambda: self.now)
+        chain = [[Candidate(REF, key, key) for key in keys]]
+        chain += [[Candidate("openai/gpt-6-sol", "other", "other")]] if fallback else []
+        self.model = ResilientModel(
+            chain,
+            self.connect,
+            retries=Retries(attempts=attempts, longestWait=longest),
+            idle=5,
+            pool=self.pool,
+            sleep=self.sleep,
+            jitter=lambda: 1.0,
+        )
+
+    async def sleep(self, seconds):
+        self.waits.append(seconds)
+        self.now += seconds
+
+    async def connect(self, candidate):
+        world = self
+
+        class Scripted:
+            ref = candidate.ref
+
+            async def stream(self, request):
+                world.used.append(candidate.key)
+                answer = world.answers[candidate.key].pop(0)
+                if isinstance(answer, Exception):
+                    yield TextDelta("half")
+                    raise answer
+                yield answer
+
+            async def aclose(self):
+                world.used.append(f"closed {candidate.key}")
+
+        return Scripted()
+
+    async def run(self):
+        return [event async for event in self.model.stream(REQUEST)]
+
+
+async def test_a_good_answer_is_passed_on_with_its_price():
+    [reply] = await World({"k1": [OK]}).run()
+
+    assert (reply.usage.cost_usd, reply.usage.context_limit) == (4.0, 1_000_000)
+
+
+async def test_a_busy_provider_is_asked_again_after_growing_waits():
+    world = World({"k1": [*[ModelUnavailable("busy")] * 4, OK]})
+
+    events = await world.run()
+
+    assert world.waits == [0.5, 1, 2, 4]
+    assert [event.activity for event in events if isinstance(event, Attempt)] == ["retrying"] * 4
+
+
+async def test_tries_are_counted_and_end_with_the_reason():
+    world = World({"k1": [ModelUnavailable("busy")] * 9}, attempts=3)
+
+    with pytest.raises(ModelError, match=r"busy \(tried 3 times\)"):
+        await world.run()
+    assert len(world.used) == 3
+
+
+async def test_the_provider_says_how_long_to_wait():
+    world = World({"k1": [ModelUnavailable("slow down", retry_after=7, limited=True), OK]})
+
+    events = await world.run()
+
+    assert world.waits[0] >= 7
+    assert events[1].activity == "cooling"
+
+
+async def test_a_wait_that_is_too_long_is_not_waited_for():
+    world = World({"k1": [ModelUnavailable("tomorrow", retry_after=3600, limited=True)]})
+
+    with pytest.raises(ModelUnavailable, match="tomorrow"):
+        await world.run()
+    assert world.waits == []
+
+
+async def test_another_key_is_used_while_the_first_rests():
+    world = World(
+        {"k1": [ModelUnavailable("limit", retry_after=30, limited=True), OK], "k2": [OK, OK]}, keys=("k1", "k2")
+    )
+
+    events = await world.run()
+    assert events[1].activity == "retrying_key"
+    await world.run()
+    assert world.pool.stats(["k1", "k2"]) == (1, 2)
+    world.now += 60
+    await world.run()
+
+    assert world.used == ["k1", "k2", "k2", "k1"]
+
+
+async def test_a_rejected_key_is_not_tried_again():
+    world = World({"k1": [KeyRejected("bad key")], "k2": [OK, OK]}, keys=("k1", "k2"))
+
+    await world.run()
+    await world.run()
+
+    assert world.used == ["k1", "k2", "k2"]
+
+
+async def test_the_only_key_being_rejected_is_the_end():
+    with pytest.raises(KeyRejected):
+        await World({"k1": [KeyRejected("bad key")]}).run()
+
+
+async def test_after_three_faults_the_next_model_is_asked():
+    world = World({"k1": [ModelUnavailable("busy")] * 3, "other": [OK]}, fallback=True)
+
+    events = await world.run()
+
+    assert world.used == ["k1", "k1", "k1", "other"]
+    assert [event.running for event in events if isinstance(event, Attempt)][-1] == "openai/gpt-6-sol"
+
+
+async def test_a_long_wait_leads_to_the_next_model_at_once():
+    world = World({"k1": [ModelUnavailable("busy", retry_after=500)], "other": [OK]}, fallback=True)
+
+    await world.run()
+
+    assert world.used == ["k1", "other"]
+
+
+@pytest.mark.parametrize("error", [ModelError("no such model"), ContextTooLong("too long")])
+async def test_what_does_not_pass_is_not_tried_again(error):
+    world = World({"k1": [error, OK]})
+
+    with pytest.raises(type(error)):
+        await world.run()
+    assert len(world.used) == 1
+
+
+async def test_silence_is_given_up():
+    world = World({"k1": []})
+    world.model._idle = 0.01
+
+    class Silent:
+        ref = REF
+
+        async def stream(self, request):
+            yield TextDelta("I …")
+            await asyncio.Event().wait()
+
+        async def aclose(self):
+            pass
+
+    async def connect(candidate):
+        return Silent()
+
+    world.model._connect = connect
+    with pytest.raises(ModelError, match=r"was silent for 0.01 s \(tried 6 times\)"):
+        await world.run()
+
+
+async def test_closing_closes_every_connection():
+    world = World({"k1": [OK]})
+    await world.run()
+
+    await world.model.aclose()
+
+    assert world.used[-1] == "closed k1"
+
+
+@pytest.mark.parametrize(
+    ("variables", "chosen"),
+    [
+        ({}, ("offline/odin", "offline/odin")),
+        ({"ANTHROPIC_API_KEY": "a"}, ("anthropic/claude-sonnet-5-5", "anthropic/claude-haiku-5-5")),
+        ({"GEMINI_API_KEY": "g"}, ("google/gemini-3.8-flash", "google/gemini-3.5-flash-lite")),
+        ({"GOOGLE_API_KEY": "g"}, ("google/gemini-3.8-flash", "google/gemini-3.5-flash-lite")),
+        ({"OPENAI_API_KEY": "o"}, ("openai/gpt-6-sol", "openai/gpt-6-luna")),
+        (
+            {"OPENAI_API_KEY": "o", "ANTHROPIC_API_KEY": "a"},
+            ("anthropic/claude-sonnet-5-5", "anthropic/claude-haiku-5-5"),
+        ),
+        ({"ANTHROPIC_API_KEY": "  "}, ("offline/odin", "offline/odin")),
+    ],
+)
+def test_the_model_follows_the_key_that_is_set(monkeypatch, variables, chosen):
+    for names in providers.KEY_VARIABLES.values():
+        for name in names:
+            monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+    assert providers.choose(Config(), {}) == chosen
+
+
+def test_the_editors_key_comes_first_and_keys_are_not_used_twice(monkeypatch):
+    monkeypatch.setenv("A", "one")
+    monkeypatch.setenv("B", "two")
+    settings = Config(keys={"anthropic": ("A", "B")})
+
+    found = providers.keys("anthropic", settings, {"anthropic": "one"})
+
+    assert found == [("the editor", "one"), ("B", "two")]
+
+
+@pytest.mark.parametrize("ref", ["claude", "nobody/x", "anthropic/", "/x", ""])
+def test_a_reference_that_names_no_model_says_how_to_write_one(ref):
+    with pytest.raises(ModelError, match="write provider/model"):
+        providers.split(ref)
+
+
+async def test_a_provider_that_is_not_installed_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "openai", None)
+    monkeypatch.delitem(__import__("sys").modules, "odin_lsp.models.openai", raising=False)
+
+    with pytest.raises(ModelError, match=r"pip install 'odin-lsp\[openai\]'"):
+        await providers.load("openai")
