@@ -1,0 +1,154 @@
+"""A tool: `prepare` (may refuse) → `execute` → `finish`. Adding one is adding a file to this package."""
+
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib import import_module
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from odin_lsp import tools
+from odin_lsp.errors import ToolError
+from odin_lsp.events import Emit, Mode, Todo
+from odin_lsp.permissions.rules import Effect
+from odin_lsp.ports import Editor
+from odin_lsp.values import is_list, is_object, problem
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.search import Search
+
+MAX_RESULT_CHARS = 30_000
+
+
+class Params(BaseModel):
+    """What a model may pass. Descriptions are the docstrings below the fields."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+P = TypeVar("P", bound=Params)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutput:
+    data: str
+    """For the model."""
+    description: str
+    """For people, one line."""
+    files: tuple[str, ...] = ()
+    added: int = 0
+    removed: int = 0
+    diff: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    files: Files
+    search: Search
+    editor: Editor
+    mode: Mode
+    session_id: str
+    emit: Emit
+    todos: list[Todo] = field(default_factory=list[Todo])
+    """The session's; replaced in place."""
+    call_id: str = ""
+
+    @property
+    def cwd(self) -> Path:
+        if not self.files.roots:
+            raise ToolError("no folder is open; open one in the editor and ask again")
+        return self.files.roots[0]
+
+
+class Tool(ABC, Generic[P]):
+    """The class's docstring is what the model reads."""
+
+    name: ClassVar[str]
+    effect: ClassVar[Effect]
+    params: type[P]
+    main_only: ClassVar[bool] = False
+    """Not for subagents."""
+
+    @cached_property
+    def description(self) -> str:
+        return cleandoc(type(self).__doc__ or "")
+
+    @cached_property
+    def schema(self) -> Mapping[str, Any]:
+        """One JSON Schema, plain enough for every provider."""
+        schema = self.params.model_json_schema(by_alias=True)
+        return _plain(schema, schema.pop("$defs", {}))
+
+    def parse(self, arguments: Mapping[str, Any]) -> P:
+        try:
+            return self.params.model_validate(arguments)
+        except ValidationError as error:
+            wrong = "; ".join(problem(item) for item in error.errors())
+            raise ToolError(f"{self.name} was called with bad arguments: {wrong}") from None
+
+    @abstractmethod
+    def describe(self, params: P) -> str:
+        """What the call is about to do, for people, in a few words."""
+
+    async def prepare(self, params: P, context: ToolContext) -> None:
+        """Refuse with a `ToolError` what cannot work, before anything happens."""
+
+    @abstractmethod
+    async def execute(self, params: P, context: ToolContext) -> ToolOutput: ...
+
+    async def finish(self, output: ToolOutput, context: ToolContext) -> ToolOutput:
+        """The last word on what the model is told."""
+        return output
+
+    async def run(self, params: P, context: ToolContext) -> ToolOutput:
+        await self.prepare(params, context)
+        return await self.finish(await self.execute(params, context), context)
+
+
+@cache
+def all_tools() -> Mapping[str, Tool[Any]]:
+    """Every tool in this package, by name."""
+    found: dict[str, Tool[Any]] = {}
+    for module in pkgutil.iter_modules(tools.__path__, f"{tools.__name__}."):
+        for value in vars(import_module(module.name)).values():
+            if isinstance(value, type) and issubclass(value, Tool) and value.__module__ == module.name != __name__:
+                found[value.name] = value()
+    return dict(sorted(found.items()))
+
+
+def clipped(lines: Sequence[str], what: str) -> str:
+    """The lines as one text inside the bound, with a note on what was left out."""
+    size = 0
+    for index, line in enumerate(lines):
+        size += len(line) + 1
+        if size > MAX_RESULT_CHARS:
+            return "\n".join([*lines[:index], f"({len(lines) - index} more {what}; narrow the search or use offset)"])
+    return "\n".join(lines)
+
+
+def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    """Without titles and references, and `anyOf: [X, null]` as X: an argument that is left out is null enough."""
+    if is_list(schema):
+        return [_plain(item, definitions) for item in schema]
+    if not is_object(schema):
+        return schema
+    if "$ref" in schema:
+        return _plain(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    variants = [item for item in schema.get("anyOf", ()) if item != {"type": "null"}]
+    if len(variants) == 1:
+        return _plain({**variants[0], **_without(schema, "anyOf", "default")}, definitions)
+    return {
+        key: {name: _plain(value, definitions) for name, value in inner.items()}
+        if key == "properties"
+        else _plain(inner, definitions)
+        for key, inner in schema.items()
+        if not (key == "title" and isinstance(inner, str))
+    }
+
+
+def _without(schema: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key not in keys}

@@ -1,0 +1,67 @@
+"""Find files by name."""
+
+from pathlib import Path
+
+import pathspec
+
+from odin_lsp.errors import ToolError
+from odin_lsp.permissions.rules import Effect
+from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput, clipped
+
+MAX_BRACES = 64
+
+
+class GlobParams(Params):
+    pattern: str
+    """Such as `**/*.py` or `src/*.{ts,tsx}`, relative to `path`."""
+    path: str | None = None
+    """Absolute path of the directory to search; the workspace if left out."""
+
+
+class Glob(Tool[GlobParams]):
+    """Find files by name, newest first. `**` crosses folders. What .gitignore leaves out is not found."""
+
+    name = "Glob"
+    effect = Effect.READ_ONLY
+    params = GlobParams
+
+    def describe(self, params: GlobParams) -> str:
+        return f"find {params.pattern}"
+
+    async def execute(self, params: GlobParams, context: ToolContext) -> ToolOutput:
+        folder = context.files.resolve(params.path) if params.path is not None else context.cwd
+        if not params.pattern.strip():
+            raise ToolError("the pattern is empty; `**/*` finds everything")
+        wanted = pathspec.GitIgnoreSpec.from_lines(f"/{pattern.lstrip('/')}" for pattern in braces(params.pattern))
+        found = [
+            path
+            async for path in context.search.files(folder)
+            if wanted.match_file(path.relative_to(folder).as_posix())
+        ]
+        found.sort(key=lambda path: (-_modified(path), str(path)))
+        cached = {path for path, _ in context.files.cache.files()}
+        lines = [f"{path}{' (cached)' if path in cached else ''}" for path in found]
+        return ToolOutput(
+            data=clipped(lines, "files") or "No files found",
+            description=f"found {len(found)} files for {params.pattern}",
+        )
+
+
+def braces(pattern: str) -> list[str]:
+    """`a.{b,c}` as `a.b` and `a.c`."""
+    done, todo = list[str](), [pattern]
+    while todo and len(done) + len(todo) <= MAX_BRACES:
+        head = todo.pop(0)
+        start, end = head.find("{"), head.find("}")
+        if 0 <= start < end:
+            todo += [head[:start] + choice + head[end + 1 :] for choice in head[start + 1 : end].split(",")]
+        else:
+            done.append(head)
+    return done + todo
+
+
+def _modified(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
