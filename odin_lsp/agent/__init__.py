@@ -1,0 +1,1 @@
+"""The loop: messages in, turns one by one."""

@@ -1,0 +1,200 @@
+"""One session's conversation: messages in, turns one by one. The only place where a cancelled turn comes to rest."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+
+from odin_lsp.agent.planner import Ending, Planner
+from odin_lsp.agent.stream import EventStream
+from odin_lsp.agent.turn import Progress, QueuedMessage, UserMessage, clean_prompt
+from odin_lsp.errors import OdinError, RequestError, SessionBusy
+from odin_lsp.events import (
+    ActivityChanged,
+    Emit,
+    Event,
+    Mode,
+    Notice,
+    Outcome,
+    ToolFinished,
+    TurnFinished,
+    TurnQueued,
+    TurnStarted,
+)
+from odin_lsp.messages import Message, Text, user
+from odin_lsp.sessions.session import Session
+
+log = logging.getLogger("odin.agent")
+INTERNAL_ERROR = "an internal error ended the turn; Odin's log says more"
+
+MakePlanner = Callable[[Session, Progress, Emit], Awaitable[Planner]]
+
+
+@dataclass(slots=True, eq=False)
+class Turn:
+    """A turn that waits or runs."""
+
+    progress: Progress
+    emit: Emit
+    may_begin: asyncio.Event = field(default_factory=asyncio.Event)
+    task: asyncio.Task[Outcome] = field(init=False)
+    _begun: bool = False
+    _cancelled: bool = False
+
+    @property
+    def id(self) -> str:
+        return self.progress.message.turn_id
+
+    def cancel(self) -> bool:
+        """End it; false if it has ended. A task that is cancelled before its first step would run none of its code."""
+        self._cancelled = True
+        return self.task.cancel() if self._begun else not self.task.done()
+
+    async def may_run(self) -> None:
+        """Wait for its place in the queue."""
+        self._begun = True
+        if self._cancelled:
+            raise asyncio.CancelledError
+        await self.may_begin.wait()
+
+    async def outcome(self) -> Outcome:
+        """How the turn ended. Cancelling this wait does not cancel the turn."""
+        return await asyncio.shield(self.task)
+
+
+class Agent:
+    def __init__(self, session: Session, stream: EventStream, make_planner: MakePlanner) -> None:
+        self.session = session
+        self.mode: Mode = "ask_mode"
+        self._stream = stream
+        self._make_planner = make_planner
+        self._turns: list[Turn] = []
+        """The running turn first, then the queue."""
+        self._taken: set[str] = set()
+        self._closing = False
+
+    @property
+    def running(self) -> Turn | None:
+        return self._turns[0] if self._turns else None
+
+    def start(self, message: UserMessage) -> Turn:
+        """Run the message now, or after those that came before it."""
+        if self._closing:
+            raise RequestError("Odin is shutting down and takes no more messages")
+        message = replace(message, text=clean_prompt(message.text))
+        if message.turn_id in self._taken:
+            raise RequestError(f"there is already a turn {message.turn_id!r}; give each turn an id of its own")
+        self._taken.add(message.turn_id)
+        progress = Progress(message, self.session.id)
+        turn = Turn(progress, self._watched(progress))
+        turn.task = asyncio.create_task(self._take(turn), name=f"turn {turn.id}")
+        self._turns.append(turn)
+        if turn is self.running:
+            turn.may_begin.set()
+        else:
+            turn.emit(TurnQueued(len(self._turns) - 1))
+        return turn
+
+    def cancel(self, turn_id: str | None = None) -> bool:
+        """End a turn early, the running one if none is named; what is queued behind it stays queued."""
+        turn = self.running if turn_id is None else next((it for it in self._turns if it.id == turn_id), None)
+        return turn is not None and turn.cancel()
+
+    def abort(self) -> None:
+        """Odin is shutting down: end everything, take nothing more."""
+        self._closing = True
+        for turn in self._turns:
+            turn.cancel()
+
+    async def close(self) -> None:
+        self.abort()
+        await asyncio.gather(*(turn.task for turn in self._turns), return_exceptions=True)
+
+    def queue(self) -> list[QueuedMessage]:
+        waiting = [turn.progress.message for turn in self._turns[1:]]
+        return [QueuedMessage(it.turn_id, it.text, it.mode, it.timestamp) for it in waiting]
+
+    def edit_queued(self, turn_id: str, text: str | None, mode: Mode | None) -> None:
+        progress = self._waiting(turn_id).progress
+        if text is not None:
+            progress.message = replace(progress.message, text=clean_prompt(text))
+        if mode is not None:
+            progress.message = replace(progress.message, mode=mode)
+
+    def remove_queued(self, turn_id: str) -> None:
+        self._waiting(turn_id).cancel()
+
+    def clear_queue(self) -> None:
+        for turn in self._turns[1:]:
+            turn.cancel()
+
+    def append_context(self, text: str) -> None:
+        """Something the model shall know with the next message, without asking it now."""
+        self._only_when_idle()
+        self.session.append(user(text))
+
+    def remove_last_message(self) -> Message | None:
+        self._only_when_idle()
+        return self.session.remove_last()
+
+    def _waiting(self, turn_id: str) -> Turn:
+        for turn in self._turns[1:]:
+            if turn.id == turn_id:
+                return turn
+        raise RequestError(f"no message {turn_id!r} is waiting; it may have started already")
+
+    def _only_when_idle(self) -> None:
+        if self._turns:
+            raise SessionBusy("the session is in a turn; wait for its end or cancel it")
+
+    async def _take(self, turn: Turn) -> Outcome:
+        ending = Ending("interrupted")
+        try:
+            await turn.may_run()
+            ending = await self._plan(turn)
+        except asyncio.CancelledError:
+            ending = Ending("aborted" if self._closing else "interrupted")
+        except OdinError as error:
+            ending = Ending("failed", str(error))
+        except Exception:
+            log.exception("turn %s failed", turn.id)
+            ending = Ending("failed", INTERNAL_ERROR)
+        return self._finish(turn, ending)
+
+    async def _plan(self, turn: Turn) -> Ending:
+        message = turn.progress.message
+        self.mode = message.mode
+        planner = await self._make_planner(self.session, turn.progress, turn.emit)
+        turn.emit(TurnStarted(message.mode, planner.model.ref))
+        texts = (message.text, *message.context, planner.prompt.opening(self.session))
+        self.session.append(Message("user", (*(Text(text) for text in texts), *message.images)))
+        return await planner.run()
+
+    def _finish(self, turn: Turn, ending: Ending) -> Outcome:
+        outcome = turn.progress.outcome(ending.reason, tuple(self.session.todos), ending.detail)
+        turn.progress.updates.clear()
+        if turn.may_begin.is_set():
+            problem = self.session.problem
+            self.session.finish_turn(turn.progress.message.text, turn.progress.message.timestamp, outcome)
+            if self.session.problem and not problem:
+                turn.emit(Notice("warning", f"this conversation is no longer saved: {self.session.problem}"))
+        turn.emit(TurnFinished(outcome))
+        self._turns.remove(turn)
+        if self.running and not self._closing:
+            self.running.may_begin.set()
+        elif not self._turns:
+            turn.emit(ActivityChanged("idle"))
+        return outcome
+
+    def _watched(self, progress: Progress) -> Emit:
+        """Events go out, and what a person would call progress is kept for `odin.state`."""
+        emit = self._stream.emitter(progress.message.turn_id, self.session.id)
+
+        def watched(event: Event) -> None:
+            if isinstance(event, ToolFinished):
+                progress.updates.append(event.description)
+            elif isinstance(event, ActivityChanged) and event.detail:
+                progress.updates.append(event.detail)
+            emit(event)
+
+        return watched

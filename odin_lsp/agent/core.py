@@ -1,0 +1,188 @@
+"""What a workspace needs besides an editor: text, models, sessions. The server and the terminal make one each."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from odin_lsp.agent.agent import Agent
+from odin_lsp.agent.compaction import Shortener
+from odin_lsp.agent.executor import Executor
+from odin_lsp.agent.hooks import Hooks
+from odin_lsp.agent.modes import mode_tools
+from odin_lsp.agent.planner import Planner
+from odin_lsp.agent.prompt import Instructions, Prompt
+from odin_lsp.agent.stream import EventStream
+from odin_lsp.agent.turn import Progress
+from odin_lsp.config import Config
+from odin_lsp.events import Emit, Notice
+from odin_lsp.models import providers
+from odin_lsp.models.resilience import KeyPool, ResilientModel
+from odin_lsp.permissions.gate import AskingGate
+from odin_lsp.ports import Editor
+from odin_lsp.sessions.session import Session
+from odin_lsp.sessions.store import sessions_folder
+from odin_lsp.tools.base import ToolContext
+from odin_lsp.values import to_wire
+from odin_lsp.workspace.buffers import Buffers
+from odin_lsp.workspace.cache import FileCache
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.search import Search
+
+
+class Core:
+    def __init__(
+        self,
+        roots: Sequence[Path],
+        editor: Editor,
+        config: Config,
+        *,
+        buffers: Buffers | None = None,
+        secrets: Mapping[str, str] | None = None,
+        hooks: Hooks | None = None,
+    ) -> None:
+        self.config = config
+        self.stream = EventStream()
+        self.files = Files(roots, buffers or Buffers(), FileCache())
+        self.search = Search(self.files)
+        self._editor = editor
+        self._secrets = secrets or {}
+        self._hooks = hooks or Hooks()
+        self._gate = AskingGate(editor)
+        self._keys = KeyPool()
+        self._models: dict[str, ResilientModel] = {}
+        self._agents: dict[str, Agent] = {}
+        self._instructions: dict[str, Instructions] = {}
+        self._current: str | None = None
+
+    @property
+    def selected(self) -> tuple[str, str]:
+        """The planner's model and the small one."""
+        return providers.choose(self.config, self._secrets)
+
+    def agent(self, session_id: str | None = None) -> Agent:
+        """The agent of that session, or of the current one."""
+        wanted = session_id or self._current
+        if wanted is None:
+            return self._adopt(Session(self._sessions))
+        if wanted not in self._agents:
+            return self._adopt(Session.load(self._sessions, wanted))
+        self._current = wanted
+        return self._agents[wanted]
+
+    def cancel(self, turn_id: str | None) -> bool:
+        """End the turn, wherever it runs; without an id, that of the current session."""
+        if turn_id is None:
+            return self._current is not None and self.agent().cancel()
+        return any(agent.cancel(turn_id) for agent in self._agents.values())
+
+    def choose_models(self, model: str | None, small_model: str | None) -> None:
+        for ref in filter(None, (model, small_model)):
+            providers.split(ref)
+        update = {"model": model or self.config.model, "small_model": small_model or self.config.small_model}
+        self.config = self.config.model_copy(update=update)
+
+    def reconfigure(self, config: Config) -> None:
+        """New settings, from the next turn on."""
+        self.config = config
+        self._models.clear()
+
+    def change_roots(self, roots: Sequence[Path]) -> None:
+        self.files.roots = tuple(root.resolve() for root in roots)
+
+    async def warm(self) -> None:
+        """Import the configured provider's SDK before anybody waits for it."""
+        await providers.load(providers.split(self.selected[0])[0])
+
+    def abort(self) -> None:
+        for agent in self._agents.values():
+            agent.abort()
+
+    async def close(self) -> None:
+        for agent in self._agents.values():
+            await agent.close()
+        for model in self._models.values():
+            await model.aclose()
+
+    def state(self) -> dict[str, Any]:
+        agent = self.agent()
+        session = agent.session
+        running = agent.running
+        return {
+            "mode": agent.mode,
+            "messages": [to_wire(turn) for turn in session.turns],
+            "queue": [to_wire(message) for message in agent.queue()],
+            "executing": running is not None,
+            "updates": list(running.progress.updates) if running else [],
+            "subagents": [],
+            "context": list(running.progress.message.context) if running else [],
+            "instructions": self._read_instructions(session).text,
+            "config": self.config.model_dump(by_alias=True, mode="json"),
+            "cache": [
+                {
+                    "filePath": str(path),
+                    "size": it.size,
+                    "isModified": False,
+                    "cachedAt": it.cached_at,
+                    "isTruncated": False,
+                }
+                for path, it in self.files.cache.files()
+            ],
+            "cacheConfig": {
+                "maxCacheSize": self.files.cache.limits.max_cache_size,
+                "maxFileSize": self.files.cache.limits.max_file_size,
+                "maxEntries": self.files.cache.limits.max_entries,
+            },
+        }
+
+    @property
+    def _sessions(self) -> Path:
+        return sessions_folder(self.files.roots[0] if self.files.roots else Path("/"))
+
+    def _adopt(self, session: Session) -> Agent:
+        self._agents[session.id] = Agent(session, self.stream, self._planner)
+        self._current = session.id
+        return self._agents[session.id]
+
+    def _read_instructions(self, session: Session) -> Instructions:
+        """A snapshot per session: a prefix that changes in the middle of a conversation could not be cached."""
+        if session.id not in self._instructions:
+            self._instructions[session.id] = Instructions.load(self.files.roots)
+        return self._instructions[session.id]
+
+    async def _planner(self, session: Session, progress: Progress, emit: Emit) -> Planner:
+        mode = progress.message.mode
+        instructions = self._read_instructions(session)
+        if session.turns and Instructions.load(self.files.roots) != instructions:
+            emit(Notice("info", "the project's instructions have changed; a new session will use them"))
+        context = ToolContext(
+            files=self.files,
+            search=self.search,
+            editor=self._editor,
+            mode=mode,
+            session_id=session.id,
+            emit=emit,
+            todos=session.todos,
+        )
+        return Planner(
+            model=self._model(self.selected[0]),
+            prompt=Prompt(mode, self.files.roots, instructions, self.files.cache),
+            session=session,
+            executor=Executor(mode_tools(mode), self._gate, self._hooks, context),
+            editor=self._editor,
+            compactor=Shortener(),
+            limits=self.config.limits,
+            emit=emit,
+            progress=progress,
+        )
+
+    def _model(self, ref: str) -> ResilientModel:
+        if ref not in self._models:
+            refs = [ref, *(it for it in self.config.fallback_models if it != ref)]
+            self._models[ref] = ResilientModel(
+                [providers.candidates(it, self.config, self._secrets) for it in refs],
+                lambda candidate: providers.connect(candidate, self.config),
+                retries=self.config.retries,
+                idle=self.config.timeouts.idle,
+                pool=self._keys,
+            )
+        return self._models[ref]

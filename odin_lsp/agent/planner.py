@@ -1,0 +1,284 @@
+"""The loop: ask the model, run what it calls, until it only talks or a limit is reached."""
+
+import time
+import uuid
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from odin_lsp.agent.compaction import Compactor, estimate, repair
+from odin_lsp.agent.executor import Executor
+from odin_lsp.agent.loop_guard import ASK_EVERY, WARN_AT, WARNING, LoopGuard
+from odin_lsp.agent.prompt import Prompt
+from odin_lsp.agent.turn import Progress
+from odin_lsp.config import Limits
+from odin_lsp.errors import ContextTooLong, ModelError
+from odin_lsp.events import (
+    ActivityChanged,
+    Compacted,
+    Emit,
+    ExitReason,
+    MessageFinished,
+    ModelChanged,
+    StreamRolledBack,
+    TextStreamed,
+    ThinkingStreamed,
+    UsageChanged,
+)
+from odin_lsp.messages import Message, Part, Text, ToolCall, ToolResult, user
+from odin_lsp.models.base import (
+    Attempt,
+    CallReady,
+    Model,
+    Reply,
+    Request,
+    StreamEvent,
+    TextDelta,
+    ThinkingDelta,
+    ToolSpec,
+)
+from odin_lsp.ports import Editor, Option, Question
+from odin_lsp.sessions.session import Session
+
+MAX_MALFORMED = 3
+MAX_LENGTH_RECOVERIES = 2
+MAX_PAUSES = 10
+NO_ANSWER = "The model gave no answer."
+LAST_STEP = "Stop here: {why}. Call no more tools. Say what you found and did so far, and what is still open."
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    reason: ExitReason
+    detail: str | None = None
+
+
+@dataclass(slots=True)
+class Planner:
+    model: Model
+    prompt: Prompt
+    session: Session
+    executor: Executor
+    editor: Editor
+    compactor: Compactor
+    limits: Limits
+    emit: Emit
+    progress: Progress
+    _guard: LoopGuard = field(default_factory=LoopGuard)
+    _malformed: int = 0
+    _recoveries: int = 0
+    _pauses: int = 0
+    _max_tokens: int = 0
+    _running: str = ""
+
+    async def run(self) -> Ending:
+        """Take the turn whose prompt is the last message of the session."""
+        self._max_tokens = self.limits.max_tokens
+        self._running = self.model.ref
+        while (why := self._limit()) is None:
+            reply = await self._step()
+            ending = await self._follow(reply)
+            if ending is not None:
+                return ending
+        return await self._last_step(*why)
+
+    def _limit(self) -> tuple[ExitReason, str] | None:
+        if self.limits.max_turns and self.progress.steps >= self.limits.max_turns:
+            return "max_turns", f"the limit of {self.limits.max_turns} steps is reached"
+        if self.limits.max_budget_usd and self.progress.usage.cost_usd >= self.limits.max_budget_usd:
+            return "max_budget", f"the budget of ${self.limits.max_budget_usd:g} is spent"
+        return None
+
+    async def _follow(self, reply: Reply) -> Ending | None:
+        """What the model's reply means: an ending, or `None` to go on."""
+        calls = reply.message.calls
+        match reply.stop:
+            case "tools" if calls:
+                return await self._run_calls(reply.message)
+            case "end" | "tools":
+                return self._answered(reply.message)
+            case "paused" if self._pauses < MAX_PAUSES:
+                self._pauses += 1
+                self._keep(reply.message)
+                return None
+            case "max_tokens" if reply.detail and self._recoveries < MAX_LENGTH_RECOVERIES:
+                self._recoveries += 1
+                self._max_tokens *= 2
+                self.emit(StreamRolledBack())
+                self.emit(ActivityChanged("retrying", f"{reply.detail} was cut off; trying again with more room"))
+                return None
+            case "max_tokens":
+                self._keep(reply.message)
+                return Ending("max_tokens", f"the answer is longer than {self._max_tokens} tokens")
+            case "refused":
+                self._keep(reply.message)
+                return Ending("refused", reply.detail or "the model refused to answer")
+            case "malformed":
+                return self._misunderstood(reply.detail or "the call could not be read")
+            case _:
+                self._keep(reply.message)
+                return Ending("failed", f"the model stopped for an unknown reason: {reply.detail or reply.stop}")
+
+    def _answered(self, message: Message) -> Ending | None:
+        if message.text.strip():
+            self._keep(message)
+            return Ending("end_turn")
+        if self._pauses < MAX_PAUSES:
+            self._pauses = MAX_PAUSES
+            self._keep(message)
+            self.session.append(user("Your last message was empty. Answer the user, or go on with the work."))
+            return None
+        self.progress.answer = self.progress.answer or NO_ANSWER
+        return Ending("end_turn")
+
+    def _misunderstood(self, why: str) -> Ending | None:
+        self._malformed += 1
+        if self._malformed >= MAX_MALFORMED:
+            return Ending("failed", f"the model made {self._malformed} calls in a row that could not be read: {why}")
+        self.session.append(user(f"Your last tool call could not be read: {why}. Make it again."))
+        return None
+
+    async def _run_calls(self, message: Message) -> Ending | None:
+        """Run the calls. Whatever happens, each of them has its result in the history afterwards."""
+        self._keep(message)
+        results: dict[str, ToolResult] = {}
+        count = len(message.calls)
+        self.emit(ActivityChanged("executing", f"{count} tool{'' if count == 1 else 's'}"))
+        try:
+            await self.executor.run(message.calls, results)
+        finally:
+            self.progress.records[:] = self.executor.records
+            parts: list[Part] = [results[call.id] for call in message.calls]
+            repeats = max(self._guard.count(call, results[call.id]) for call in message.calls)
+            parts += [Text(WARNING.format(count=repeats))] if repeats >= WARN_AT else []
+            parts += [Text(reminder)] if (reminder := self.prompt.reminder(self.session)) else []
+            self.session.append(Message("user", tuple(parts)))
+        self._malformed = self._malformed + 1 if all(call.problem for call in message.calls) else 0
+        if self._malformed >= MAX_MALFORMED:
+            return Ending("failed", f"the model made {self._malformed} calls in a row that could not be read")
+        if (
+            repeats >= ASK_EVERY
+            and repeats % ASK_EVERY == 0
+            and not await self._may_repeat(message.calls[0].name, repeats)
+        ):
+            return await self._last_step(
+                "loop", f"{message.calls[0].name} was called {repeats} times with the same result"
+            )
+        return Ending("end_turn", "a hook ended the turn") if self.executor.stopped else None
+
+    async def _may_repeat(self, tool: str, repeats: int) -> bool:
+        question = Question(
+            question_id=uuid.uuid4().hex,
+            kind="question",
+            title=f"Odin has called {tool} {repeats} times with the same result. Let it go on?",
+            options=(Option("continue", "Go on"), Option("stop", "Stop")),
+        )
+        answer = await self.editor.ask(question)
+        return answer is not None and answer.option_ids == ("continue",)
+
+    async def _last_step(self, reason: ExitReason, why: str) -> Ending:
+        """The answer so far: one more reply, without tools."""
+        self.session.append(user(LAST_STEP.format(why=why)))
+        try:
+            reply = await self._step(may_call=False)
+        except ModelError as error:
+            return Ending(reason, f"{why}; {error}")
+        self._keep(
+            replace(reply.message, parts=tuple(part for part in reply.message.parts if part not in reply.message.calls))
+        )
+        return Ending(reason, why)
+
+    def _keep(self, message: Message) -> None:
+        if message.parts:
+            self.session.append(message)
+        if message.text.strip():
+            self.progress.answer = message.text
+
+    async def _step(self, *, may_call: bool = True) -> Reply:
+        """One reply of the model; if the history does not fit, once more with a shorter one."""
+        self.progress.steps += 1
+        try:
+            return await self._ask(may_call=may_call)
+        except ContextTooLong:
+            if not await self._compact():
+                raise
+            return await self._ask(may_call=may_call)
+
+    async def _compact(self) -> bool:
+        before = estimate(self.session.messages)
+        self.emit(Compacted("started", before, before))
+        shorter = await self.compactor.compact(self.session.messages, before // 2)
+        if shorter is None:
+            self.emit(Compacted("failed", before, before))
+            return False
+        self.session.replace(repair(shorter))
+        self.emit(Compacted("succeeded", before, estimate(self.session.messages)))
+        return True
+
+    async def _ask(self, *, may_call: bool) -> Reply:
+        began = time.monotonic()
+        self.emit(ActivityChanged("waiting_token"))
+        streaming = False
+        try:
+            async with aclosing(
+                cast("AsyncGenerator[StreamEvent]", self.model.stream(self._request(may_call)))
+            ) as events:
+                async for event in events:
+                    if not streaming and isinstance(event, TextDelta | ThinkingDelta):
+                        streaming = True
+                        self.emit(ActivityChanged("streaming"))
+                    match event:
+                        case TextDelta(text):
+                            self.emit(TextStreamed(text))
+                        case ThinkingDelta(text):
+                            self.emit(ThinkingStreamed(text))
+                        case CallReady(call):
+                            self.executor.start_early(call)
+                        case Attempt():
+                            streaming = False
+                            await self._again(event)
+                        case Reply():
+                            return await self._finish(event)
+        except BaseException:
+            await self.executor.discard()
+            raise
+        finally:
+            self.progress.model_seconds += time.monotonic() - began
+        raise ModelError("the model's stream ended without a reply")
+
+    def _request(self, may_call: bool) -> Request:
+        self.session.messages = repair(self.session.messages)
+        tools = tuple(ToolSpec(tool.name, tool.description, tool.schema) for tool in self.executor.tools.values())
+        return Request(self.prompt.system, tuple(self.session.messages), tools, self._max_tokens, may_call=may_call)
+
+    async def _again(self, attempt: Attempt) -> None:
+        """The stream failed and starts anew: take back what it showed, forget what it began."""
+        await self.executor.discard()
+        self.emit(StreamRolledBack())
+        if attempt.running != self._running:
+            self._running = attempt.running
+            self.emit(ModelChanged(self.model.ref, attempt.running))
+        wait = f" in {attempt.wait:.0f} s" if attempt.wait >= 1 else ""
+        self.emit(ActivityChanged(attempt.activity, f"{attempt.reason}; trying {attempt.running} again{wait}"))
+
+    async def _finish(self, reply: Reply) -> Reply:
+        if reply.stop != "tools":
+            await self.executor.discard()
+        self.progress.usage = self.progress.usage.plus(reply.usage)
+        self.emit(MessageFinished(reply.message.text, len(reply.message.calls)))
+        self.emit(UsageChanged(self.progress.usage))
+        if reply.stop == "context_full":
+            raise ContextTooLong("the conversation no longer fits into the model's window")
+        return replace(reply, message=self._distinct(reply.message))
+
+    def _distinct(self, message: Message) -> Message:
+        """Models reuse ids; a result must belong to exactly one call."""
+        seen = {call.id for earlier in self.session.messages for call in earlier.calls}
+        parts: list[Part] = []
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                part = part if part.id not in seen else replace(part, id=f"{part.id}-{uuid.uuid4().hex[:8]}")
+                seen.add(part.id)
+            parts.append(part)
+        return replace(message, parts=tuple(parts))

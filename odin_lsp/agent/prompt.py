@@ -1,0 +1,92 @@
+"""What the model is told: a stable prefix that providers can cache, and reminders that are only ever appended."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from odin_lsp.events import Mode
+from odin_lsp.sessions.session import Session
+from odin_lsp.workspace.cache import FileCache
+
+INSTRUCTION_FILES = ("ODIN.md", "AGENTS.md", "CLAUDE.md")
+MAX_INSTRUCTIONS = 32 * 1024
+MAX_CACHED_FILES = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """What the project's own file says, as it was when the session began."""
+
+    path: Path | None = None
+    text: str = ""
+
+    @classmethod
+    def load(cls, roots: Sequence[Path]) -> "Instructions":
+        for path in (root / name for root in roots[:1] for name in INSTRUCTION_FILES):
+            try:
+                return cls(path, path.read_bytes()[:MAX_INSTRUCTIONS].decode("utf-8", "replace"))
+            except OSError:
+                continue
+        return cls()
+
+
+@dataclass(slots=True)
+class Prompt:
+    mode: Mode
+    roots: Sequence[Path]
+    instructions: Instructions
+    cache: FileCache
+    _reminded: str = field(default="")
+
+    @property
+    def system(self) -> tuple[str, ...]:
+        places = "\n".join(f"Workspace: {root}" for root in self.roots) or "No folder is open."
+        blocks = [f"{_text('system')}\n{_text(self.mode)}\nMode: {self.mode}\n{places}"]
+        if self.instructions.text:
+            name = self.instructions.path.name if self.instructions.path else ""
+            blocks.append(f'<instructions file="{name}">\n{self.instructions.text}\n</instructions>')
+        return tuple(blocks)
+
+    def opening(self, session: Session) -> str:
+        """What has changed outside of the conversation, at the start of a turn."""
+        lines = [f"Today is {time.strftime('%A, %Y-%m-%d')}.", *self._cached(), *_todos(session)]
+        return _reminder(lines)
+
+    def reminder(self, session: Session) -> str:
+        """The open todos, when they differ from what the model was last reminded of."""
+        lines = _todos(session)
+        text = _reminder(lines) if lines else ""
+        if text == self._reminded:
+            return ""
+        self._reminded = text
+        return text
+
+    def _cached(self) -> list[str]:
+        files = self.cache.files()[-MAX_CACHED_FILES:]
+        if not files:
+            return []
+        return [
+            "Files you have read in this session; read them again only where you need text that is not above:",
+            *(
+                f"- {path} ({it.size} bytes, read {time.strftime('%H:%M:%S', time.localtime(it.cached_at))})"
+                for path, it in files
+            ),
+        ]
+
+
+def _todos(session: Session) -> list[str]:
+    if not any(todo.status != "completed" for todo in session.todos):
+        return []
+    return ["Your todo list:", *(f"- [{todo.status}] {todo.content} (id {todo.id})" for todo in session.todos)]
+
+
+def _reminder(lines: list[str]) -> str:
+    return "<reminder>\n" + "\n".join(lines) + "\n</reminder>"
+
+
+@cache
+def _text(name: str) -> str:
+    return resources.files("odin_lsp.agent").joinpath(f"prompts/{name}.md").read_text(encoding="utf-8").strip()

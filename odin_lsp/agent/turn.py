@@ -1,0 +1,75 @@
+"""A turn under way: what the user said, and what is known of the outcome so far."""
+
+import time
+from dataclasses import dataclass, field
+
+from odin_lsp.errors import EmptyPrompt, RequestError
+from odin_lsp.events import ExitReason, Mode, Outcome, Todo, ToolRecord, Usage
+from odin_lsp.messages import Image
+from odin_lsp.values import Value
+
+MAX_PROMPT_CHARS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserMessage:
+    turn_id: str
+    text: str
+    mode: Mode
+    context: tuple[str, ...] = ()
+    """What the editor added, ready for the model."""
+    images: tuple[Image, ...] = ()
+    timestamp: float = field(default_factory=time.time)
+
+
+def clean_prompt(text: str) -> str:
+    """The prompt as it can be sent and stored, or why it cannot."""
+    if len(text) > MAX_PROMPT_CHARS:
+        raise RequestError(
+            f"the prompt has {len(text):,} characters, at most {MAX_PROMPT_CHARS:,} are taken; "
+            "put the text into a file of the workspace and mention the file"
+        )
+    text = text.replace("\0", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if not text.strip():
+        raise EmptyPrompt
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedMessage(Value):
+    turn_id: str
+    body: str
+    mode: Mode
+    timestamp: float
+
+
+@dataclass(slots=True)
+class Progress:
+    """Filled while the turn runs, so that an interrupted one can still tell what it did."""
+
+    message: UserMessage
+    session_id: str
+    answer: str = ""
+    usage: Usage = field(default_factory=Usage)
+    records: list[ToolRecord] = field(default_factory=list[ToolRecord])
+    steps: int = 0
+    model_seconds: float = 0.0
+    began: float = field(default_factory=time.monotonic)
+    updates: list[str] = field(default_factory=list[str])
+    """Live progress in words, for `odin.state`; emptied when the turn ends."""
+
+    def outcome(self, reason: ExitReason, todos: tuple[Todo, ...], detail: str | None = None) -> Outcome:
+        return Outcome(
+            turn_id=self.message.turn_id,
+            session_id=self.session_id,
+            mode=self.message.mode,
+            reason=reason,
+            answer=self.answer,
+            detail=detail,
+            todos=todos,
+            tools=tuple(self.records),
+            usage=self.usage,
+            duration_ms=max(1, round((time.monotonic() - self.began) * 1000)),
+            model_ms=round(self.model_seconds * 1000),
+            steps=self.steps,
+        )

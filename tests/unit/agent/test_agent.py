@@ -1,0 +1,233 @@
+"""The queue, and what happens to it."""
+
+import asyncio
+
+import pytest
+
+from odin_lsp.errors import EmptyPrompt, RequestError, SessionBusy
+from odin_lsp.events import ToolFinished, TurnFinished, TurnQueued, TurnStarted
+from odin_lsp.messages import ToolResult
+
+
+async def test_messages_run_in_order_each_with_its_own_mode(odin):
+    odin.script({"text": "one"}, {"text": "two"}, {"text": "three"})
+    agent = odin.start().agent()
+
+    turns = [agent.start(odin.message("q", mode)) for mode in ("ask_mode", "edit_mode", "plan_mode")]
+    queue = agent.queue()
+    outcomes = [await turn.outcome() for turn in turns]
+
+    assert [(it.turn_id, it.mode) for it in queue] == [("turn-2", "edit_mode"), ("turn-3", "plan_mode")]
+    assert [event.position for event in odin.of(TurnQueued)] == [1, 2]
+    assert [(it.answer, it.mode) for it in outcomes] == [
+        ("one", "ask_mode"),
+        ("two", "edit_mode"),
+        ("three", "plan_mode"),
+    ]
+    assert (
+        odin.kinds("activityChanged", "textStreamed", "messageFinished", "usageChanged")[2:]
+        == ["turnStarted", "turnFinished"] * 3
+    )
+
+
+async def test_a_queued_message_can_be_edited_and_removed(odin):
+    odin.script({"text": "one", "delayMs": 20}, {"text": "two"})
+    agent = odin.start().agent()
+    first, second, third = (agent.start(odin.message(text)) for text in ("a", "b", "c"))
+
+    agent.edit_queued(second.id, "better", "plan_mode")
+    agent.remove_queued(third.id)
+    await first.outcome()
+
+    assert (await second.outcome()).mode == "plan_mode"
+    assert (await third.outcome()).reason == "interrupted"
+    assert [turn.body for turn in agent.session.turns] == ["a", "better"]
+    with pytest.raises(RequestError, match="may have started already"):
+        agent.remove_queued(first.id)
+
+
+async def test_cancelling_the_running_turn_keeps_the_queue(odin):
+    odin.script({"text": "slow", "delayMs": 60_000, "when": {"contains": "slow"}}, {"text": "next"})
+    agent = odin.start().agent()
+    first, second = agent.start(odin.message("slow")), agent.start(odin.message("then"))
+    await until(lambda: odin.of(TurnStarted))
+
+    assert agent.cancel(first.id)
+
+    assert (await first.outcome()).reason == "interrupted"
+    assert (await second.outcome()).answer == "next"
+
+
+async def test_clearing_the_queue_leaves_the_running_turn(odin):
+    odin.script({"text": "one", "delayMs": 50})
+    agent = odin.start().agent()
+    turns = [agent.start(odin.message(str(number))) for number in range(4)]
+    agent.clear_queue()
+
+    assert [(await turn.outcome()).reason for turn in turns] == ["end_turn", *["interrupted"] * 3]
+
+
+async def test_a_cancelled_call_has_a_result_so_that_the_history_stays_valid(odin, call, person):
+    waiting = asyncio.Event()
+
+    async def never(question):
+        waiting.set()
+        await asyncio.Event().wait()
+
+    person.ask = never
+    odin.script({"calls": [call("AskUser", question="Well?")]}, {"text": "next"})
+    agent = odin.start().agent()
+    turn = agent.start(odin.message("go"))
+    await waiting.wait()
+
+    agent.cancel()
+    outcome = await turn.outcome()
+
+    assert outcome.tools[0].status == "cancelled"
+    assert odin.of(ToolFinished)[0].status == "cancelled"
+    assert agent.session.messages[2].parts[0] == ToolResult("call_1", "AskUser", "cancelled by the user", failed=True)
+    assert (await odin.take("again")).answer == "next"
+
+
+async def test_one_hundred_messages_at_once_are_all_answered(odin):
+    odin.script(*({"text": f"answer {number}"} for number in range(100)))
+    agent = odin.start().agent()
+
+    outcomes = await asyncio.gather(*(agent.start(odin.message(f"q{number}")).outcome() for number in range(100)))
+
+    assert [outcome.answer for outcome in outcomes] == [f"answer {number}" for number in range(100)]
+    assert len(agent.session.turns) == 100
+
+
+async def test_different_sessions_run_side_by_side(odin):
+    odin.script({"text": "slow", "delayMs": 60_000, "when": {"contains": "slow"}}, {"text": "quick"})
+    core = odin.start()
+    first = core.agent()
+    slow = first.start(odin.message("slow"))
+    core._current = None
+
+    quick = await core.agent().start(odin.message("quick")).outcome()
+
+    assert quick.answer == "quick"
+    assert first.running is slow
+
+
+@pytest.mark.parametrize("text", ["", "   \n\t", "\0\0"])
+async def test_an_empty_prompt_is_refused(odin, text):
+    with pytest.raises(EmptyPrompt, match="the prompt is empty"):
+        odin.start().agent().start(odin.message(text))
+
+
+async def test_a_prompt_that_is_too_long_says_what_to_do(odin):
+    with pytest.raises(RequestError, match="put the text into a file"):
+        odin.start().agent().start(odin.message("x" * 5_000_000))
+
+
+async def test_lone_surrogates_and_nul_do_not_reach_the_model(odin):
+    odin.script({"text": "ok"})
+
+    await odin.take("a\ud800b\0c")
+
+    assert odin.core.agent().session.messages[0].parts[0].text == "a\ufffdbc"
+
+
+async def test_two_turns_cannot_have_one_id(odin):
+    odin.script({"text": "one"})
+    agent = odin.start().agent()
+    await agent.start(odin.message("a")).outcome()
+    odin._turns = 0
+
+    with pytest.raises(RequestError, match="already a turn 'turn-1'"):
+        agent.start(odin.message("b"))
+
+
+async def test_nothing_starts_after_the_shutdown(odin):
+    agent = odin.start().agent()
+    await agent.close()
+
+    with pytest.raises(RequestError, match="shutting down"):
+        agent.start(odin.message("late"))
+
+
+async def test_a_bug_in_a_turn_ends_the_turn_and_nothing_else(odin, monkeypatch):
+    odin.script({"text": "fine"})
+    core = odin.start()
+    agent = core.agent()
+    make = agent._make_planner
+
+    async def broken(*_):
+        raise ZeroDivisionError
+
+    agent._make_planner = broken
+    outcome = await odin.take("first")
+    agent._make_planner = make
+
+    assert (outcome.reason, outcome.detail) == ("failed", "an internal error ended the turn; Odin's log says more")
+    assert (await odin.take("second")).answer == "fine"
+
+
+async def test_context_is_added_without_asking_the_model(odin):
+    odin.script({"text": "ok"})
+    agent = odin.start().agent()
+
+    agent.append_context("the build failed")
+    assert odin.of(TurnFinished) == []
+    await odin.take("why?")
+
+    assert agent.session.messages[0].text == "the build failed"
+
+
+async def test_the_last_message_is_taken_back_only_between_turns(odin):
+    odin.script({"text": "ok"}, {"text": "slow", "delayMs": 60_000})
+    agent = odin.start().agent()
+    await odin.take("q")
+    assert agent.remove_last_message().text == "ok"
+
+    agent.start(odin.message("busy"))
+    with pytest.raises(SessionBusy):
+        agent.remove_last_message()
+
+
+async def test_updates_are_shown_while_it_runs_and_gone_afterwards(odin, call, person):
+    seen = []
+
+    async def look(question):
+        seen.extend(odin.core.state()["updates"])
+
+    person.ask = look
+    odin.script({"calls": [call("Glob", pattern="*"), call("AskUser", question="ok?")]}, {"text": "done"})
+
+    await odin.take()
+
+    assert "found 1 files for *" in seen
+    assert odin.core.state()["updates"] == []
+
+
+async def test_the_state_has_all_its_parts(odin, call):
+    odin.script({"calls": [call("Read", file_path=str(odin.root / "greet.py"))]}, {"text": "done"})
+    await odin.take("what?", "plan_mode")
+
+    state = odin.core.state()
+
+    assert state.keys() >= {
+        "mode",
+        "messages",
+        "queue",
+        "executing",
+        "subagents",
+        "context",
+        "instructions",
+        "config",
+        "cache",
+        "cacheConfig",
+    }
+    assert (state["mode"], state["executing"]) == ("plan_mode", False)
+    assert state["messages"][0]["answerSummary"] == "done"
+    assert state["messages"][0]["toolHistory"][0]["affectedFiles"] == [str(odin.root / "greet.py")]
+    assert state["cache"][0]["filePath"] == str(odin.root / "greet.py")
+
+
+async def until(condition) -> None:
+    async with asyncio.timeout(10):
+        while not condition():
+            await asyncio.sleep(0)

@@ -1,0 +1,452 @@
+"""What the loop does when a model is cut off, refuses, repeats itself or cannot be understood."""
+
+import asyncio
+import itertools
+import json
+
+import pytest
+
+from odin_lsp.config import Limits
+from odin_lsp.events import (
+    ActivityChanged,
+    Compacted,
+    ModelChanged,
+    StreamRolledBack,
+    TodosChanged,
+    ToolFinished,
+    ToolStarted,
+    Usage,
+)
+from odin_lsp.messages import Message, Text, ToolCall
+from odin_lsp.models.base import CallReady, Reply, TextDelta
+from odin_lsp.ports import Answer
+
+
+async def test_a_turn_of_two_tools_and_an_answer_asks_the_model_three_times(odin, call):
+    odin.script({"calls": [call("Glob", pattern="*")]}, {"calls": [call("LS", path=str(odin.root))]}, {"text": "ok"})
+
+    outcome = await odin.take()
+
+    assert (outcome.steps, [tool.name for tool in outcome.tools]) == (3, ["Glob", "LS"])
+
+
+@pytest.mark.parametrize("mode", ["ask_mode", "plan_mode", "edit_mode"])
+async def test_the_prompt_names_its_mode_and_the_workspace(odin, mode):
+    requests = listen(odin, Reply(said("ok"), "end"))
+
+    await odin.take("q", mode)
+
+    assert f"Mode: {mode}" in requests[0].system[0]
+    assert f"Workspace: {odin.root}" in requests[0].system[0]
+
+
+async def test_the_prefix_of_a_conversation_never_changes(odin, call):
+    requests = listen(
+        odin,
+        Reply(
+            calls(ToolCall("1", "TodoWrite", {"todos": [{"id": "1", "content": "look", "status": "pending"}]})), "tools"
+        ),
+        Reply(calls(ToolCall("2", "Glob", {"pattern": "*"})), "tools"),
+        Reply(said("one"), "end"),
+        Reply(said("two"), "end"),
+    )
+
+    await odin.take("first")
+    await odin.take("second")
+
+    for before, after in itertools.pairwise(requests):
+        assert after.messages[: len(before.messages)] == before.messages
+        assert (after.system, after.tools) == (before.system, before.tools)
+
+
+async def test_the_projects_instructions_are_part_of_the_prompt_as_they_were_at_the_start(odin):
+    (odin.root / "ODIN.md").write_text("Use tabs.")
+    requests = listen(odin, Reply(said("one"), "end"), Reply(said("two"), "end"))
+
+    await odin.take("first")
+    (odin.root / "ODIN.md").write_text("Use spaces.")
+    await odin.take("second")
+
+    assert all("Use tabs." in request.system[1] for request in requests)
+    assert "the project's instructions have changed; a new session will use them" in [
+        event.message for event in odin.events if event.kind == "notice"
+    ]
+
+
+async def test_the_model_is_told_which_files_it_has_read(odin, call):
+    odin.script({"calls": [call("Read", file_path=str(odin.root / "greet.py"))]}, {"text": "ok"}, {"text": "ok"})
+    await odin.take("first")
+    await odin.take("second")
+
+    reminder = odin.core.agent().session.messages[4].parts[-1].text
+    assert f"{odin.root / 'greet.py'} (44 bytes" in reminder
+
+
+async def test_open_todos_come_back_once_they_change(odin, call):
+    todos = [{"id": "1", "content": "look", "status": "in_progress"}]
+    odin.script({"calls": [call("TodoWrite", todos=todos)]}, {"calls": [call("Glob", pattern="*")]}, {"text": "ok"})
+
+    outcome = await odin.take()
+
+    messages = odin.core.agent().session.messages
+    assert "[in_progress] look" in messages[2].text
+    assert messages[4].text == ""
+    assert outcome.todos[0].content == "look"
+    assert odin.of(TodosChanged)[0].todos == outcome.todos
+
+
+@pytest.mark.parametrize("mode", ["ask_mode", "plan_mode"])
+@pytest.mark.parametrize("tool", ["WriteFile", "EditTool", "MultiEditTool", "InitTool"])
+async def test_a_forged_call_of_an_editing_tool_is_an_error_and_changes_nothing(odin, call, mode, tool):
+    odin.script({"calls": [call(tool, file_path=str(odin.root / "greet.py"), content="x")]}, {"text": "no"})
+
+    outcome = await odin.take("q", mode)
+
+    assert outcome.tools[0].status == "error"
+    assert (odin.root / "greet.py").read_text().startswith("def greet")
+
+
+async def test_a_refusal_is_no_answer(odin):
+    listen(odin, Reply(said(""), "refused", detail="it is against the rules"))
+
+    outcome = await odin.take()
+
+    assert (outcome.reason, outcome.detail) == ("refused", "it is against the rules")
+
+
+async def test_an_answer_that_is_cut_off_says_so(odin):
+    listen(odin, Reply(said("half an ans"), "max_tokens"))
+
+    outcome = await odin.take()
+
+    assert (outcome.reason, outcome.answer) == ("max_tokens", "half an ans")
+
+
+async def test_a_call_that_is_cut_off_is_asked_for_again_with_more_room(odin):
+    requests = listen(
+        odin,
+        Reply(said("I will"), "max_tokens", detail="Glob"),
+        Reply(said("I will"), "max_tokens", detail="Glob"),
+        Reply(said("fine"), "end"),
+    )
+
+    outcome = await odin.take()
+
+    assert outcome.answer == "fine"
+    assert [request.max_tokens for request in requests] == [8192, 16384, 32768]
+    assert len(odin.of(StreamRolledBack)) == 2
+
+
+async def test_a_call_that_is_always_cut_off_ends_the_turn(odin):
+    listen(odin, *[Reply(said("I will"), "max_tokens", detail="Glob")] * 3)
+
+    assert (await odin.take()).reason == "max_tokens"
+
+
+async def test_a_paused_turn_goes_on_with_the_message_unchanged(odin):
+    requests = listen(odin, Reply(said("searching"), "paused"), Reply(said("found"), "end"))
+
+    assert (await odin.take()).answer == "found"
+    assert requests[1].messages[-1] == said("searching")
+
+
+async def test_a_turn_that_pauses_forever_ends(odin):
+    listen(odin, *[Reply(said("…"), "paused")] * 11)
+
+    assert (await odin.take()).reason == "failed"
+
+
+async def test_an_empty_answer_is_asked_for_once_more(odin):
+    requests = listen(odin, Reply(said("  "), "end"), Reply(said("sorry: 42"), "end"))
+
+    assert (await odin.take()).answer == "sorry: 42"
+    assert "was empty" in requests[1].messages[-1].text
+
+
+async def test_a_model_that_says_nothing_gets_an_answer_put_in_its_mouth(odin):
+    listen(odin, Reply(said(""), "end"), Reply(said(""), "end"))
+
+    assert (await odin.take()).answer == "The model gave no answer."
+
+
+async def test_three_unreadable_calls_in_a_row_end_the_turn(odin):
+    broken = calls(ToolCall("1", "Glob", {}, problem="the arguments are not valid JSON"))
+    listen(odin, *[Reply(calls(replace_id(broken, str(number))), "tools") for number in range(3)])
+
+    outcome = await odin.take()
+
+    assert outcome.reason == "failed"
+    assert "3 calls in a row" in outcome.detail
+    assert len(odin.of(ToolFinished)) == 3
+
+
+async def test_a_readable_call_forgives_the_unreadable_ones_before(odin):
+    bad, good = ToolCall("1", "Glob", {}, problem="not JSON"), ToolCall("2", "Glob", {"pattern": "*"})
+    steps = [calls(replace_id(calls(it), f"{number}")) for number, it in enumerate([bad, bad, good, bad, bad])]
+    listen(odin, *[Reply(step, "tools") for step in steps], Reply(said("ok"), "end"))
+
+    assert (await odin.take()).answer == "ok"
+
+
+async def test_calls_that_the_provider_cannot_read_are_counted_too(odin):
+    listen(odin, *[Reply(Message("assistant", ()), "malformed", detail="MALFORMED_FUNCTION_CALL")] * 3)
+
+    assert (await odin.take()).reason == "failed"
+
+
+async def test_an_unknown_ending_is_not_a_success(odin):
+    listen(odin, Reply(said("hm"), "unknown", detail="moonrise"))
+
+    outcome = await odin.take()
+
+    assert (outcome.reason, outcome.answer) == ("failed", "hm")
+    assert "moonrise" in outcome.detail
+
+
+async def test_the_third_same_call_warns_and_the_fifth_asks_whether_to_go_on(odin, person):
+    same = [Reply(calls(ToolCall(str(number), "Glob", {"pattern": "*"})), "tools") for number in range(5)]
+    requests = listen(odin, *same, Reply(said("I was stuck."), "end"))
+    person.answers = [Answer(("stop",))]
+
+    outcome = await odin.take()
+
+    assert (outcome.reason, outcome.answer) == ("loop", "I was stuck.")
+    assert "3 times with the same result" in requests[3].messages[-1].text
+    assert "same result" not in requests[2].messages[-1].text
+    assert "5 times with the same result" in person.questions[0].title
+    assert not requests[-1].may_call
+
+
+async def test_a_user_may_let_a_repeating_model_go_on(odin, person):
+    same = [Reply(calls(ToolCall(str(number), "Glob", {"pattern": "*"})), "tools") for number in range(6)]
+    listen(odin, *same, Reply(said("done"), "end"))
+    person.answers = [Answer(("continue",))]
+
+    assert (await odin.take()).reason == "end_turn"
+
+
+async def test_the_same_call_with_another_result_is_no_loop(odin, person):
+    script = [Reply(calls(ToolCall(str(number), "Glob", {"pattern": "*"})), "tools") for number in range(6)]
+
+    def before(number):
+        (odin.root / f"new{number}").touch()
+
+    listen(odin, *script, Reply(said("done"), "end"), before=before)
+
+    assert (await odin.take()).reason == "end_turn"
+    assert person.questions == []
+
+
+async def test_a_history_that_does_not_fit_is_shortened_and_tried_once_more(odin):
+    (odin.root / "long.txt").write_text("word\n" * 4000)
+    read = ToolCall("1", "Read", {"file_path": str(odin.root / "long.txt")})
+    turns = [Reply(calls(read), "tools"), Reply(said("ok"), "end"), *[Reply(said("ok"), "end")] * 2]
+    requests = listen(odin, *turns, Reply(said(""), "context_full"), Reply(said("fits"), "end"))
+    for text in ("read it", "more", "even more"):
+        await odin.take(text)
+
+    outcome = await odin.take("and now?")
+
+    assert outcome.answer == "fits"
+    assert [event.status for event in odin.of(Compacted)] == ["started", "succeeded"]
+    assert "left out" in requests[-1].messages[2].results[0].content
+    assert requests[-1].messages[0].parts[0].text == "read it"
+
+
+async def test_a_history_that_cannot_be_shortened_ends_the_turn(odin):
+    listen(odin, Reply(said(""), "context_full"))
+
+    outcome = await odin.take()
+
+    assert outcome.reason == "failed"
+    assert "no longer fits" in outcome.detail
+
+
+async def test_a_failed_stream_is_rolled_back_and_tried_again(odin):
+    odin.settings["retries"] = {"attempts": 3}
+    odin.script({"error": "overloaded"}, {"text": "here"})
+
+    outcome = await odin.take()
+
+    assert outcome.answer == "here"
+    assert odin.kinds().index("streamRolledBack") < odin.kinds().index("textStreamed")
+    assert any(event.activity == "retrying" and "overloaded" in event.detail for event in odin.of(ActivityChanged))
+
+
+async def test_tools_that_ran_do_not_run_again_when_a_later_stream_fails(odin, call):
+    odin.script({"calls": [call("Glob", pattern="*")]}, {"error": "cut off"}, {"text": "done"})
+
+    outcome = await odin.take()
+
+    assert (outcome.answer, len(odin.of(ToolStarted))) == ("done", 1)
+
+
+async def test_the_next_model_in_line_takes_over(odin, tmp_path):
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({"replies": [{"text": "from the other"}]}))
+    odin.settings["fallbackModels"] = [f"scripted/{other}"]
+    odin.script(*[{"error": "down"}] * 3)
+
+    outcome = await odin.take()
+
+    assert outcome.answer == "from the other"
+    assert odin.of(ModelChanged)[0].running == f"scripted/{other}"
+
+
+async def test_a_model_that_cannot_be_used_fails_the_turn_with_its_reason(odin):
+    odin.script()
+
+    outcome = await odin.take()
+
+    assert (outcome.reason, outcome.detail) == ("failed", "the script has no further reply")
+
+
+async def test_a_call_starts_while_the_model_still_speaks(odin, monkeypatch):
+    began = asyncio.Event()
+    read = ToolCall("1", "Read", {"file_path": str(odin.root / "greet.py")})
+    watch(monkeypatch, "Read", lambda: began.set())
+
+    async def replies(request):
+        if not request.messages[-1].results:
+            yield CallReady(read)
+            yield TextDelta("still speaking")
+            async with asyncio.timeout(10):
+                await began.wait()
+            yield Reply(calls(read), "tools")
+        else:
+            yield Reply(said("ok"), "end")
+
+    listen(odin, stream=replies)
+
+    assert (await odin.take()).answer == "ok"
+    assert len(odin.of(ToolStarted)) == 1
+    assert odin.kinds().index("textStreamed") < odin.kinds().index("toolStarted")
+
+
+async def test_a_call_that_was_begun_early_runs_once(odin, monkeypatch):
+    runs = []
+    watch(monkeypatch, "Read", lambda: runs.append(1))
+    read = ToolCall("1", "Read", {"file_path": str(odin.root / "greet.py")})
+    listen(odin, (CallReady(read), Reply(calls(read), "tools")), Reply(said("ok"), "end"))
+
+    await odin.take()
+
+    assert len(runs) == 1
+
+
+async def test_a_call_begun_early_leaves_no_trace_if_the_stream_ends_otherwise(odin):
+    read = ToolCall("1", "Read", {"file_path": str(odin.root / "greet.py")})
+    listen(odin, (CallReady(read), Reply(said("cut"), "max_tokens")))
+
+    outcome = await odin.take()
+
+    assert (outcome.reason, outcome.tools) == ("max_tokens", ())
+    assert odin.of(ToolStarted) == []
+
+
+async def test_read_only_calls_of_one_step_run_side_by_side_and_answer_in_order(odin, monkeypatch):
+    meet = asyncio.Barrier(2)
+
+    async def both():
+        async with asyncio.timeout(10):
+            await meet.wait()
+
+    watch(monkeypatch, "Glob", both)
+    step = calls(ToolCall("1", "Glob", {"pattern": "*.py"}), ToolCall("2", "Glob", {"pattern": "*.md"}))
+    listen(odin, Reply(step, "tools"), Reply(said("ok"), "end"))
+
+    assert (await odin.take()).answer == "ok"
+    assert [result.call_id for result in odin.core.agent().session.messages[2].results] == ["1", "2"]
+
+
+async def test_calls_with_one_id_are_told_apart(odin):
+    step = calls(ToolCall("1", "Glob", {"pattern": "*.py"}), ToolCall("1", "Glob", {"pattern": "*.md"}))
+    listen(odin, Reply(step, "tools"), Reply(step, "tools"), Reply(said("ok"), "end"))
+
+    await odin.take()
+
+    messages = odin.core.agent().session.messages
+    ids = [call.id for message in messages for call in message.calls]
+    assert len(set(ids)) == 4
+    assert [result.call_id for message in messages for result in message.results] == ids
+    assert not any(result.failed for message in messages for result in message.results)
+
+
+async def test_usage_is_the_sum_and_the_context_is_the_last_prompt(odin):
+    listen(
+        odin,
+        Reply(
+            calls(ToolCall("1", "Glob", {"pattern": "*"})),
+            "tools",
+            Usage(input_tokens=10, cost_usd=1, context_tokens=10),
+        ),
+        Reply(said("ok"), "end", Usage(input_tokens=20, cost_usd=2, context_tokens=30)),
+    )
+
+    usage = (await odin.take()).usage
+
+    assert (usage.input_tokens, usage.cost_usd, usage.context_tokens) == (30, 3, 30)
+
+
+async def test_no_limit_means_no_limit(odin, call):
+    odin.settings["limits"] = {"maxTurns": 0}
+    steps = [{"calls": [call("Glob", pattern=f"*{number}")]} for number in range(120)]
+    odin.script(*steps, {"text": "far"})
+
+    assert (await odin.take()).answer == "far"
+    assert Limits().max_turns == 100
+
+
+def said(text: str) -> Message:
+    return Message("assistant", (Text(text),) if text else ())
+
+
+def calls(*parts) -> Message:
+    return parts[0] if isinstance(parts[0], Message) else Message("assistant", parts)
+
+
+def replace_id(message: Message, id: str) -> Message:
+    from dataclasses import replace
+
+    return replace(message, parts=tuple(replace(part, id=id) for part in message.parts))
+
+
+def listen(odin, *replies, stream=None, before=lambda number: None):
+    """Let the model give these replies, and keep what it is asked."""
+    requests = []
+
+    class Listener:
+        ref = "scripted/listener"
+
+        async def stream(self, request):
+            before(len(requests))
+            requests.append(request)
+            if stream:
+                async for event in stream(request):
+                    yield event
+                return
+            reply = replies[len(requests) - 1]
+            for event in reply if isinstance(reply, tuple) else (reply,):
+                yield event
+
+        async def aclose(self):
+            pass
+
+    odin.start()._model = lambda ref: Listener()
+    return requests
+
+
+def watch(monkeypatch, tool: str, seen) -> None:
+    """Call `seen` when the tool runs."""
+    from odin_lsp.tools.base import all_tools
+
+    kind = type(all_tools()[tool])
+    execute = kind.execute
+
+    async def watched(self, params, context):
+        result = seen()
+        if asyncio.iscoroutine(result):
+            await result
+        return await execute(self, params, context)
+
+    monkeypatch.setattr(kind, "execute", watched)

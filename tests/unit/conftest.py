@@ -1,0 +1,93 @@
+"""A workspace, a person who answers as told, and a model that plays a script: the real core without an editor."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from odin_lsp import config
+from odin_lsp.agent.core import Core
+from odin_lsp.agent.turn import UserMessage
+from odin_lsp.events import Event, Mode, Outcome
+from odin_lsp.ports import Answer, Question
+
+
+@dataclass
+class Person:
+    """The editor port in memory."""
+
+    answers: list[Answer | None] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+    async def ask(self, question: Question) -> Answer | None:
+        self.questions.append(question)
+        return self.answers.pop(0) if self.answers else None
+
+    def notify(self, level: str, message: str) -> None:
+        self.notices.append(f"{level}: {message}")
+
+
+@dataclass
+class Odin:
+    root: Path
+    script_file: Path
+    person: Person
+    settings: dict[str, Any]
+    core: Core | None = None
+    events: list[Event] = field(default_factory=list)
+    _turns: int = 0
+
+    def script(self, *replies: dict[str, Any]) -> None:
+        self.script_file.write_text(json.dumps({"replies": list(replies)}))
+
+    def start(self, **parts: Any) -> Core:
+        if self.core is None:
+            settings = {"model": f"scripted/{self.script_file}", **self.settings}
+            loaded, problems = config.load(self.root, settings=settings)
+            assert problems == ()
+            self.core = Core([self.root], self.person, loaded, **parts)
+            self.core.stream.subscribe(lambda record: self.events.append(record.event))
+        return self.core
+
+    def message(self, text: str, mode: Mode = "ask_mode") -> UserMessage:
+        self._turns += 1
+        return UserMessage(turn_id=f"turn-{self._turns}", text=text, mode=mode)
+
+    async def take(self, text: str = "hello", mode: Mode = "ask_mode") -> Outcome:
+        return await self.start().agent().start(self.message(text, mode)).outcome()
+
+    def kinds(self, *without: str) -> list[str]:
+        return [event.kind for event in self.events if event.kind not in without]
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+@pytest.fixture
+def person() -> Person:
+    return Person()
+
+
+@pytest.fixture
+async def odin(tmp_path: Path, person: Person):
+    root = tmp_path / "workspace"
+    root.mkdir()
+    (root / "greet.py").write_text("def greet(name):\n    return f'hello {name}'\n")
+    odin = Odin(root, tmp_path / "script.json", person, {})
+    yield odin
+    if odin.core:
+        await odin.core.close()
+
+
+@pytest.fixture
+def call() -> Callable[..., dict[str, Any]]:
+    """A tool call as a script writes it."""
+
+    def make(tool: str, /, **arguments: Any) -> dict[str, Any]:
+        return {"name": tool, "arguments": {key.replace("dash_", "-"): value for key, value in arguments.items()}}
+
+    return make

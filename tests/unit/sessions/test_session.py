@@ -1,0 +1,86 @@
+import json
+
+import pytest
+
+from odin_lsp.errors import SessionError
+from odin_lsp.events import Outcome
+from odin_lsp.messages import user
+from odin_lsp.sessions.session import Session
+from odin_lsp.sessions.store import SessionLog, sessions_folder
+
+
+def outcome(answer="done"):
+    return Outcome(turn_id="t", session_id="s", mode="ask_mode", reason="end_turn", answer=answer)
+
+
+def test_a_session_comes_back_as_it_was(tmp_path):
+    session = Session(tmp_path, title="On greeting")
+    session.append(user("hello"))
+    session.append(user("taken back"))
+    session.remove_last()
+    session.finish_turn("hello", 1.0, outcome())
+
+    again = Session.load(tmp_path, session.id)
+
+    assert again.messages == session.messages
+    assert again.turns == session.turns
+    assert again.title == "On greeting"
+
+
+def test_each_record_is_one_line_that_only_the_user_can_read(tmp_path):
+    session = Session(tmp_path / "new")
+    session.append(user("a\nb"))
+
+    path = session.log.path
+    assert [json.loads(line)["type"] for line in path.read_text().splitlines()] == ["session", "message"]
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_torn_end_costs_only_itself(tmp_path):
+    session = Session(tmp_path)
+    for number in range(3):
+        session.append(user(f"message {number}"))
+    whole = session.log.path.read_bytes()
+
+    session.log.path.write_bytes(whole[:-10])
+
+    assert [message.text for message in Session.load(tmp_path, session.id).messages] == ["message 0", "message 1"]
+
+
+def test_a_damaged_line_costs_only_itself(tmp_path):
+    session = Session(tmp_path)
+    session.append(user("one"))
+    with session.log.path.open("ab") as file:
+        file.write(b'\0\0garbage\n{"v":1,"type":"message","message":{"role":"moon"}}\n')
+    session.append(user("two"))
+
+    assert [message.text for message in Session.load(tmp_path, session.id).messages] == ["one", "two"]
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "", "a/b", "a b", "x" * 200])
+def test_an_id_is_no_path(tmp_path, name):
+    with pytest.raises(SessionError, match="not a session id"):
+        SessionLog(tmp_path, name)
+
+
+def test_a_session_that_is_not_there_says_so(tmp_path):
+    with pytest.raises(SessionError, match="there is no session"):
+        Session.load(tmp_path, "nothing")
+
+
+def test_a_disk_that_fails_costs_the_log_and_not_the_conversation(tmp_path):
+    (tmp_path / "file").write_text("")
+    session = Session(tmp_path / "file")
+
+    session.append(user("hello"))
+
+    assert session.messages == [user("hello")]
+    assert "cannot be written" in session.problem
+
+
+def test_sessions_of_different_workspaces_are_apart_and_outside(tmp_path):
+    one, two = sessions_folder(tmp_path / "a" / "x"), sessions_folder(tmp_path / "b" / "x")
+
+    assert one != two
+    assert not one.is_relative_to(tmp_path / "a")
