@@ -1,0 +1,1 @@
+"""Odin over the Language Server Protocol."""

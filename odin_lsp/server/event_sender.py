@@ -1,0 +1,52 @@
+"""Events to the editor. Under load text deltas are joined; everything else goes out as it is, and nothing is lost."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+from odin_lsp.events import EventRecord, TextStreamed, ThinkingStreamed
+from odin_lsp.values import to_wire
+
+CROWDED = 256 * 1024
+"""Bytes that the client has not taken yet; from here on deltas are joined."""
+LONGEST_JOINED = 64 * 1024
+
+
+class EventSender:
+    def __init__(self, send: Callable[[dict[str, Any]], None], backlog: Callable[[], int]) -> None:
+        self._send = send
+        self._backlog = backlog
+        self._seq = count(1)
+        self._held: EventRecord | None = None
+
+    def __call__(self, record: EventRecord) -> None:
+        joined = _joined(self._held, record) if self._held else None
+        if joined is None:
+            self._flush()
+        self._held = joined or record
+        if not _is_delta(record) or self._backlog() < CROWDED:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._held is not None:
+            record, self._held = replace(self._held, seq=next(self._seq)), None
+            self._send(to_wire(record))
+
+
+def _is_delta(record: EventRecord) -> bool:
+    return isinstance(record.event, TextStreamed | ThinkingStreamed)
+
+
+def _joined(held: EventRecord, record: EventRecord) -> EventRecord | None:
+    """Both as one, if they are neighbours of one stream."""
+    before, after = held.event, record.event
+    if held.turn_id != record.turn_id or held.agent_id != record.agent_id or type(before) is not type(after):
+        return None
+    if not isinstance(before, TextStreamed | ThinkingStreamed) or not isinstance(
+        after, TextStreamed | ThinkingStreamed
+    ):
+        return None
+    if len(before.text) + len(after.text) > LONGEST_JOINED:
+        return None
+    return replace(record, event=replace(after, text=before.text + after.text))

@@ -1,0 +1,1 @@
+"""One file, one LSP feature; each has a `register(server)`."""

@@ -1,0 +1,78 @@
+"""Explain and Plan on a selection or a diagnostic: last in the menu, never preferred, only if asked for their kind."""
+
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+if TYPE_CHECKING:
+    from odin_lsp.server.server import OdinServer
+
+SELECTION = "odin"
+PROBLEM = "quickfix.odin"
+
+
+def register(server: "OdinServer") -> None:
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[SELECTION, PROBLEM]))
+    def code_action(params: types.CodeActionParams) -> list[types.CodeAction] | list[types.Command]:
+        actions = [it for it in _actions(params) if _wanted(str(it.kind), params.context.only)]
+        if server.editor.abilities.code_action_literals:
+            return actions
+        return [action.command for action in actions if action.command]
+
+
+def _actions(params: types.CodeActionParams) -> list[types.CodeAction]:
+    actions: list[types.CodeAction] = []
+    uri, selection = params.text_document.uri, params.range
+    for problem in params.context.diagnostics:
+        about = {"kind": "diagnostics", "uri": uri, "range": _range(problem.range), "content": _described(problem)}
+        around = {"kind": "file", "uri": uri}
+        title = problem.message.partition("\n")[0][:60]
+        actions += [
+            _action(
+                f"Odin: Explain “{title}”",
+                PROBLEM,
+                "odin.ask",
+                f"Explain this problem: {problem.message}",
+                about,
+                around,
+            ),
+            _action(
+                f"Odin: Plan a fix for “{title}”",
+                PROBLEM,
+                "odin.plan",
+                f"Plan a fix for: {problem.message}",
+                about,
+                around,
+            ),
+        ]
+    if selection.start != selection.end:
+        about = {"kind": "selection", "uri": uri, "range": _range(selection)}
+        actions += [
+            _action("Odin: Explain", f"{SELECTION}.explain", "odin.ask", "Explain the selected code.", about),
+            _action(
+                "Odin: Plan…", f"{SELECTION}.plan", "odin.plan", "Plan an improvement of the selected code.", about
+            ),
+        ]
+    return actions
+
+
+def _action(title: str, kind: str, command: str, text: str, *context: dict[str, Any]) -> types.CodeAction:
+    argument = {"text": text, "context": list(context)}
+    return types.CodeAction(title, kind=kind, command=types.Command(title, command, arguments=[argument]))
+
+
+def _wanted(kind: str, only: Any) -> bool:
+    return not only or any(kind == str(it) or kind.startswith(f"{getattr(it, 'value', it)}.") for it in only)
+
+
+def _described(problem: types.Diagnostic) -> str:
+    source = f"{problem.source}: " if problem.source else ""
+    code = f" [{problem.code}]" if problem.code is not None else ""
+    return f"line {problem.range.start.line + 1}: {source}{problem.message}{code}"
+
+
+def _range(value: types.Range) -> dict[str, Any]:
+    return {
+        "start": {"line": value.start.line, "character": value.start.character},
+        "end": {"line": value.end.line, "character": value.end.character},
+    }

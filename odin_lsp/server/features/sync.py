@@ -1,0 +1,48 @@
+"""Documents that the editor opens, changes, saves and closes."""
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from odin_lsp.config import FILE_NAME
+from odin_lsp.workspace.buffers import Change, path_of
+from odin_lsp.workspace.text import Position
+
+if TYPE_CHECKING:
+    from odin_lsp.server.server import OdinServer
+
+
+def register(server: "OdinServer") -> None:
+    buffers = server.buffers
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def did_open(params: types.DidOpenTextDocumentParams) -> None:
+        document = params.text_document
+        buffers.open(document.uri, document.version, document.text)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def did_change(params: types.DidChangeTextDocumentParams) -> None:
+        document = params.text_document
+        buffers.change(document.uri, document.version, [_change(it) for it in params.content_changes])
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def did_save(params: types.DidSaveTextDocumentParams) -> None:
+        buffers.save(params.text_document.uri)
+        path = path_of(params.text_document.uri)
+        if path is not None and path.name == FILE_NAME and path.parent in server.roots:
+            server.configure()
+            server.report_config_problems()
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def did_close(params: types.DidCloseTextDocumentParams) -> None:
+        buffers.close(params.text_document.uri)
+
+
+def _change(event: types.TextDocumentContentChangeEvent) -> Change:
+    if isinstance(event, types.TextDocumentContentChangeWholeDocument):
+        return Change(event.text)
+    return Change(event.text, _position(event.range.start), _position(event.range.end))
+
+
+def _position(position: types.Position) -> Position:
+    return Position(position.line, position.character)

@@ -1,0 +1,324 @@
+"""Moves frames between a client and the event loop. What they say is no concern of this module."""
+
+import asyncio
+import logging
+import os
+import re
+import select
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Condition, Thread
+from typing import Literal, Protocol
+
+logger = logging.getLogger("odin")
+
+MAX_FRAME = 64 * 2**20
+"""Bytes of the longest body that is kept."""
+
+MAX_SKIPPED = 2**30
+"""Bytes of the longest body that is skipped. Whoever announces more has lost count."""
+
+MAX_HEADER = 8 * 2**10
+
+MAX_WAITING = 64
+"""Frames that wait for the loop. In a flood a request is as late as the frames before it take."""
+
+Ending = Literal["eof", "broken frame", "client gone"]
+
+
+class Channel(Protocol):
+    """A blocking stream in both directions. `read` returns b"" at the end; `write` writes everything."""
+
+    def read(self, size: int, /) -> bytes: ...
+    def write(self, data: bytes, /) -> None: ...
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Oversized:
+    """Stands for a body that was too long to keep."""
+
+    length: int
+
+
+Frame = bytes | Oversized
+
+
+class FrameError(Exception):
+    """Nobody knows any more where the next frame begins."""
+
+
+class Transport:
+    """Two daemon threads do what blocks, so that the event loop never waits for the client.
+
+    A client that floods is not read until its frames have been handled; one that does not take its answers
+    is not asked for more. Neither grows the process.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[Ending] = self._loop.create_future()
+        self._outgoing: SimpleQueue[bytes | asyncio.Event | None] = SimpleQueue()
+        self._changed = Condition()
+        self._backlog = 0
+        self._waiting = 0
+        self._waiting_bytes = 0
+        self._closed = False
+
+    @property
+    def backlog(self) -> int:
+        """Bytes that the client has not taken yet."""
+        return self._backlog
+
+    async def run(self, on_frame: Callable[[Frame], None]) -> Ending:
+        """Hand over every frame until the connection has ended; say how it did."""
+        Thread(target=self._read, args=(on_frame,), name="odin reader", daemon=True).start()
+        Thread(target=self._write, name="odin writer", daemon=True).start()
+        return await self._ended
+
+    def send(self, body: bytes) -> None:
+        frame = b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+        with self._changed:
+            self._backlog += len(frame)
+        self._outgoing.put(frame)
+
+    async def drain(self, timeout: float) -> None:
+        """Wait until the client has taken everything, but no longer than `timeout` seconds."""
+        reached = asyncio.Event()
+        self._outgoing.put(reached)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                await reached.wait()
+
+    def close(self) -> None:
+        """Let the threads end. The channel stays with its owner."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._outgoing.put(None)
+
+    def _read(self, on_frame: Callable[[Frame], None]) -> None:
+        frames = Frames()
+        try:
+            while not self._closed and (data := self._channel.read(2**14)):
+                for frame in frames.feed(data):
+                    self._deliver_soon(frame, on_frame)
+            self._end_soon("eof")
+        except FrameError as error:
+            logger.error("the client's frames are broken: %s", error)
+            self._end_soon("broken frame")
+        except OSError:
+            self._end_soon("client gone")
+
+    def _write(self) -> None:
+        while (item := self._outgoing.get()) is not None:
+            if isinstance(item, asyncio.Event):
+                self._call_soon(item.set)
+            else:
+                self._write_frame(item)
+
+    def _write_frame(self, frame: bytes) -> None:
+        try:
+            self._channel.write(frame)
+        except OSError:
+            self._end_soon("client gone")
+        with self._changed:
+            self._backlog -= len(frame)
+            self._changed.notify_all()
+
+    def _deliver_soon(self, frame: Frame, on_frame: Callable[[Frame], None]) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._has_room())
+            self._waiting += 1
+            self._waiting_bytes += _kept(frame)
+        self._call_soon(self._deliver, frame, on_frame)
+
+    def _has_room(self) -> bool:
+        return self._waiting < MAX_WAITING and self._waiting_bytes < MAX_FRAME and self._backlog < MAX_FRAME
+
+    def _deliver(self, frame: Frame, on_frame: Callable[[Frame], None]) -> None:
+        try:
+            on_frame(frame)
+        finally:
+            with self._changed:
+                self._waiting -= 1
+                self._waiting_bytes -= _kept(frame)
+                self._changed.notify_all()
+
+    def _end_soon(self, ending: Ending) -> None:
+        self._call_soon(self._end, ending)
+
+    def _end(self, ending: Ending) -> None:
+        if not self._ended.done():
+            self._ended.set_result(ending)
+
+    def _call_soon(self, callback: Callable[..., None], *args: object) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody is left to hear it
+            self._loop.call_soon_threadsafe(callback, *args)
+
+
+class Frames:
+    """Cuts a stream of bytes into the bodies that it carries."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._length: int | None = None
+        self._to_skip = 0
+
+    def feed(self, data: bytes) -> Iterator[Frame]:
+        """Yield the bodies that are complete now; raise `FrameError` at a header that makes no sense.
+
+        A body that is too long is reported as soon as it is announced.
+        """
+        self._buffer += data
+        while (frame := self._next()) is not None:
+            yield frame
+
+    def _next(self) -> Frame | None:
+        self._to_skip -= len(self._take(min(self._to_skip, len(self._buffer))))
+        if self._length is None:
+            self._length = self._read_header()
+        length = self._length
+        if length is None or (length <= MAX_FRAME and length > len(self._buffer)):
+            return None
+        self._length = None
+        if length <= MAX_FRAME:
+            return self._take(length)
+        self._to_skip = length
+        return Oversized(length)
+
+    def _read_header(self) -> int | None:
+        end = _HEADER_END.search(self._buffer, 0, MAX_HEADER)
+        if end:
+            return _content_length(self._take(end.end()).rstrip())
+        if len(self._buffer) >= MAX_HEADER:
+            raise FrameError("the header does not end")
+        return None
+
+    def _take(self, size: int) -> bytes:
+        taken = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        return taken
+
+
+def _kept(frame: Frame) -> int:
+    return len(frame) if isinstance(frame, bytes) else 0
+
+
+def stdio_channel() -> Channel:
+    """Keep fd 0 and fd 1 for the protocol.
+
+    From here on whatever else is printed, by Python, C or a child, goes to stderr, and what the client does not
+    read of it is dropped. Whatever else reads stdin finds it empty.
+    """
+    incoming, outgoing, stderr = os.dup(0), os.dup(1), os.dup(2)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    prints = _redirect_prints()
+    forwarder = Thread(target=_forward, args=(prints, stderr), name="odin stderr", daemon=True)
+    forwarder.start()
+    return _Stdio(incoming, outgoing, forwarder)
+
+
+def tcp_channel(host: str, port: int) -> Channel:
+    """Wait for one client on this machine."""
+    if host not in ("127.0.0.1", "localhost"):
+        raise ValueError(f"Odin does not listen on {host}: who connects can act as you; use 127.0.0.1")
+    with socket.create_server(("127.0.0.1", port)) as listener:
+        sys.stderr.write(f"listening on 127.0.0.1:{listener.getsockname()[1]}\n")
+        sys.stderr.flush()
+        connection, _ = listener.accept()
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return _Socket(connection)
+
+
+_HEADER_END = re.compile(rb"\r?\n\r?\n")
+_LINE_END = re.compile(rb"\r?\n")
+_NAME = re.compile(rb"[A-Za-z0-9-]+")
+_LENGTH = re.compile(rb"[0-9]{1,20}")
+
+
+def _content_length(header: bytes) -> int:
+    lengths = {value for name, value in _header_lines(header) if name == b"content-length"}
+    if len(lengths) != 1:
+        raise FrameError(f"{len(lengths)} different values of Content-Length")
+    (value,) = lengths
+    if not _LENGTH.fullmatch(value):
+        raise FrameError("Content-Length is not a number")
+    length = int(value)
+    if length > MAX_SKIPPED:
+        raise FrameError(f"Content-Length is {length}")
+    return length
+
+
+def _header_lines(header: bytes) -> Iterator[tuple[bytes, bytes]]:
+    for line in _LINE_END.split(header):
+        name, colon, value = line.partition(b":")
+        name = name.rstrip(b" \t")
+        if not colon or not _NAME.fullmatch(name):
+            raise FrameError("something else than a header stands where one must begin")
+        yield name.lower(), value.strip(b" \t")
+
+
+def _redirect_prints() -> int:
+    reading, writing = os.pipe()
+    os.dup2(writing, 1)
+    os.dup2(writing, 2)
+    os.close(writing)
+    return reading
+
+
+def _forward(prints: int, stderr: int) -> None:
+    """Pass on what stderr takes at once. Nobody may ever wait for a client that does not read it."""
+    while data := os.read(prints, select.PIPE_BUF):  # a writable pipe has room for as much
+        with suppress(OSError):
+            if select.select([], [stderr], [], 0)[1]:
+                os.write(stderr, data)
+
+
+class _Stdio:
+    def __init__(self, incoming: int, outgoing: int, forwarder: Thread) -> None:
+        self._incoming = incoming
+        self._outgoing = outgoing
+        self._forwarder = forwarder
+
+    def read(self, size: int, /) -> bytes:
+        return os.read(self._incoming, size)
+
+    def write(self, data: bytes, /) -> None:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(self._outgoing, rest) :]
+
+    def close(self) -> None:
+        """Give what was printed a moment to reach the client. The descriptors live as long as the process:
+        a thread may still be reading."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+        os.close(null)
+        self._forwarder.join(timeout=0.2)
+
+
+class _Socket:
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    def read(self, size: int, /) -> bytes:
+        return self._connection.recv(size)
+
+    def write(self, data: bytes, /) -> None:
+        self._connection.sendall(data)
+
+    def close(self) -> None:
+        with suppress(OSError):  # the client was faster
+            self._connection.shutdown(socket.SHUT_RDWR)
+        self._connection.close()

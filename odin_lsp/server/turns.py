@@ -1,0 +1,101 @@
+"""Turns that editors asked for: from the command to its outcome, with progress and cancel."""
+
+import asyncio
+import logging
+import uuid
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from odin_lsp.agent.agent import Agent, Turn
+from odin_lsp.agent.context import rendered
+from odin_lsp.agent.turn import UserMessage
+from odin_lsp.events import Mode, Outcome
+from odin_lsp.messages import Image
+from odin_lsp.server.progress import TurnProgress
+from odin_lsp.server.rpc import ClientError
+from odin_lsp.server.transcript import write_transcript
+from odin_lsp.server.wire import MessageParams
+
+if TYPE_CHECKING:
+    from odin_lsp.server.server import OdinServer
+
+log = logging.getLogger("odin.turns")
+MAX_SHOWN = 2000
+
+
+class Turns:
+    def __init__(self, server: "OdinServer") -> None:
+        self._server = server
+        self._by_token: dict[types.ProgressToken, str] = {}
+
+    async def take(self, mode: Mode, params: MessageParams, token: types.ProgressToken | None) -> Outcome:
+        core = self._server.core
+        agent = core.agent(params.session_id)
+        turn = agent.start(
+            UserMessage(
+                turn_id=params.turn_id or uuid.uuid4().hex,
+                text=params.text,
+                mode=mode,
+                context=tuple(rendered(item, core.files) for item in params.context),
+                images=tuple(Image(image.media_type, image.data) for image in params.images),
+            )
+        )
+        showing = asyncio.create_task(self._show_progress(turn, token))
+        try:
+            outcome = await turn.outcome()
+        except asyncio.CancelledError:
+            # The client gave up the request: the turn ends, and its outcome is the answer all the same.
+            turn.cancel()
+            outcome = await turn.task
+        finally:
+            showing.cancel()
+        if not self._server.editor.abilities.events and outcome.reason != "aborted":
+            await self._show_answer(agent, outcome)
+        return outcome
+
+    def cancel_by_token(self, token: types.ProgressToken) -> None:
+        if turn_id := self._by_token.get(token):
+            self._server.core.cancel(turn_id)
+
+    async def _show_progress(self, turn: Turn, token: types.ProgressToken | None) -> None:
+        server = self._server
+        progress = TurnProgress(
+            server.rpc,
+            f"odin/{turn.id}" if token is None else token,
+            turn.id,
+            f"Odin: {turn.progress.message.mode[:-5]}",
+        )
+        if token is None and not (server.editor.abilities.progress and await progress.create(server.client_timeout)):
+            return
+        key = f"odin/{turn.id}" if token is None else token
+        self._by_token[key] = turn.id
+        unsubscribe = server.core.stream.subscribe(progress.follow)
+        progress.begin()
+        try:
+            await turn.outcome()
+        finally:
+            unsubscribe()
+            del self._by_token[key]
+            progress.end()
+
+    async def _show_answer(self, agent: Agent, outcome: Outcome) -> None:
+        """A client that knows nothing of Odin sees the transcript, or at least a message."""
+        try:
+            path = write_transcript(agent.session)
+        except OSError as error:
+            log.warning("the transcript cannot be written: %s", error)
+            path = None
+        if path and self._server.editor.abilities.show_document and await self._show_document(path.as_uri()):
+            return
+        text = outcome.answer or outcome.detail or outcome.reason
+        where = f"\n(the whole conversation: {path})" if path else ""
+        self._server.editor.notify("error" if outcome.reason == "failed" else "info", text[:MAX_SHOWN] + where)
+
+    async def _show_document(self, uri: str) -> bool:
+        params = types.ShowDocumentParams(uri, take_focus=True)
+        try:
+            shown = await self._server.rpc.ask_client(types.WINDOW_SHOW_DOCUMENT, params, self._server.client_timeout)
+        except (ClientError, TimeoutError):
+            return False
+        return bool(shown and shown.success)

@@ -1,0 +1,104 @@
+"""Odin's own messages: what editors send and get. `docs/protocol.md` is made from this file."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from odin_lsp.agent.context import ContextItem
+from odin_lsp.agent.turn import QueuedMessage
+from odin_lsp.events import Mode
+from odin_lsp.values import Value
+
+PROTOCOL_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ImageItem(Value):
+    media_type: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+    data: str
+    """Base64."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageParams(Value):
+    """`odin.ask`, `odin.plan`, `odin.edit`: a turn. The answer is its `Outcome`."""
+
+    text: str
+    turn_id: str | None = None
+    """Minted by the client, because events come before the answer; without it the server mints one."""
+    session_id: str | None = None
+    """Without it: the current session."""
+    context: tuple[ContextItem, ...] = ()
+    images: tuple[ImageItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CancelParams(Value):
+    """`odin.cancel`"""
+
+    turn_id: str | None = None
+    """Without it: the running turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled(Value):
+    cancelled: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueParams(Value):
+    """`odin.queue`"""
+
+    action: Literal["list", "edit", "remove", "clear"]
+    turn_id: str | None = None
+    text: str | None = None
+    mode: Mode | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Queue(Value):
+    queue: tuple[QueuedMessage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelParams(Value):
+    """`odin.model`: choose models, or see which are chosen."""
+
+    model: str | None = None
+    small_model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState(Value):
+    model: str
+    small_model: str
+    running: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateParams(Value):
+    """`odin.state`"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitOptions(Value):
+    """`initializationOptions`"""
+
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])
+    """As in `odinconfig.json`."""
+    secrets: dict[Literal["anthropic", "google", "openai"], str] = field(default_factory=dict[Any, str])
+    """Keys from the editor's own safe."""
+    trusted: bool = False
+    """The user has told the editor that this workspace is trusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo(Value):
+    """The server's `capabilities.experimental.odin`."""
+
+    version: int
+    server: str
+    model: str
+    small_model: str
+    modes: tuple[str, ...]
+    tools: tuple[str, ...]
+    skills: tuple[str, ...] = ()

@@ -1,0 +1,288 @@
+"""Frames in and out: any cut of the stream gives the same bodies, no client can stop the loop."""
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odin_lsp.server.transport import MAX_FRAME, MAX_WAITING, FrameError, Frames, Oversized, Transport, tcp_channel
+
+
+def bodies(stream: bytes, sizes: list[int] | None = None) -> list[bytes | Oversized]:
+    frames, found = Frames(), []
+    for size in sizes or [len(stream)]:
+        found += frames.feed(stream[:size])
+        stream = stream[size:]
+    return found + list(frames.feed(stream))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"Content-Length: 2\r\n\r\n",
+        b"content-length: 2\r\n\r\n",
+        b"CONTENT-LENGTH:2\r\n\r\n",
+        b"Content-Length \t:\t 2 \r\n\r\n",
+        b"Content-Length: 2\n\n",
+        b"Content-Length: 2\r\n\n",
+        b"Content-Length: 002\r\n\r\n",
+        b"Content-Length: 2\r\nContent-Length: 2\r\n\r\n",
+        b"Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nContent-Length: 2\r\nX-Any: a:b\r\n\r\n",
+    ],
+)
+def test_every_spelling_of_a_header_is_understood(header):
+    assert bodies(header + b"{}" + header + b"[]") == [b"{}", b"[]"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"\r\n\r\n",
+        b"Content-Type: x\r\n\r\n",
+        b"Content-Length: -2\r\n\r\n",
+        b"Content-Length: +2\r\n\r\n",
+        b"Content-Length: 2_0\r\n\r\n",
+        b"Content-Length: two\r\n\r\n",
+        b"Content-Length: 2.0\r\n\r\n",
+        b"Content-Length: \r\n\r\n",
+        b"Content-Length: 1000000000000\r\n\r\n",
+        b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n",
+        b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n",
+        b"Content Length: 2\r\n\r\n",
+        b"Content-Length 2\r\n\r\n",
+        b'"}Content-Length: 2\r\n\r\n',
+        b"\r\nContent-Length: 2\r\n\r\n",
+        b"X: " + b"x" * 8192,
+        b"x" * 8192,
+    ],
+)
+def test_a_header_without_sense_is_an_error(header):
+    with pytest.raises(FrameError):
+        bodies(header + b"{}")
+
+
+def test_what_was_complete_before_an_error_is_not_lost():
+    frames = Frames().feed(b"Content-Length: 2\r\n\r\n{}bogus\r\n\r\n")
+
+    assert next(frames) == b"{}"
+    with pytest.raises(FrameError):
+        next(frames)
+
+
+def test_an_empty_body_is_a_frame():
+    assert bodies(b"Content-Length: 0\r\n\r\nContent-Length: 2\r\n\r\n{}") == [b"", b"{}"]
+
+
+def test_a_body_that_is_too_long_is_announced_at_once_and_skipped():
+    frames = Frames()
+
+    assert list(frames.feed(b"Content-Length: %d\r\n\r\n" % (MAX_FRAME + 1))) == [Oversized(MAX_FRAME + 1)]
+    for _ in range(64):
+        assert list(frames.feed(b"x" * (MAX_FRAME // 64))) == []
+    assert list(frames.feed(b"xContent-Length: 2\r\n\r\n{}")) == [b"{}"]
+
+
+@given(st.lists(st.binary(max_size=50), max_size=5), st.lists(st.integers(1, 40), max_size=20))
+def test_it_does_not_matter_how_the_stream_is_cut(sent, sizes):
+    stream = b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in sent)
+
+    assert bodies(stream, sizes) == sent
+
+
+async def test_frames_arrive_in_order_and_the_end_after_them(channel):
+    received = []
+    for number in range(1000):
+        channel.feed_frame(b"%d" % number)
+    channel.hang_up()
+
+    assert await Transport(channel).run(received.append) == "eof"
+    assert received == [b"%d" % number for number in range(1000)]
+
+
+async def test_a_broken_frame_ends_the_run(channel):
+    channel.feed(b"Content-Length: two\r\n\r\n{}")
+
+    assert await Transport(channel).run(print) == "broken frame"
+
+
+async def test_a_client_that_is_gone_ends_the_run_and_holds_no_output(channel):
+    channel.broken = True
+    transport = Transport(channel)
+    transport.send(b"{}")
+
+    assert await transport.run(print) == "client gone"
+    transport.send(b"{}")
+    await transport.drain(timeout=10)
+    assert transport.backlog == 0
+
+
+async def test_the_loop_never_waits_for_a_client_that_does_not_read(channel):
+    channel.taking.clear()
+    transport = Transport(channel)
+    running = asyncio.create_task(transport.run(print))
+    for _ in range(100):
+        transport.send(b"x" * 100_000)
+    await transport.drain(timeout=0.01)
+    assert transport.backlog > 9_000_000
+
+    channel.taking.set()
+    await transport.drain(timeout=10)
+    assert transport.backlog == 0
+    running.cancel()
+
+
+@pytest.mark.parametrize(("size", "most"), [(2, MAX_WAITING), (4 * 2**20, 16)], ids=["by number", "by size"])
+async def test_a_flood_waits_at_the_client(channel, size, most):
+    """While the loop is busy the reader stops: what it does not read the client cannot send."""
+    reads = 0
+    too_much = threading.Event()
+
+    def counted(size, read=channel.read):
+        nonlocal reads
+        reads += 1
+        if reads == most + 2:
+            too_much.set()
+        return read(size)
+
+    channel.read = counted
+    for _ in range(most + 20):
+        channel.feed_frame(b"x" * size)
+    channel.hang_up()
+    received = []
+    running = asyncio.create_task(Transport(channel).run(received.append))
+    await asyncio.sleep(0)
+
+    assert not too_much.wait(timeout=0.3)
+    async with asyncio.timeout(10):
+        await running
+    assert len(received) == most + 20
+
+
+async def test_a_failing_receiver_does_not_stop_the_frames(channel):
+    received = []
+
+    def fail_once(frame):
+        received.append(frame)
+        if len(received) == 1:
+            raise RuntimeError("once")
+
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
+    channel.feed_frame(b"1")
+    channel.feed_frame(b"2")
+    channel.hang_up()
+
+    assert await Transport(channel).run(fail_once) == "eof"
+    assert received == [b"1", b"2"]
+
+
+ECHO = """
+import ctypes, os, subprocess, sys
+from odin_lsp.server.transport import stdio_channel
+channel = stdio_channel()
+{act}
+channel.write(channel.read(100))
+channel.close()
+os._exit(0)
+"""
+
+
+def echo(act: str, **options) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-c", ECHO.format(act=act)], input=b"hello", capture_output=True, timeout=20, **options
+    )
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        "print('stray')",
+        "os.write(1, b'stray')",
+        "ctypes.CDLL(None).write(1, b'stray', 5)",
+        "os.system('echo stray')",
+        "subprocess.run(['echo', 'stray'])",
+        "sys.stderr.write('stray')",
+    ],
+)
+def test_whatever_prints_does_not_reach_the_protocol(act):
+    done = echo(act)
+
+    assert done.stdout == b"hello"
+    assert b"stray" in done.stderr
+
+
+@pytest.mark.parametrize("act", ["assert sys.stdin.read() == ''", "assert not subprocess.check_output(['cat'])"])
+def test_nothing_else_can_read_the_protocol(act):
+    assert echo(act).stdout == b"hello"
+
+
+def test_the_protocols_descriptors_are_not_inherited():
+    listing = "subprocess.run(['ls', '-l', '/proc/self/fd'], stdout=2)"
+
+    assert echo(listing).stderr.count(b"pipe:") == 2  # 1 and 2, into the drain; 0 is /dev/null
+
+
+def test_a_client_that_never_reads_stderr_blocks_nobody():
+    reading, writing = os.pipe()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", ECHO.format(act="for _ in range(200): print('x' * 10_000, flush=True)")],
+            input=b"hello",
+            stdout=subprocess.PIPE,
+            stderr=writing,
+            timeout=20,
+        )
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+    assert done.stdout == b"hello"
+
+
+def test_a_client_that_closed_stderr_is_served():
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", ECHO.format(act="print('x', flush=True)")],
+            input=b"hello",
+            stdout=subprocess.PIPE,
+            stderr=writing,
+            timeout=20,
+        )
+    finally:
+        os.close(writing)
+
+    assert (done.stdout, done.returncode) == (b"hello", 0)
+
+
+def test_tcp_serves_one_client_on_loopback(capfd):
+    opened = []
+    server = threading.Thread(target=lambda: opened.append(tcp_channel("localhost", 0)))
+    server.start()
+    announced = ""
+    while "\n" not in announced:
+        announced += capfd.readouterr().err
+    address, _, port = announced.removeprefix("listening on ").strip().rpartition(":")
+
+    with socket.create_connection((address, int(port)), timeout=10) as client:
+        server.join(timeout=10)
+        (channel,) = opened
+        client.sendall(b"hello")
+        channel.write(channel.read(100))
+        assert client.recv(100) == b"hello"
+        channel.close()
+        assert client.recv(100) == b""
+    with pytest.raises(OSError, match="refused"):
+        socket.create_connection((address, int(port)), timeout=10)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.1", "example.org", ""])
+def test_tcp_is_refused_on_any_other_address(host):
+    with pytest.raises(ValueError, match="act as you"):
+        tcp_channel(host, 0)
