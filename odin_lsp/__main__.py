@@ -1,0 +1,8 @@
+"""`python -m odin_lsp` is `odin-lsp`."""
+
+import sys
+
+from odin_lsp.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""`odin-lsp`: the language server by default; also Ask, Plan and Edit in a terminal, and a doctor."""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from odin_lsp import __version__
+from odin_lsp.events import Mode
+
+MODES: Mapping[str, Mode] = {"ask": "ask_mode", "plan": "plan_mode", "edit": "edit_mode"}
+EXITS = "exit codes: 0 answered, 1 failed, 2 bad usage, 3 a limit was reached, 4 refused or denied, 130 interrupted"
+ABOUT = {
+    "ask": "ask about the code; nothing is changed",
+    "plan": "plan a change; nothing is changed",
+    "edit": "change the code",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    match options.command:
+        case "doctor":
+            from odin_lsp.doctor import diagnose
+
+            return diagnose(options.cwd)
+        case "ask" | "plan" | "edit":
+            return _turn(parser, options)
+        case _:
+            if options.command is None and not options.stdio and sys.stdin.isatty():
+                parser.print_help()
+                return 0
+            from odin_lsp.server.server import serve
+
+            return serve(getattr(options, "tcp", None))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="odin-lsp", description=__doc__, epilog=EXITS)
+    parser.add_argument("--version", action="version", version=f"odin-lsp {__version__}")
+    parser.add_argument("--stdio", action="store_true", help="serve over stdin and stdout (the default)")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    server = commands.add_parser("serve", help="run the language server; editors start it so")
+    server.add_argument("--stdio", action="store_true", help="over stdin and stdout (the default)")
+    server.add_argument(
+        "--tcp", metavar="PORT", type=int, help="on a loopback port instead, for debugging; 0 picks one"
+    )
+    for name, about in ABOUT.items():
+        _add_turn(commands.add_parser(name, help=about, description=about, epilog=EXITS))
+    doctor = commands.add_parser("doctor", help="say what works, what is missing and how to fix it")
+    doctor.add_argument("--cwd", type=_folder, default=Path.cwd(), help="the workspace")
+    return parser
+
+
+def _add_turn(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", nargs="*", help="the prompt; without it, or with -, it is read from stdin")
+    parser.add_argument("--json", action="store_true", help="print each event as a line of JSON, the outcome last")
+    answers = parser.add_mutually_exclusive_group()
+    answers.add_argument("--yes", dest="policy", action="store_const", const="yes", help="allow what Odin asks for")
+    answers.add_argument("--no", dest="policy", action="store_const", const="no", help="deny what Odin asks for")
+    parser.add_argument("--model", metavar="PROVIDER/MODEL")
+    parser.add_argument("--cwd", type=_folder, default=Path.cwd(), help="the workspace")
+    parser.add_argument("--session", metavar="ID", help="go on with an earlier session")
+    parser.add_argument("--max-turns", type=int, metavar="N", help="steps at most; 0 is unlimited")
+    parser.add_argument("--max-budget", type=float, metavar="USD", help="dollars at most; 0 is unlimited")
+
+
+def _turn(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    from odin_lsp.terminal.run import Options, run
+
+    text = " ".join(options.text)
+    if text in ("", "-"):
+        if sys.stdin.isatty():
+            parser.error(f'say what you want, for example: odin-lsp {options.command} "where is the entry point?"')
+        text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    return run(
+        Options(
+            mode=MODES[options.command],
+            text=text,
+            cwd=options.cwd,
+            policy=options.policy or "ask",
+            json=options.json,
+            session=options.session,
+            settings=_settings(options),
+        )
+    )
+
+
+def _settings(options: argparse.Namespace) -> dict[str, Any]:
+    """What the flags say, in the shape of `odinconfig.json`."""
+    limits = {"maxTurns": options.max_turns, "maxBudgetUsd": options.max_budget}
+    settings = {"limits": {key: value for key, value in limits.items() if value is not None}}
+    return {**settings, "model": options.model} if options.model else settings
+
+
+def _folder(name: str) -> Path:
+    path = Path(name).resolve()
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(f"{name} is not a folder")
+    return path

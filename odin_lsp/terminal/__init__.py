@@ -1,0 +1,1 @@
+"""Odin in a terminal."""

@@ -1,0 +1,141 @@
+"""Events on a terminal: JSON lines, plain text, or Markdown with live progress."""
+
+import json
+import sys
+from typing import Protocol
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.markdown import Markdown
+from rich.spinner import Spinner
+from rich.text import Text as Line
+
+from odin_lsp.events import (
+    ActivityChanged,
+    EventRecord,
+    MessageFinished,
+    Notice,
+    Outcome,
+    StreamRolledBack,
+    TextStreamed,
+    ThinkingStreamed,
+    TodosChanged,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    Usage,
+)
+from odin_lsp.terminal.editor import say
+from odin_lsp.values import to_wire
+
+MARKS = {"success": "[green]✓[/]", "error": "[red]✗[/]", "cancelled": "[yellow]–[/]"}
+TODO_MARKS = {"pending": "☐", "in_progress": "◐", "completed": "☑"}
+
+
+class Renderer(Protocol):
+    def show(self, record: EventRecord) -> None: ...
+    def close(self) -> None: ...
+
+
+class JsonRenderer:
+    """One `odin/event` a line; the last one is `turnFinished`."""
+
+    def __init__(self) -> None:
+        self._finished = False
+
+    def show(self, record: EventRecord) -> None:
+        if not self._finished:
+            sys.stdout.write(json.dumps(to_wire(record)) + "\n")
+            sys.stdout.flush()
+        self._finished = isinstance(record.event, TurnFinished)
+
+    def close(self) -> None:
+        pass
+
+
+class PlainRenderer:
+    """The answer on stdout, for pipes; what went wrong on stderr."""
+
+    def show(self, record: EventRecord) -> None:
+        match record.event:
+            case TurnFinished(outcome):
+                sys.stdout.write(f"{outcome.answer}\n" if outcome.answer else "")
+                sys.stdout.flush()
+                if outcome.reason != "end_turn":
+                    say(ending(outcome))
+            case Notice(level, message):
+                say(f"{level}: {message}")
+            case _:
+                pass
+
+    def close(self) -> None:
+        pass
+
+
+class RichRenderer:
+    """Markdown as it streams, a line per tool, a spinner, and the usage at the end."""
+
+    def __init__(self) -> None:
+        self._console = Console(highlight=False)
+        self._text = ""
+        self._activity = "thinking"
+        self._live = Live(console=self._console, refresh_per_second=12, transient=True)
+        self._live.start()
+
+    def show(self, record: EventRecord) -> None:
+        match record.event:
+            case TextStreamed(text):
+                self._text += text
+            case ThinkingStreamed():
+                self._activity = "thinking"
+            case StreamRolledBack():
+                self._text = ""
+            case MessageFinished(text):
+                self._text = ""
+                if text.strip():
+                    self._print(Markdown(text))
+            case ActivityChanged(activity, detail):
+                self._activity = detail or activity.replace("_", " ")
+            case ToolStarted(description=description):
+                self._activity = description
+            case ToolFinished(name=name, status=status, description=description):
+                self._print(Line.from_markup(f"{MARKS[status]} [bold]{name}[/] [dim]") + Line(description, style="dim"))
+            case TodosChanged(todos):
+                for todo in todos:
+                    self._print(Line(f"  {TODO_MARKS[todo.status]} {todo.content}"))
+            case Notice(level, message):
+                self._print(Line(f"{level}: {message}", style="yellow"))
+            case TurnFinished(outcome):
+                self._live.stop()
+                if outcome.reason != "end_turn":
+                    self._console.print(Line(ending(outcome), style="red"))
+                self._console.print(Line(spent(outcome.usage, outcome.duration_ms), style="dim"))
+                return
+            case _:
+                return
+        if self._live.is_started:
+            self._live.update(self._screen())
+
+    def close(self) -> None:
+        self._live.stop()
+
+    def _print(self, what: RenderableType) -> None:
+        self._console.print(what)
+
+    def _screen(self) -> RenderableType:
+        spinner = Spinner("dots", Line(self._activity[:200], style="dim"))
+        return Group(Markdown(self._text), spinner) if self._text else spinner
+
+
+def ending(outcome: Outcome) -> str:
+    return (
+        f"{outcome.reason.replace('_', ' ')}: {outcome.detail}" if outcome.detail else outcome.reason.replace("_", " ")
+    )
+
+
+def spent(usage: Usage, duration_ms: int) -> str:
+    tokens = (
+        f"{usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens:,} in · {usage.output_tokens:,} out"
+    )
+    cost = f" · ${usage.cost_usd:.4f}" if usage.cost_usd else ""
+    return f"{tokens}{cost} · {duration_ms / 1000:.1f} s"

@@ -1,0 +1,90 @@
+"""One turn in a terminal, from the prompt to the exit code."""
+
+import asyncio
+import contextlib
+import signal
+import sys
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from odin_lsp import config
+from odin_lsp.agent.core import Core
+from odin_lsp.agent.turn import UserMessage
+from odin_lsp.errors import OdinError, RequestError
+from odin_lsp.events import ExitReason, Mode, Outcome
+from odin_lsp.terminal.editor import Policy, TerminalEditor, say
+
+EXIT_CODES: Mapping[ExitReason, int] = {
+    "end_turn": 0,
+    "failed": 1,
+    "max_turns": 3,
+    "max_budget": 3,
+    "max_tokens": 3,
+    "loop": 3,
+    "refused": 4,
+    "interrupted": 130,
+    "aborted": 130,
+}
+BAD_USAGE = 2
+DENIED = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    mode: Mode
+    text: str
+    cwd: Path
+    policy: Policy
+    json: bool
+    session: str | None
+    settings: Mapping[str, Any]
+
+
+def run(options: Options) -> int:
+    try:
+        return asyncio.run(_run(options))
+    except RequestError as error:
+        say(f"odin: {error}")
+        return BAD_USAGE
+    except OdinError as error:
+        say(f"odin: {error}")
+        return EXIT_CODES["failed"]
+
+
+async def _run(options: Options) -> int:
+    editor = TerminalEditor(options.policy)
+    settings, problems = config.load(options.cwd, flags=options.settings)
+    for problem in problems:
+        editor.notify("warning", str(problem))
+    core = Core([options.cwd], editor, settings)
+    renderer = _renderer(json=options.json)
+    core.stream.subscribe(renderer.show)
+    try:
+        outcome = await _turn(core, options)
+    finally:
+        renderer.close()
+        await core.close()
+    if editor.denied and outcome.reason == "end_turn":
+        return DENIED
+    return EXIT_CODES[outcome.reason]
+
+
+async def _turn(core: Core, options: Options) -> Outcome:
+    message = UserMessage(turn_id=uuid.uuid4().hex, text=options.text, mode=options.mode)
+    turn = core.agent(options.session).start(message)
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(NotImplementedError):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, turn.cancel)
+    return await turn.outcome()
+
+
+def _renderer(*, json: bool) -> Any:
+    from odin_lsp.terminal import render
+
+    if json:
+        return render.JsonRenderer()
+    return render.RichRenderer() if sys.stdout.isatty() else render.PlainRenderer()

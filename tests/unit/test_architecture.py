@@ -1,0 +1,58 @@
+"""The layers, as a test: a module imports only from the rows above its own."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import odin_lsp
+
+ROOT = Path(odin_lsp.__file__).parent
+VALUES = {"errors", "values", "messages", "events", "ports", "config"}
+MAY_IMPORT = {
+    **dict.fromkeys(VALUES, VALUES),
+    "workspace": VALUES,
+    "models": VALUES,
+    "sessions": VALUES,
+    "permissions": VALUES | {"workspace"},
+    "tools": VALUES | {"workspace", "permissions"},
+    "agent": VALUES | {"workspace", "models", "sessions", "permissions", "tools"},
+}
+MAY_IMPORT["terminal"] = MAY_IMPORT["server"] = MAY_IMPORT["agent"] | {"agent"}
+EVERYTHING = {"cli", "doctor", "__main__", "__init__"}
+"""The ways in."""
+ONLY_IN = {
+    "pygls": "server/",
+    "lsprotocol": "server/",
+    "rich": "terminal/render.py",
+    "anthropic": "models/anthropic.py",
+    "google": "models/google.py",
+    "openai": "models/openai.py",
+}
+MODULES = sorted(ROOT.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_imports_point_upwards(path):
+    here = path.relative_to(ROOT).as_posix()
+    part = here.split("/")[0].removesuffix(".py")
+    assert part in MAY_IMPORT or part in EVERYTHING, f"{here} belongs to no row"
+    for name in imports(path):
+        top, *rest = name.split(".")
+        if top == "odin_lsp" and rest and rest[0] != part and part not in EVERYTHING:
+            assert rest[0] in MAY_IMPORT[part], f"{here} imports {name}"
+        if top in ONLY_IN:
+            assert here.startswith(ONLY_IN[top]), f"{here} imports {name}"
+
+
+def test_importing_odin_imports_nothing():
+    assert list(imports(ROOT / "__init__.py")) == []
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            names = [alias.name for alias in node.names] if node.module == "odin_lsp" else [""]
+            yield from (f"{node.module or ''}.{name}".strip(".") for name in names if name != "__version__")
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
