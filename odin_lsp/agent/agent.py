@@ -122,11 +122,11 @@ class Agent:
             progress.message = replace(progress.message, mode=mode)
 
     def remove_queued(self, turn_id: str) -> None:
-        self._waiting(turn_id).cancel()
+        self._drop(self._waiting(turn_id))
 
     def clear_queue(self) -> None:
         for turn in self._turns[1:]:
-            turn.cancel()
+            self._drop(turn)
 
     def append_context(self, text: str) -> None:
         """Something the model shall know with the next message, without asking it now."""
@@ -142,6 +142,10 @@ class Agent:
             if turn.id == turn_id:
                 return turn
         raise RequestError(f"no message {turn_id!r} is waiting; it may have started already")
+
+    def _drop(self, turn: Turn) -> None:
+        turn.cancel()
+        self._turns.remove(turn)
 
     def _only_when_idle(self) -> None:
         if self._turns:
@@ -179,7 +183,8 @@ class Agent:
             if self.session.problem and not problem:
                 turn.emit(Notice("warning", f"this conversation is no longer saved: {self.session.problem}"))
         turn.emit(TurnFinished(outcome))
-        self._turns.remove(turn)
+        if turn in self._turns:
+            self._turns.remove(turn)
         if self.running and not self._closing:
             self.running.may_begin.set()
         elif not self._turns:

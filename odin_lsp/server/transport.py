@@ -216,11 +216,13 @@ def stdio_channel() -> Channel:
     From here on whatever else is printed, by Python, C or a child, goes to stderr, and what the client does not
     read of it is dropped. Whatever else reads stdin finds it empty.
     """
+    _fill_gaps()
     incoming, outgoing, stderr = os.dup(0), os.dup(1), os.dup(2)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-    prints = _redirect_prints()
+    os.set_blocking(incoming, True)
+    os.set_blocking(outgoing, True)
+    _redirect(os.open(os.devnull, os.O_RDONLY), 0)
+    prints, prints_end = os.pipe()
+    _redirect(prints_end, 1, 2)
     forwarder = Thread(target=_forward, args=(prints, stderr), name="odin stderr", daemon=True)
     forwarder.start()
     return _Stdio(incoming, outgoing, forwarder)
@@ -266,12 +268,17 @@ def _header_lines(header: bytes) -> Iterator[tuple[bytes, bytes]]:
         yield name.lower(), value.strip(b" \t")
 
 
-def _redirect_prints() -> int:
-    reading, writing = os.pipe()
-    os.dup2(writing, 1)
-    os.dup2(writing, 2)
-    os.close(writing)
-    return reading
+def _fill_gaps() -> None:
+    """A client may start us with a closed stderr; the next descriptor would then take its place."""
+    while (null := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(null)
+
+
+def _redirect(target: int, *descriptors: int) -> None:
+    for descriptor in descriptors:
+        os.dup2(target, descriptor)
+    os.close(target)
 
 
 def _forward(prints: int, stderr: int) -> None:
@@ -299,12 +306,10 @@ class _Stdio:
     def close(self) -> None:
         """Give what was printed a moment to reach the client. The descriptors live as long as the process:
         a thread may still be reading."""
-        sys.stdout.flush()
-        sys.stderr.flush()
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, 1)
-        os.dup2(null, 2)
-        os.close(null)
+        for stream in (sys.stdout, sys.stderr):
+            if stream:  # None where the client had closed it
+                stream.flush()
+        _redirect(os.open(os.devnull, os.O_WRONLY), 1, 2)
         self._forwarder.join(timeout=0.2)
 
 

@@ -1,0 +1,330 @@
+"""Turns over the wire: order, cancel, events, and clients that know nothing of Odin."""
+
+import asyncio
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from odin_lsp.workspace.buffers import path_of
+from tests.support import wire as kit
+
+
+def says(text: str) -> kit.Answer:
+    return kit.Answer(
+        [kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, text), *kit.anthropic_end("end_turn"))]
+    )
+
+
+def begins(text: str) -> kit.Answer:
+    """An answer that never ends."""
+    return kit.Answer([kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, text))], held=True)
+
+
+async def test_three_messages_with_three_modes_run_in_order_with_their_own_tools(start, wire, anthropic):
+    client = await start(**anthropic)
+    wire.play(says("one"), says("two"), says("three"))
+
+    outcomes = await asyncio.gather(
+        client.command("ask", text="first", turnId="a"),
+        client.command("edit", text="second", turnId="b"),
+        client.command("plan", text="third", turnId="c"),
+    )
+
+    assert [(it["answer"], it["mode"], it["reason"]) for it in outcomes] == [
+        ("one", "ask_mode", "end_turn"),
+        ("two", "edit_mode", "end_turn"),
+        ("three", "plan_mode", "end_turn"),
+    ]
+    order = [
+        (it["turnId"], it["event"]["kind"])
+        for it in client.events
+        if it["event"]["kind"] in ("turnStarted", "turnFinished")
+    ]
+    assert order == [(turn, kind) for turn in "abc" for kind in ("turnStarted", "turnFinished")]
+    modes = [request.body["system"][0]["text"].split("Mode: ")[1].split("\n")[0] for request in wire.sent]
+    assert modes == ["ask_mode", "edit_mode", "plan_mode"]
+    assert all({tool["name"] for tool in request.body["tools"]} >= {"Read", "Grep"} for request in wire.sent)
+    queued = [it["event"]["position"] for it in client.events if it["event"]["kind"] == "turnQueued"]
+    assert queued == [1, 2]
+
+
+async def test_events_arrive_in_order_with_no_gap(start, wire, anthropic):
+    client = await start(**anthropic)
+    wire.play(
+        kit.Answer(
+            [
+                kit.anthropic_sse(
+                    kit.anthropic_start(),
+                    *kit.anthropic_text(0, *(f"word{number} " for number in range(200))),
+                    *kit.anthropic_call(1, "toolu_1", "Glob", '{"pattern": "*"}'),
+                    *kit.anthropic_end("tool_use"),
+                )
+            ]
+        ),
+        says("done"),
+    )
+
+    outcome = await client.command("ask", text="go", turnId="a")
+    await client.until(lambda it: it["event"].get("activity") == "idle")
+
+    assert outcome["answer"] == "done"
+    assert [record["seq"] for record in client.events] == list(range(1, len(client.events) + 1))
+    assert "".join(it["event"]["text"] for it in client.events if it["event"]["kind"] == "textStreamed").startswith(
+        "word0 word1 "
+    )
+    kinds = [kind for kind in client.kinds("a") if kind not in ("textStreamed", "activityChanged", "usageChanged")]
+    assert kinds == ["turnStarted", "messageFinished", "toolStarted", "toolFinished", "messageFinished", "turnFinished"]
+
+
+@pytest.mark.parametrize("how", ["command", "progress", "request"])
+async def test_a_cancelled_turn_closes_its_connection_and_the_next_one_runs(start, wire, anthropic, how):
+    client = await start(window=types.WindowClientCapabilities(work_done_progress=True), **anthropic)
+    wire.play(begins("I was"), says("next"))
+    params = types.ExecuteCommandParams("odin.ask", [{"text": "slow", "turnId": "a"}], work_done_token="mine")
+    running = asyncio.ensure_future(
+        client.lsp.protocol.send_request_async("workspace/executeCommand", params, msg_id="req-1")
+    )
+    await client.until_kind("textStreamed")
+
+    match how:
+        case "command":
+            assert await client.command("cancel", turnId="a") == {"cancelled": True}
+        case "progress":
+            client.lsp.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams("mine"))
+        case "request":
+            client.lsp.cancel_request(types.CancelParams("req-1"))
+    async with asyncio.timeout(1):
+        await wire.hung_up.wait()
+
+    async with asyncio.timeout(5):
+        assert (await running)["reason"] == "interrupted"
+    assert (await client.command("ask", text="again"))["answer"] == "next"
+    assert await client.command("cancel") == {"cancelled": False}
+
+
+async def test_a_client_that_knows_nothing_of_odin_gets_the_answer(start, wire, anthropic):
+    window = types.WindowClientCapabilities(
+        work_done_progress=True, show_document=types.ShowDocumentClientCapabilities(support=True)
+    )
+    client = await start(odin={}, window=window, **anthropic)
+    wire.play(says("It is **simple**."))
+
+    outcome = await client.command("ask", text="why?")
+
+    assert outcome["answer"] == "It is **simple**."
+    assert client.events == []
+    [shown] = client.lsp.shown_documents
+    transcript = path_of(shown.uri).read_text()
+    assert "> why?" in transcript
+    assert "It is **simple**." in transcript
+    [reports] = client.lsp.progress_reports.values()
+    assert reports[0].kind == "begin"
+    assert reports[0].cancellable
+    assert reports[-1].kind == "end"
+
+
+async def test_a_client_that_can_show_no_document_gets_a_message(start, script):
+    client = await start(odin={}, **script({"text": "forty-two"}))
+
+    await client.command("ask", text="what?")
+
+    assert "forty-two" in client.lsp.messages[-1].message
+
+
+async def test_a_question_reaches_the_editor_and_its_answer_the_model(start, wire, anthropic):
+    client = await start(**anthropic)
+    client.answers = [{"optionIds": ["2"], "text": "please"}]
+    arguments = '{"question": "Tabs?", "options": [{"label": "Yes"}, {"label": "No"}]}'
+    asks = kit.anthropic_sse(
+        kit.anthropic_start(), *kit.anthropic_call(0, "toolu_1", "AskUser", arguments), *kit.anthropic_end("tool_use")
+    )
+    wire.play(kit.Answer([asks]), says("fine"))
+
+    await client.command("ask", text="format it")
+
+    assert client.questions[0]["title"] == "Tabs?"
+    assert [option["label"] for option in client.questions[0]["options"]] == ["Yes", "No"]
+    result = wire.request["messages"][-1]["content"][0]
+    assert "The user answered: No; please" in str(result["content"])
+    assert client.kinds(client.events[0]["turnId"]).count("questionAsked") == 1
+
+
+async def test_a_question_of_a_plain_client_is_a_message_with_buttons(start, script):
+    call = {"name": "AskUser", "arguments": {"question": "Tabs?", "options": [{"label": "Yes"}, {"label": "No"}]}}
+    client = await start(odin={}, **script({"calls": [call]}, {"text": "ok"}))
+
+    @client.lsp.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)
+    def choose(params):
+        return params.actions[1]
+
+    await client.command("ask", text="format it")
+
+    tools = (await client.command("state"))["messages"][0]["toolHistory"]
+    assert tools[0]["description"] == "answered: No"
+
+
+async def test_unsaved_text_is_what_the_model_reads(start, script, root):
+    path = root / "greet.py"
+    reads = {"calls": [{"name": "Grep", "arguments": {"pattern": "farewell", "output_mode": "content"}}]}
+    client = await start(**script(reads, {"text": "ok"}))
+    document = types.VersionedTextDocumentIdentifier(2, path.as_uri())
+    client.lsp.text_document_did_open(
+        types.DidOpenTextDocumentParams(types.TextDocumentItem(path.as_uri(), "python", 1, path.read_text()))
+    )
+    client.lsp.text_document_did_change(
+        types.DidChangeTextDocumentParams(
+            document,
+            [
+                types.TextDocumentContentChangePartial(
+                    types.Range(types.Position(0, 4), types.Position(0, 9)), "farewell"
+                )
+            ],
+        )
+    )
+
+    await client.command("ask", text="look")
+
+    finished = await client.until_kind("toolFinished")
+    assert finished["event"]["files"] == [str(path)]
+
+
+async def test_a_selection_is_part_of_the_prompt(start, wire, anthropic, root):
+    client = await start(**anthropic)
+    wire.play(says("ok"))
+    span = {"start": {"line": 0, "character": 4}, "end": {"line": 0, "character": 9}}
+
+    await client.command(
+        "ask", text="this?", context=[{"kind": "selection", "uri": (root / "greet.py").as_uri(), "range": span}]
+    )
+
+    texts = [block["text"] for block in wire.request["messages"][0]["content"]]
+    assert texts[0] == "this?"
+    assert texts[1] == f'<context kind="selection" file="{root / "greet.py"}" lines="1-1">\ngreet\n</context>'
+
+
+async def test_the_queue_can_be_seen_and_changed(start, wire, anthropic):
+    client = await start(**anthropic)
+    wire.play(begins("I"), says("changed"))
+    first = asyncio.ensure_future(client.command("ask", text="slow", turnId="a"))
+    await client.until_kind("textStreamed")
+    second = asyncio.ensure_future(client.command("ask", text="draft", turnId="b"))
+    third = asyncio.ensure_future(client.command("ask", text="never", turnId="c"))
+    await client.until_kind("turnQueued", "c")
+
+    listed = await client.command("queue", action="list")
+    await client.command("queue", action="edit", turnId="b", text="final", mode="plan_mode")
+    left = await client.command("queue", action="remove", turnId="c")
+    await client.command("cancel")
+
+    assert [(it["turnId"], it["body"], it["mode"]) for it in listed["queue"]] == [
+        ("b", "draft", "ask_mode"),
+        ("c", "never", "ask_mode"),
+    ]
+    assert [it["body"] for it in left["queue"]] == ["final"]
+    assert (await first)["reason"] == (await third)["reason"] == "interrupted"
+    assert (await second)["mode"] == "plan_mode"
+    assert "final" in [block.get("text") for block in wire.request["messages"][-1]["content"]]
+
+
+async def test_a_bad_command_says_what_is_wrong_and_the_next_one_works(start, script):
+    cases = [
+        ("ask", {}, "`text` is missing"),
+        ("ask", {"text": ""}, "the prompt is empty"),
+        ("ask", {"text": "x", "speed": 3}, "`speed` is not known here"),
+        ("ask", {"text": "x", "context": [{"kind": "file"}]}, "needs `content` or `uri`"),
+        ("ask", {"text": "x" * 5_000_000}, "put the text into a file"),
+        ("ask", {"text": "x", "sessionId": "../../etc"}, "not a session id"),
+        ("ask", {"text": "x", "sessionId": "nothing"}, "there is no session"),
+        ("ask", {"text": "x", "turnId": "taken"}, "already a turn 'taken'"),
+        ("dance", {}, "there is no command 'odin.dance'"),
+        ("queue", {"action": "edit"}, "`turnId` is missing"),
+        ("queue", {"action": "edit", "turnId": "x", "mode": "dream_mode"}, "`mode`"),
+        ("queue", {"action": "remove", "turnId": "x"}, "no message 'x' is waiting"),
+        ("model", {"model": "gpt"}, "write provider/model"),
+    ]
+    client = await start(**script(*[{"text": "fine"}] * (len(cases) + 1)))
+    await client.command("ask", text="first", turnId="taken")
+
+    for command, argument, problem in cases:
+        with pytest.raises(JsonRpcException) as caught:
+            await client.command(command, **argument)
+        assert problem in str(caught.value)
+        assert (await client.command("ask", text="and now?"))["answer"] == "fine"
+
+
+async def test_the_model_can_be_changed_for_the_next_turn(start, script):
+    client = await start(**script({"text": "from the script"}))
+
+    chosen = await client.command("model", model="offline/odin", smallModel="offline/odin")
+
+    assert chosen == {"model": "offline/odin", "smallModel": "offline/odin", "running": "offline/odin"}
+    assert "Odin's offline search" in (await client.command("ask", text="where is greet?"))["answer"]
+
+
+@pytest.mark.parametrize(
+    ("env", "problem"),
+    [
+        ({"ODIN_MODEL": "nobody/x"}, "write provider/model"),
+        ({"ODIN_MODEL": "anthropic/claude-sonnet-5-5"}, "ANTHROPIC_API_KEY"),
+        ({"ODIN_MODEL": "scripted/none.json"}, "none.json"),
+        ({"ANTHROPIC_API_KEY": "x", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}, "Anthropic"),
+    ],
+)
+async def test_a_model_that_cannot_work_fails_the_turn_with_the_fix(start, root, env, problem):
+    settings = {"settings": {"retries": {"attempts": 1}}}
+    client = await start(options=settings, **env)
+
+    outcome = await client.command("ask", text="hello?")
+
+    assert outcome["reason"] == "failed"
+    assert problem in outcome["detail"]
+    assert (await client.command("state"))["executing"] is False
+
+
+async def test_a_bad_settings_file_is_reported_when_the_server_starts(start, root):
+    (root / "odinconfig.json").write_text('{\n"limits": {"maxTurns": "x"},\n"unknown": 1}')
+
+    client = await start()
+    await client.command("state")
+
+    shown = [message.message for message in client.lsp.messages]
+    assert any("odinconfig.json:2: `limits.maxTurns`" in message for message in shown)
+    assert any("odinconfig.json:3: `unknown`" in message for message in shown)
+
+
+async def test_the_state_tells_everything(start, script):
+    client = await start(**script({"text": "ok"}))
+    await client.command("plan", text="q")
+
+    state = await client.command("state")
+
+    assert state.keys() >= {
+        "mode",
+        "messages",
+        "queue",
+        "executing",
+        "subagents",
+        "context",
+        "instructions",
+        "config",
+        "cache",
+        "cacheConfig",
+    }
+    assert (state["mode"], state["messages"][0]["body"]) == ("plan_mode", "q")
+
+
+async def test_keys_never_reach_the_client_or_the_session(start, wire, anthropic, root):
+    client = await start(**anthropic)
+    wire.play(
+        kit.Answer(
+            [kit.anthropic_error(401, f"invalid x-api-key {kit.KEY}")],
+            status=401,
+            headers={"content-type": "application/json"},
+        )
+    )
+
+    outcome = await client.command("ask", text="hello")
+
+    assert outcome["reason"] == "failed"
+    assert kit.KEY not in str(outcome) + str(client.events) + str(await client.command("state"))
