@@ -88,16 +88,13 @@ async def start(root: Path) -> AsyncIterator[Start]:
         odin: dict[str, Any] | None = None,
         options: Any = None,
         window: Any = None,
-        text_document: Any = None,
         **env: str,
     ) -> Client:
         config = ClientServerConfig([sys.executable, "-m", "odin_lsp"], server_env={**os.environ, **env})
         lsp = await config.start()
         started.append(lsp)
         client = Client(lsp)
-        capabilities = types.ClientCapabilities(
-            window=window, text_document=text_document, experimental={"odin": ODIN if odin is None else odin}
-        )
+        capabilities = types.ClientCapabilities(window=window, experimental={"odin": ODIN if odin is None else odin})
         await lsp.initialize_session(
             types.InitializeParams(
                 capabilities, process_id=os.getpid(), root_uri=root.as_uri(), initialization_options=options

@@ -3,13 +3,6 @@
 import pytest
 from lsprotocol import types
 
-LITERALS = types.TextDocumentClientCapabilities(
-    code_action=types.CodeActionClientCapabilities(
-        code_action_literal_support=types.ClientCodeActionLiteralOptions(
-            code_action_kind=types.ClientCodeActionKindOptions(value_set=[])
-        )
-    )
-)
 SELECTION = types.Range(types.Position(0, 4), types.Position(0, 9))
 POINT = types.Range(types.Position(0, 4), types.Position(0, 4))
 PROBLEM = types.Diagnostic(SELECTION, "undefined name 'x'", severity=types.DiagnosticSeverity.Error, source="pyflakes")
@@ -17,7 +10,7 @@ PROBLEM = types.Diagnostic(SELECTION, "undefined name 'x'", severity=types.Diagn
 
 @pytest.fixture
 async def actions(start, root, script):
-    client = await start(text_document=LITERALS, **script({"text": "explained"}))
+    client = await start(**script({"text": "explained"}))
 
     async def actions(span, diagnostics=(), only=None):
         return client, await client.lsp.text_document_code_action_async(
@@ -35,8 +28,7 @@ async def test_a_selection_can_be_explained_and_planned(actions):
     client, found = await actions(SELECTION)
 
     assert [action.title for action in found] == ["Odin: Explain", "Odin: Plan…"]
-    assert [(action.kind, action.is_preferred) for action in found] == [("odin.explain", None), ("odin.plan", None)]
-    command = found[0].command
+    command = found[0]
     outcome = await client.lsp.workspace_execute_command_async(
         types.ExecuteCommandParams(command.command, command.arguments)
     )
@@ -69,17 +61,3 @@ async def test_only_the_kinds_that_were_asked_for_are_offered(actions, only, tit
     _, found = await actions(SELECTION, [PROBLEM], only)
 
     assert [action.title for action in found] == titles
-
-
-async def test_a_client_without_literals_gets_commands(start, script, root):
-    client = await start(**script())
-    document = types.TextDocumentIdentifier((root / "greet.py").as_uri())
-
-    found = await client.lsp.text_document_code_action_async(
-        types.CodeActionParams(document, SELECTION, types.CodeActionContext([]))
-    )
-
-    assert [(command.title, command.command) for command in found] == [
-        ("Odin: Explain", "odin.ask"),
-        ("Odin: Plan…", "odin.plan"),
-    ]

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -192,10 +193,9 @@ os._exit(0)
 """
 
 
-def echo(act: str, **options) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-c", ECHO.format(act=act)], input=b"hello", capture_output=True, timeout=20, **options
-    )
+def echo(act: str = "", **options) -> subprocess.CompletedProcess[bytes]:
+    options = {"input": b"hello", "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.run([sys.executable, "-c", ECHO.format(act=act)], timeout=20, **options)
 
 
 @pytest.mark.parametrize(
@@ -227,38 +227,43 @@ def test_the_protocols_descriptors_are_not_inherited():
     assert echo(listing).stderr.count(b"pipe:") == 2  # 1 and 2, into the drain; 0 is /dev/null
 
 
-def test_a_client_that_never_reads_stderr_blocks_nobody():
-    reading, writing = os.pipe()
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", ECHO.format(act="for _ in range(200): print('x' * 10_000, flush=True)")],
-            input=b"hello",
-            stdout=subprocess.PIPE,
-            stderr=writing,
-            timeout=20,
-        )
-    finally:
-        os.close(reading)
-        os.close(writing)
-
-    assert done.stdout == b"hello"
-
-
-def test_a_client_that_closed_stderr_is_served():
-    reading, writing = os.pipe()
-    os.close(reading)
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", ECHO.format(act="print('x', flush=True)")],
-            input=b"hello",
-            stdout=subprocess.PIPE,
-            stderr=writing,
-            timeout=20,
-        )
-    finally:
-        os.close(writing)
+def test_a_client_that_never_reads_stderr_blocks_nobody(pipe):
+    _, writing = pipe
+    done = echo("for _ in range(200): print('x' * 10_000, flush=True)", stderr=writing)
 
     assert (done.stdout, done.returncode) == (b"hello", 0)
+
+
+def test_a_client_that_stops_reading_stderr_is_served(pipe):
+    reading, writing = pipe
+    os.close(reading)
+    done = echo("print('x', flush=True)", stderr=writing)
+
+    assert (done.stdout, done.returncode) == (b"hello", 0)
+
+
+def test_a_client_without_stderr_is_served():
+    done = echo("print('x', flush=True)", preexec_fn=lambda: os.close(2))
+
+    assert (done.stdout, done.returncode) == (b"hello", 0)
+
+
+def test_a_pipe_that_does_not_block_is_waited_for(pipe):
+    reading, writing = pipe
+    os.set_blocking(reading, False)
+    late = threading.Timer(0.5, os.write, (writing, b"hello"))
+    late.start()
+
+    assert echo(input=None, stdin=reading).stdout == b"hello"
+
+
+@pytest.fixture
+def pipe():
+    ends = os.pipe()
+    yield ends
+    for end in ends:
+        with suppress(OSError):
+            os.close(end)
 
 
 def test_tcp_serves_one_client_on_loopback(capfd):

@@ -1,0 +1,41 @@
+"""The menu, as a client that knows code actions gets it."""
+
+from lsprotocol import types
+
+from odin_lsp.server.features.code_actions import register
+
+SELECTION = types.Range(types.Position(0, 4), types.Position(0, 9))
+
+
+class Server:
+    """Just enough of one to register a feature."""
+
+    def __init__(self, *, literals: bool) -> None:
+        self.editor = type("Editor", (), {"abilities": type("Abilities", (), {"code_action_literals": literals})})
+        register(self)
+
+    def feature(self, method, options):
+        def keep(handler):
+            self.handler = handler
+
+        return keep
+
+
+def menu(*, literals: bool, diagnostics=()):
+    document = types.TextDocumentIdentifier("file:///a.py")
+    context = types.CodeActionContext(list(diagnostics))
+    return Server(literals=literals).handler(types.CodeActionParams(document, SELECTION, context))
+
+
+def test_actions_have_kinds_of_their_own_and_are_never_preferred():
+    problem = types.Diagnostic(SELECTION, "undefined name", code=7, source="lint")
+
+    actions = menu(literals=True, diagnostics=[problem])
+
+    assert [action.kind for action in actions] == ["quickfix.odin", "quickfix.odin", "odin.explain", "odin.plan"]
+    assert not any(action.is_preferred for action in actions)
+    assert actions[0].command.arguments[0]["context"][0]["content"] == "line 1: lint: undefined name [7]"
+
+
+def test_a_client_without_literals_gets_commands():
+    assert [command.command for command in menu(literals=False)] == ["odin.ask", "odin.plan"]
