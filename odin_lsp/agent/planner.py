@@ -11,6 +11,7 @@ from odin_lsp.agent.compaction import Compactor, estimate, repair
 from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.loop_guard import ASK_EVERY, WARN_AT, WARNING, LoopGuard
 from odin_lsp.agent.prompt import Prompt
+from odin_lsp.agent.stream import Pacer
 from odin_lsp.agent.turn import Progress
 from odin_lsp.config import Limits
 from odin_lsp.errors import ContextTooLong, ModelError
@@ -220,6 +221,7 @@ class Planner:
         began = time.monotonic()
         self.emit(ActivityChanged("waiting_token"))
         streaming = False
+        thinking = Pacer(lambda text: self.emit(ThinkingStreamed(text)))
         try:
             async with aclosing(
                 cast("AsyncGenerator[StreamEvent]", self.model.stream(self._request(may_call)))
@@ -228,11 +230,13 @@ class Planner:
                     if not streaming and isinstance(event, TextDelta | ThinkingDelta):
                         streaming = True
                         self.emit(ActivityChanged("streaming"))
+                    if not isinstance(event, ThinkingDelta):
+                        thinking.flush()
                     match event:
                         case TextDelta(text):
                             self.emit(TextStreamed(text))
                         case ThinkingDelta(text):
-                            self.emit(ThinkingStreamed(text))
+                            thinking.add(text)
                         case CallReady(call):
                             self.executor.start_early(call)
                         case Attempt():

@@ -1,0 +1,208 @@
+"""`odin-lsp ask|plan|edit|doctor` as a person runs them."""
+
+import asyncio
+import json
+import os
+import pty
+import re
+import signal
+import sys
+
+import pytest
+
+from tests.support import wire as kit
+
+COMMAND = [sys.executable, "-m", "odin_lsp"]
+
+
+@pytest.fixture
+def run(root):
+    async def run(*arguments, stdin=b"", **env):
+        process = await asyncio.create_subprocess_exec(
+            *COMMAND, *arguments, stdin=-1, stdout=-1, stderr=-1, cwd=root, env={**os.environ, **env}
+        )
+        async with asyncio.timeout(30):
+            out, err = await process.communicate(stdin)
+        return process.returncode, out.decode(), err.decode()
+
+    return run
+
+
+async def test_an_answer_goes_to_stdout_and_nothing_else(run, script):
+    assert await run("ask", "what", "is", "it?", **script({"text": ["It is ", "**it**."]})) == (
+        0,
+        "It is **it**.\n",
+        "",
+    )
+
+
+async def test_without_a_key_the_embedded_model_answers_with_true_evidence(run, root):
+    code, out, _ = await run("ask", "where is greet defined?")
+
+    assert code == 0
+    assert "`greet.py:1`" in out
+    assert "def greet(name):" in out
+    assert "no language model" in out
+
+
+async def test_the_prompt_can_come_from_stdin(run, script):
+    code, out, _ = await run(
+        "plan", stdin=b"what is it?", **script({"text": "a plan", "when": {"contains": "what is it?"}})
+    )
+
+    assert (code, out) == (0, "a plan\n")
+
+
+async def test_json_is_one_event_a_line_and_the_outcome_last(run, script):
+    code, out, _ = await run("edit", "--json", "go", **script({"text": "done"}))
+
+    records = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert [record["seq"] for record in records] == list(range(1, len(records) + 1))
+    assert records[0]["event"]["kind"] == "turnStarted"
+    assert records[-1]["event"]["outcome"]["answer"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "replies", "code", "said"),
+    [
+        (["ask", "x"], [{"error": {"kind": "failed", "message": "no such model"}}], 1, "no such model"),
+        (["ask", ""], [], 2, "the prompt is empty"),
+        (["ask", "--speed", "3", "x"], [], 2, "--speed"),
+        (["dance"], [], 2, "invalid choice"),
+        (["ask", "x", "--cwd", "/nowhere"], [], 2, "/nowhere is not a folder"),
+        (["ask", "x", "--model", "gpt"], [], 1, "write provider/model"),
+        (["ask", "x", "--session", "nothing"], [], 1, "there is no session"),
+        (["ask", "x"], [{"text": "half", "stop": "max_tokens"}], 3, "max tokens"),
+        (["ask", "x"], [{"text": "", "stop": "refused"}], 4, "refused"),
+    ],
+)
+async def test_the_exit_code_says_how_it_ended(run, script, arguments, replies, code, said):
+    ended, _, err = await run(*arguments, **script(*replies))
+
+    assert ended == code
+    assert said in err
+
+
+async def test_a_limit_ends_with_the_answer_so_far(run, script):
+    call = {"calls": [{"name": "Glob", "arguments": {"pattern": "*"}}]}
+
+    code, out, err = await run("ask", "x", "--max-turns", "1", **script(call, {"text": "so far"}))
+
+    assert (code, out) == (3, "so far\n")
+    assert "limit of 1 steps" in err
+
+
+async def test_a_session_goes_on(run, script):
+    _, out, _ = await run("ask", "--json", "first", **script({"text": "one"}))
+    session = json.loads(out.splitlines()[-1])["sessionId"]
+
+    code, out, _ = await run("ask", "second", "--session", session, "--json", **script({"text": "two"}))
+
+    assert code == 0
+    assert json.loads(out.splitlines()[-1])["sessionId"] == session
+
+
+async def test_ctrl_c_ends_the_turn_and_its_connection(root):
+    async with kit.serving() as wire:
+        body = kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, "I was"))
+        wire.play(kit.Answer([body], held=True))
+        env = {**os.environ, "ANTHROPIC_API_KEY": kit.KEY, "ANTHROPIC_BASE_URL": wire.url}
+        process = await asyncio.create_subprocess_exec(*COMMAND, "ask", "--json", "x", stdout=-1, cwd=root, env=env)
+        async with asyncio.timeout(30):
+            while b"textStreamed" not in (line := await process.stdout.readline()):
+                assert line
+        process.send_signal(signal.SIGINT)
+        async with asyncio.timeout(1):
+            await wire.hung_up.wait()
+        out, _ = await process.communicate()
+
+    assert process.returncode == 130
+    assert json.loads(out.splitlines()[-1])["event"]["outcome"]["reason"] == "interrupted"
+
+
+async def test_on_a_terminal_markdown_is_rendered_with_tools_and_usage(root, script):
+    call = {"calls": [{"name": "Glob", "arguments": {"pattern": "*.py"}}]}
+    answer = {"text": "It is **bold**.", "usage": {"inputTokens": 1234, "outputTokens": 56}}
+    screen = await on_a_terminal(root, ["ask", "x"], script(call, answer))
+
+    assert "✓ Glob found 1 files for *.py" in screen
+    assert "It is bold." in screen
+    assert "1,234 in · 56 out" in screen
+
+
+async def test_a_question_is_answered_on_the_terminal(root, script):
+    ask = {
+        "calls": [
+            {"name": "AskUser", "arguments": {"question": "Tabs?", "options": [{"label": "Yes"}, {"label": "No"}]}}
+        ]
+    }
+    screen = await on_a_terminal(root, ["ask", "x"], script(ask, {"text": "fine"}), {"Answer with a number": "2\n"})
+
+    assert "answered: No" in screen
+    assert "fine" in screen
+
+
+async def test_the_doctor_says_what_is_wrong_and_how_to_fix_it(run, root):
+    assert (await run("doctor"))[0] == 0
+    (root / "odinconfig.json").write_text('{"colour": 1}')
+
+    code, out, _ = await run("doctor", ODIN_MODEL="anthropic/claude-sonnet-5-5")
+
+    assert code == 1
+    assert "✗" in out
+    assert "odinconfig.json:1: `colour` is not known here" in out
+    assert "set ANTHROPIC_API_KEY" in out
+    assert "✓ ripgrep at" in out
+
+
+async def test_the_server_listens_on_loopback_for_debugging(root):
+    process = await asyncio.create_subprocess_exec(*COMMAND, "serve", "--tcp", "0", stderr=-1, cwd=root)
+    async with asyncio.timeout(20):
+        line = (await process.stderr.readline()).decode()
+        host, port = line.split()[-1].split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        params = {"processId": None, "rootUri": None, "capabilities": {}}
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode()
+        writer.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        assert b"Content-Length" in await reader.readline()
+        writer.close()
+        assert host == "127.0.0.1"
+        await process.communicate()
+
+
+async def on_a_terminal(root, arguments, env, typed=None) -> str:
+    """What a person would read, without colours."""
+    primary, secondary = pty.openpty()
+    process = await asyncio.create_subprocess_exec(
+        *COMMAND,
+        *arguments,
+        stdin=secondary,
+        stdout=secondary,
+        stderr=secondary,
+        cwd=root,
+        env={**os.environ, **env, "COLUMNS": "100"},
+    )
+    os.close(secondary)
+    seen = bytearray()
+    done = asyncio.Event()
+
+    def read() -> None:
+        try:
+            chunk = os.read(primary, 65536)
+        except OSError:
+            chunk = b""
+        if not chunk:
+            asyncio.get_running_loop().remove_reader(primary)
+            done.set()
+        seen.extend(chunk)
+        for prompt, answer in list((typed or {}).items()):
+            if prompt.encode() in seen:
+                os.write(primary, typed.pop(prompt).encode() if answer else b"")
+
+    asyncio.get_running_loop().add_reader(primary, read)
+    async with asyncio.timeout(30):
+        await process.wait()
+        await done.wait()
+    os.close(primary)
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode("utf-8", "replace"))
