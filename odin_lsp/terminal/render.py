@@ -29,6 +29,8 @@ from odin_lsp.terminal.editor import say
 from odin_lsp.values import to_wire
 
 MARKS = {"success": "[green]✓[/]", "error": "[red]✗[/]", "cancelled": "[yellow]–[/]"}
+SPARE_LINES = 8
+"""What streams must fit onto the screen together with the spinner; more could not be erased again."""
 TODO_MARKS = {"pending": "☐", "in_progress": "◐", "completed": "☑"}
 
 
@@ -92,19 +94,21 @@ class RichRenderer:
                 self._text = ""
             case MessageFinished(text):
                 self._text = ""
+                self._live.update(self._screen(), refresh=True)
                 if text.strip():
-                    self._print(Markdown(text))
+                    self._console.print(Markdown(text))
             case ActivityChanged(activity, detail):
                 self._activity = detail or activity.replace("_", " ")
             case ToolStarted(description=description):
                 self._activity = description
             case ToolFinished(name=name, status=status, description=description):
-                self._print(Line.from_markup(f"{MARKS[status]} [bold]{name}[/] [dim]") + Line(description, style="dim"))
+                line = Line.from_markup(f"{MARKS[status]} [bold]{name}[/] ") + Line(description, style="dim")
+                self._console.print(line, no_wrap=True, overflow="ellipsis")
             case TodosChanged(todos):
                 for todo in todos:
-                    self._print(Line(f"  {TODO_MARKS[todo.status]} {todo.content}"))
+                    self._console.print(Line(f"  {TODO_MARKS[todo.status]} {todo.content}"))
             case Notice(level, message):
-                self._print(Line(f"{level}: {message}", style="yellow"))
+                self._console.print(Line(f"{level}: {message}", style="yellow"))
             case TurnFinished(outcome):
                 self._live.stop()
                 if outcome.reason != "end_turn":
@@ -119,12 +123,10 @@ class RichRenderer:
     def close(self) -> None:
         self._live.stop()
 
-    def _print(self, what: RenderableType) -> None:
-        self._console.print(what)
-
     def _screen(self) -> RenderableType:
-        spinner = Spinner("dots", Line(self._activity[:200], style="dim"))
-        return Group(Markdown(self._text), spinner) if self._text else spinner
+        spinner = Spinner("dots", Line(self._activity, style="dim", no_wrap=True, overflow="ellipsis"))
+        tail = "\n".join(self._text.splitlines()[-max(1, self._console.height - SPARE_LINES) :])
+        return Group(Markdown(tail), spinner) if tail else spinner
 
 
 def ending(outcome: Outcome) -> str:

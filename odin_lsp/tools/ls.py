@@ -39,7 +39,8 @@ class LS(Tool[LSParams]):
         cached = {path for path, _ in context.files.cache.files()}
         lines = [f"- {_line(entry, cached)}" for entry in shown]
         return ToolOutput(
-            data=clipped(lines, "entries") or "(empty)", description=f"listed {len(shown)} entries of {folder}"
+            data=clipped(lines, "entries") or "(empty)",
+            description=f"{len(shown)} entries in {context.files.shown(folder)}",
         )
 
     def _hidden(self, name: str, ignore: tuple[str, ...]) -> bool:

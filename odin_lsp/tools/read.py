@@ -53,6 +53,6 @@ class Read(Tool[ReadParams]):
             notes.append(f"(lines {first}-{last} of {len(lines)}; go on with offset {last + 1})")
         return ToolOutput(
             data="\n".join([*shown, *notes]),
-            description=f"read {file.path} {first}-{last}" if shown else f"read {file.path}",
+            description=f"{context.files.shown(file.path)} {first}-{last}" if shown else context.files.shown(file.path),
             files=(str(file.path),),
         )

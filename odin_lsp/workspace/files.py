@@ -58,6 +58,11 @@ class Files:
     def contains(self, path: Path) -> bool:
         return any(path.is_relative_to(root) for root in self.roots)
 
+    def shown(self, path: Path) -> str:
+        """The path as people in this workspace call it."""
+        inside = [path.relative_to(root) for root in self.roots if path.is_relative_to(root)]
+        return str(min(inside, key=lambda it: len(it.parts), default=path)) if len(self.roots) == 1 else str(path)
+
     def read(self, path: Path) -> FileText:
         """What the user sees of the file: its buffer if it is open, else the disk. `path` must be resolved."""
         if buffer := self.buffers.of_path(path):
