@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 SELECTION = "odin"
 PROBLEM = "quickfix.odin"
+MAX_PROBLEMS = 10
 
 
 def register(server: "OdinServer") -> None:
@@ -23,7 +24,7 @@ def register(server: "OdinServer") -> None:
 def _actions(params: types.CodeActionParams) -> list[types.CodeAction]:
     actions: list[types.CodeAction] = []
     uri, selection = params.text_document.uri, params.range
-    for problem in params.context.diagnostics:
+    for problem in params.context.diagnostics[:MAX_PROBLEMS]:
         about = {"kind": "diagnostics", "uri": uri, "range": _range(problem.range), "content": _described(problem)}
         around = {"kind": "file", "uri": uri}
         title = problem.message.partition("\n")[0][:60]
