@@ -1,0 +1,275 @@
+"""Write the reference pages from the code: `python docs/generate.py`, or `--check` that they are up to date.
+
+A page is its hand-written `<page>.intro.md` with a table in place of each `{{mark}}`.
+"""
+
+import ast
+import dataclasses
+import inspect
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
+
+from odin_lsp import config, events, ports
+from odin_lsp.agent.modes import MODES, mode_tools
+from odin_lsp.models import catalog
+from odin_lsp.server import wire
+from odin_lsp.server.server import OdinServer
+from odin_lsp.tools.base import Tool, all_tools
+from odin_lsp.values import Value, json_schema
+
+DOCS = Path(__file__).parent
+RESULTS: Mapping[str, type[Value] | None] = {
+    "odin.ask": events.Outcome,
+    "odin.plan": events.Outcome,
+    "odin.edit": events.Outcome,
+    "odin.cancel": wire.Cancelled,
+    "odin.queue": wire.Queue,
+    "odin.model": wire.ModelState,
+    "odin.state": None,
+}
+"""What each command answers; `None` where the introduction says it in words."""
+ENTRY_POINTS = (wire.InitOptions, wire.ServerInfo, events.EventRecord, ports.Question, ports.Answer)
+JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null", Any: "any"}
+
+
+def main() -> int:
+    pages = {name: text for name, text in _pages() if _stored(name) != text}
+    if "--check" in sys.argv[1:]:
+        for name in pages:
+            sys.stderr.write(f"docs/{name} is not what the code says; run `nox -s docs -- --write`\n")
+        return int(bool(pages))
+    for name, text in pages.items():
+        (DOCS / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+def _pages() -> Iterable[tuple[str, str]]:
+    yield "protocol.md", _filled("protocol", commands=_commands(), events=_events(), types=_types())
+    yield "settings.md", _filled("settings", settings=_settings())
+    yield "tools.md", _filled("tools", tools="\n\n".join(_tool(tool) for tool in all_tools().values()))
+    yield "models.md", _filled("models", **_models())
+    yield "config.schema.json", json.dumps(config.schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _stored(name: str) -> str:
+    path = DOCS / name
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def _filled(page: str, **parts: str) -> str:
+    text = _stored(f"{page}.intro.md")
+    for name, part in parts.items():
+        text = text.replace("{{" + name + "}}", part)
+    return f"<!-- Made by docs/generate.py from {page}.intro.md and the code. Do not edit. -->\n\n{text}"
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    head = list(head)
+    lines = [head, ["---"] * len(head), *([_cell(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
+
+
+# --- the protocol
+
+
+class _Listening(OdinServer):
+    """A server that remembers what its commands take."""
+
+    def odin_command(self, name: str, params: type[Any]) -> Any:
+        self.__dict__.setdefault("params", {})[name] = params
+        return super().odin_command(name, params)
+
+
+@cache
+def _arguments() -> Mapping[str, type[Value]]:
+    arguments = _Listening().__dict__["params"]
+    if arguments.keys() != RESULTS.keys():
+        raise SystemExit(f"docs/generate.py: RESULTS and the commands differ by {arguments.keys() ^ RESULTS.keys()}")
+    return arguments
+
+
+def _commands() -> str:
+    return _table(
+        ("command", "argument", "result"),
+        (
+            (f"`{name}`", _signature(params), _link(RESULTS[name]) if RESULTS[name] else "[`State`](#state)")
+            for name, params in _arguments().items()
+        ),
+    )
+
+
+def _signature(cls: type[Any]) -> str:
+    names = [f"{to_camel(it.name)}{'?' if _has_default(it) else ''}" for it in dataclasses.fields(cls)]
+    return f"[`{{{', '.join(names)}}}`](#{cls.__name__.lower()})" if names else "`{}`"
+
+
+def _events() -> str:
+    rows = []
+    for cls in get_args(events.Event):
+        kind = next(it.default for it in dataclasses.fields(cls) if it.name == "kind")
+        shown = [f"{_name(it)}: {_type(hint)}" for it, hint in _fields(cls) if it.name != "kind"]
+        rows.append((f"`{kind}`", ", ".join(shown) or "–", _about(cls)))
+    return _table(("kind", "fields", ""), rows)
+
+
+def _types() -> str:
+    return "\n\n".join(_section(cls) for cls in _reachable() if dataclasses.fields(cls))
+
+
+def _reachable() -> list[type[Any]]:
+    """The types that the commands and messages name, and those that these name, in order of their names."""
+    found: dict[str, type[Any]] = {}
+    results = [cls for cls in RESULTS.values() if cls]
+    waiting: list[Any] = [*_arguments().values(), *results, *ENTRY_POINTS, *get_args(events.Event)]
+    while waiting:
+        hint = waiting.pop()
+        if dataclasses.is_dataclass(hint) and isinstance(hint, type) and hint.__name__ not in found:
+            found[hint.__name__] = hint
+            waiting += [inner for _, inner in _fields(hint)]
+        waiting += [inner for inner in get_args(hint) if not isinstance(inner, str)]
+    in_the_table = {cls.__name__ for cls in get_args(events.Event)}
+    return [found[name] for name in sorted(found.keys() - in_the_table)]
+
+
+def _section(cls: type[Any]) -> str:
+    about = f"{_about(cls)}\n\n" if _about(cls) else ""
+    notes = _field_notes(cls)
+    rows = ((_name(it), _type(hint), notes.get(it.name, "")) for it, hint in _fields(cls))
+    return f"### {cls.__name__}\n\n{about}{_table(('field', 'type', ''), rows)}"
+
+
+def _fields(cls: type[Any]) -> list[tuple[dataclasses.Field[Any], Any]]:
+    hints = get_type_hints(cls)
+    return [(it, hints[it.name]) for it in dataclasses.fields(cls)]
+
+
+def _name(it: dataclasses.Field[Any]) -> str:
+    return f"`{to_camel(it.name)}`{'?' if _has_default(it) else ''}"
+
+
+def _has_default(it: dataclasses.Field[Any]) -> bool:
+    return it.default is not dataclasses.MISSING or it.default_factory is not dataclasses.MISSING
+
+
+def _about(cls: type[Any]) -> str:
+    """The class's own docstring; dataclasses without one get their signature, which is none."""
+    text = inspect.cleandoc(cls.__doc__ or "")
+    return "" if text.startswith(f"{cls.__name__}(") else text.rstrip(".") + "."
+
+
+def _field_notes(cls: type[Any]) -> dict[str, str]:
+    """The docstrings below the fields, which only the source has."""
+    body: list[ast.stmt] = getattr(ast.parse(inspect.getsource(cls)).body[0], "body", [])
+    notes: dict[str, str] = {}
+    for field, note in pairwise(body):
+        match field, note:
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(value=ast.Constant(value=str(text))):
+                notes[name] = text
+            case _:
+                pass
+    return notes
+
+
+def _type(hint: Any) -> str:
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return " · ".join(f"`{value}`" for value in inner)
+    if hint == events.Event:
+        return "[an event](#events)"
+    if origin in (Union, UnionType):
+        return " or ".join(_type(it) for it in inner if it is not NoneType)
+    if origin is tuple:
+        return f"list of {_type(inner[0])}"
+    if inspect.isclass(origin) and issubclass(origin, Mapping):
+        return f"object of {_type(inner[1])}" if inner[1] is not Any else "object"
+    return JSON_TYPES.get(hint) or _link(hint)
+
+
+def _link(cls: type[Any]) -> str:
+    return f"[`{cls.__name__}`](#{cls.__name__.lower()})"
+
+
+# --- settings, tools, models
+
+
+def _settings() -> str:
+    return _table(("setting", "type", "default", ""), _setting_rows(config.Config, ""))
+
+
+def _setting_rows(section: type[BaseModel], above: str) -> Iterable[tuple[str, ...]]:
+    properties = json_schema(section)["properties"]
+    for name, field in section.model_fields.items():
+        key = f"{above}{to_camel(name)}"
+        default = field.get_default(call_default_factory=True)
+        if isinstance(default, BaseModel):
+            yield from _setting_rows(type(default), f"{key}.")
+        else:
+            shown = json.dumps(default) if default is not None else ""
+            note = properties[to_camel(name)].get("description", "")
+            yield f"`{key}`", _type(field.annotation), f"`{shown}`" if shown else "–", note
+
+
+def _tool(tool: Tool[Any]) -> str:
+    modes = ", ".join(mode.removesuffix("_mode").title() for mode in MODES if tool.name in mode_tools(mode))
+    effect = str(tool.effect).replace("_", " ")
+    required = tool.schema.get("required", ())
+    rows = (
+        (f"`{name}`{'' if name in required else '?'}", _schema_type(schema), _schema_note(schema))
+        for name, schema in tool.schema["properties"].items()
+    )
+    table = _table(("parameter", "type", ""), rows)
+    return f"## {tool.name}\n\nEffect: {effect}. Modes: {modes}.\n\n```text\n{tool.description}\n```\n\n{table}"
+
+
+def _schema_type(schema: Mapping[str, Any]) -> str:
+    if "enum" in schema:
+        return " · ".join(f"`{value}`" for value in schema["enum"])
+    if schema.get("type") == "array":
+        return f"list of {_schema_type(schema['items'])}"
+    if "properties" in schema:
+        return "`{" + ", ".join(schema["properties"]) + "}`"
+    return str(schema.get("type", "any"))
+
+
+def _schema_note(schema: Mapping[str, Any]) -> str:
+    default = schema.get("default")
+    note = schema.get("description", "")
+    return note if default in (None, [], False) else f"{note} Default: {json.dumps(default)}."
+
+
+def _models() -> dict[str, str]:
+    defaults = ((f"`{provider}`", f"`{model}`", f"`{small}`") for provider, (model, small) in catalog.DEFAULTS.items())
+    prices = ((f"`{it.ref}`", f"{it.context:,}", *(f"{price:g}" for price in _prices(it))) for it in catalog.ENTRIES)
+    dearer = (
+        f"- `{it.ref}`, above {it.long_from:,} tokens: {it.long_input:g} × for the prompt,"
+        f" {it.long_output:g} × for the answer"
+        for it in catalog.ENTRIES
+        if it.long_from
+    )
+    return {
+        "defaults": _table(("provider", "model", "small model"), defaults),
+        "unknown_context": f"{catalog.find('').context:,}",
+        "catalog": _table(("model", "context", "input", "output", "cache read", "cache write"), prices),
+        "long_prompts": "\n".join(dearer),
+    }
+
+
+def _prices(entry: catalog.Entry) -> tuple[float, ...]:
+    return entry.input, entry.output, entry.cache_read, entry.cache_write
+
+
+if __name__ == "__main__":
+    sys.exit(main())

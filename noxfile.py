@@ -1,0 +1,70 @@
+"""What a change has to pass: `nox` runs it all, `nox -s tests -- -k queue` a part of it."""
+
+import tempfile
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2026.10"
+nox.options.default_venv_backend = "virtualenv"
+
+GROUPS = nox.project.load_toml("pyproject.toml")
+ODIN = Path(".nox/odin/bin").absolute()
+UNIT = ("tests/unit", "tests/providers", "tests/adversarial")
+
+
+@nox.session(reuse_venv=True)
+def lint(session: nox.Session) -> None:
+    """Style and format, by ruff."""
+    session.install(*nox.project.dependency_groups(GROUPS, "lint"))
+    session.run("ruff", "check")
+    session.run("ruff", "format", "--check")
+
+
+@nox.session(reuse_venv=True, default=False)
+def odin(session: nox.Session) -> None:
+    """Install Odin as its users do, and what the sessions below need: they share this environment, to be fast."""
+    session.install(".[openai]", *nox.project.dependency_groups(GROUPS, "types", "test", "docs"))
+
+
+@nox.session(venv_backend="none", requires=["odin"])
+def types(session: nox.Session) -> None:
+    """Types, by pyright in its strict mode."""
+    session.run(ODIN / "pyright", "--pythonpath", str(ODIN / "python"), external=True)
+
+
+@nox.session(venv_backend="none", requires=["odin"])
+def tests(session: nox.Session) -> None:
+    """The parts, each through its own seam, and what hostile input does to them."""
+    _pytest(session, *UNIT)
+
+
+@nox.session(venv_backend="none", requires=["odin"])
+def e2e(session: nox.Session) -> None:
+    """The whole: a real server, spoken to as an editor does."""
+    _pytest(session, "tests/e2e")
+
+
+@nox.session(venv_backend="none", requires=["odin"])
+def docs(session: nox.Session) -> None:
+    """The documentation matches the code and its links hold; `-- --write` brings it up to date."""
+    write = "--write" in session.posargs
+    session.run(ODIN / "python", "docs/generate.py", *([] if write else ["--check"]), external=True)
+    with tempfile.TemporaryDirectory() as site:
+        session.run(
+            *(ODIN / "mkdocs", "build", "--quiet", "--strict"),
+            *("--config-file", "docs/site/mkdocs.yml", "--site-dir", site),
+            env={"NO_MKDOCS_2_WARNING": "1"},
+            external=True,
+        )
+
+
+@nox.session(venv_backend="none", requires=["odin"], default=False)
+def bench(session: nox.Session) -> None:
+    """Measure what docs/performance.md says, write it there, and hold it against the budget."""
+    session.run(ODIN / "python", "-m", "tests.bench", external=True)
+    _pytest(session, "tests/bench")
+
+
+def _pytest(session: nox.Session, *folders: str) -> None:
+    session.run(ODIN / "pytest", *folders, *session.posargs, external=True)

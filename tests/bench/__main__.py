@@ -1,0 +1,140 @@
+"""`python -m tests.bench`: measure, print, and write docs/performance.md. No figure stands there by hand."""
+
+import asyncio
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+
+from tests.bench import measure
+from tests.bench.endpoint import PAUSE
+from tests.bench.measure import STEPS, Series, percentile_99
+
+PAGE = Path("docs/performance.md")
+INTRODUCTION = """# Performance
+
+<!-- Written by `nox -s bench`. Do not edit. -->
+
+What Odin itself costs, beside the least that any program of its kind has to do. Each pair was measured in turns within
+one run: the *ratio* says more about Odin, the times more about the machine. Figures are medians, but for the 99th
+percentiles.
+"""
+BASELINES = f"""
+- *Bare server*: a pygls server without any feature of its own.
+- *Bare loop*: a Python script that sends a request, reads the stream, reads the file and sends the next request.
+- The model is a server on loopback that speaks Anthropic's streaming format and answers at once: {STEPS} calls of
+  `Read`, one a step, each of another file of 200 lines; then text. Odin runs as editors start it, over stdio, in Edit
+  mode, with the provider's real SDK.
+- First token and cancel use a reply of text only, one delta each {PAUSE * 1000:g} ms.
+- The fixed prefix is what every request repeats: the system prompt and the tool definitions as JSON.
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    what: str
+    odin: str
+    bare: str
+    ratio: str
+    budget: str
+    kept: bool
+
+    def __str__(self) -> str:
+        over = "" if self.kept else " **(over)**"
+        return f"| {self.what} | {self.odin} | {self.bare} | {self.ratio} | {self.budget}{over} |"
+
+
+def main() -> None:
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as workspace:
+        rows = asyncio.run(_rows(Path(workspace)))
+    table = "\n".join(
+        ["| what | Odin | baseline | ratio | budget |", "| --- | --: | --: | --: | --: |", *map(str, rows)]
+    )
+    sys.stdout.write(f"{table}\n")
+    made = (
+        f"\nMade by `nox -s bench` on {time.strftime('%Y-%m-%d')} in {time.monotonic() - began:.0f} s: {_machine()}.\n"
+    )
+    PAGE.write_text(f"{INTRODUCTION}{made}\n{table}\n{BASELINES}", encoding="utf-8")
+
+
+async def _rows(workspace: Path) -> list[Row]:
+    startup = await measure.startup(workspace, 11)
+    turns = await measure.turns(workspace, 5)
+    tokens = await measure.first_tokens(workspace, 3)
+    cancelling = await measure.cancelling(workspace, 5)
+    offline, warmed = await measure.idle_memory(workspace, 3)
+    return [
+        _row("start → `initialize` answered; bare server", startup, 1, "s", "≤ 1.3 × bare", startup.ratio <= 1.3),
+        _row(
+            "command → first request, in a running server; bare loop, from its start",
+            turns.first_request,
+            1000,
+            "ms",
+            "≤ 50 ms",
+            median(turns.first_request.odin) <= 0.05,
+        ),
+        *_spread("overhead per step; bare loop", turns.overhead, 5, None),
+        *_spread("first token: provider's byte → `odin/event`; bare loop", tokens, 5, 20),
+        _row(
+            "cancel → provider's connection closed; bare loop, killed",
+            cancelling,
+            1000,
+            "ms",
+            "≤ 1 s",
+            max(cancelling.odin) <= 1,
+        ),
+        _memory("memory, idle, no key; bare server", offline, 90),
+        _memory("memory, idle, Anthropic's SDK loaded; bare server", warmed, 90),
+        _memory(f"memory after a turn of {STEPS} steps; bare loop", turns.memory, 150),
+        Row(
+            "fixed prefix of each request, Edit mode",
+            f"{turns.prefix:,} B",
+            "–",
+            "–",
+            "≤ 16,000 B",
+            turns.prefix <= 16_000,
+        ),
+    ]
+
+
+def _spread(what: str, series: Series, budget: float, budget_99: float | None) -> Iterator[Row]:
+    yield _row(what, series, 1000, "ms", f"≤ {budget:g} ms", median(series.odin) * 1000 <= budget)
+    odin, bare = percentile_99(series.odin) * 1000, percentile_99(series.bare) * 1000
+    limit, kept = (f"≤ {budget_99:g} ms", odin <= budget_99) if budget_99 else ("–", True)
+    yield Row(
+        f"… 99th percentile of {len(series.odin)}",
+        f"{odin:.2f} ms",
+        f"{bare:.2f} ms",
+        f"{odin / bare:.2f}",
+        limit,
+        kept,
+    )
+
+
+def _memory(what: str, series: Series, budget: float) -> Row:
+    return _row(what, series, 1, "MiB", f"≤ {budget:g} MiB", median(series.odin) <= budget)
+
+
+def _row(what: str, series: Series, factor: float, unit: str, budget: str, kept: bool) -> Row:
+    odin, bare = (
+        f"{median(values) * factor:.{0 if unit == 'MiB' else 2}f} {unit}" for values in (series.odin, series.bare)
+    )
+    return Row(what, odin, bare, f"{series.ratio:.2f}", budget, kept)
+
+
+def _machine() -> str:
+    """What kind of machine, not which one."""
+    system = platform.freedesktop_os_release()["PRETTY_NAME"] if sys.platform == "linux" else platform.system()
+    packages = ", ".join(f"{name} {version(name)}" for name in ("odin-lsp", "pygls", "anthropic"))
+    return f"{os.cpu_count()} cores, {platform.machine()}, {system}, Python {platform.python_version()}, {packages}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""The budget, as ratios to a baseline of the same run: times depend on the machine, these hardly do."""
+
+import pytest
+
+from tests.bench import measure
+
+
+async def test_the_server_starts_almost_as_fast_as_an_empty_one(tmp_path):
+    assert (await measure.startup(tmp_path, 7)).ratio <= 1.3
+
+
+async def test_a_step_costs_little_more_than_the_bare_loop_does(tmp_path):
+    turns = await measure.turns(tmp_path, 2)
+
+    assert turns.overhead.ratio <= 5.5
+    assert turns.prefix <= 16_000
+
+
+async def test_a_word_reaches_the_editor_soon_after_it_left_the_provider(tmp_path):
+    assert (await measure.first_tokens(tmp_path, 1)).ratio <= 5
+
+
+async def test_an_idle_server_is_small(tmp_path):
+    offline, warmed = await measure.idle_memory(tmp_path, 1)
+
+    assert offline.ratio <= 1.8
+    assert warmed.ratio <= 2.8
+
+
+async def test_a_cancelled_turn_lets_go_of_the_provider(tmp_path):
+    cancelling = await measure.cancelling(tmp_path, 1)
+
+    assert cancelling.odin[0] == pytest.approx(cancelling.bare[0], abs=1)
