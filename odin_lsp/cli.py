@@ -1,15 +1,19 @@
 """`odin-lsp`: the language server by default; also Ask, Plan and Edit in a terminal, and a doctor."""
 
-import argparse
+import gc
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from odin_lsp import __version__
-from odin_lsp.events import Mode
 
-MODES: Mapping[str, Mode] = {"ask": "ask_mode", "plan": "plan_mode", "edit": "edit_mode"}
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from odin_lsp.events import Mode
+
+MODES: Mapping[str, "Mode"] = {"ask": "ask_mode", "plan": "plan_mode", "edit": "edit_mode"}
 EXITS = "exit codes: 0 answered, 1 failed, 2 bad usage, 3 a limit was reached, 4 refused or denied, 130 interrupted"
 ABOUT = {
     "ask": "ask about the code; nothing is changed",
@@ -19,6 +23,8 @@ ABOUT = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    if arguments is None and len(sys.argv) == 1 and not sys.stdin.isatty():
+        return _serve(None)
     parser = _parser()
     options = parser.parse_args(arguments)
     match options.command:
@@ -32,13 +38,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.command is None and not options.stdio and sys.stdin.isatty():
                 parser.print_help()
                 return 0
-            from odin_lsp.server.server import serve
-
-            return serve(getattr(options, "tcp", None))
+            return _serve(getattr(options, "tcp", None))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="odin-lsp", description=__doc__, epilog=EXITS)
+def _serve(tcp_port: int | None) -> int:
+    """What is imported stays: collecting garbage meanwhile, and looking at it again later, only costs time."""
+    gc.disable()
+    from odin_lsp.server.server import serve
+
+    gc.freeze()
+    gc.enable()
+    return serve(tcp_port)
+
+
+def _parser() -> "ArgumentParser":
+    from argparse import ArgumentParser  # editors start the server without it
+
+    parser = ArgumentParser(prog="odin-lsp", description=__doc__, epilog=EXITS)
     parser.add_argument("--version", action="version", version=f"odin-lsp {__version__}")
     parser.add_argument("--stdio", action="store_true", help="serve over stdin and stdout (the default)")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
@@ -54,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_turn(parser: argparse.ArgumentParser) -> None:
+def _add_turn(parser: "ArgumentParser") -> None:
     parser.add_argument("text", nargs="*", help="the prompt; without it, or with -, it is read from stdin")
     parser.add_argument("--json", action="store_true", help="print each event as a line of JSON, the outcome last")
     answers = parser.add_mutually_exclusive_group()
@@ -67,7 +83,7 @@ def _add_turn(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-budget", type=float, metavar="USD", help="dollars at most; 0 is unlimited")
 
 
-def _turn(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+def _turn(parser: "ArgumentParser", options: "Namespace") -> int:
     from odin_lsp.terminal.run import Options, run
 
     text = " ".join(options.text)
@@ -88,7 +104,7 @@ def _turn(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     )
 
 
-def _settings(options: argparse.Namespace) -> dict[str, Any]:
+def _settings(options: "Namespace") -> dict[str, Any]:
     """What the flags say, in the shape of `odinconfig.json`."""
     limits = {"maxTurns": options.max_turns, "maxBudgetUsd": options.max_budget}
     settings = {"limits": {key: value for key, value in limits.items() if value is not None}}
@@ -96,7 +112,9 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _folder(name: str) -> Path:
+    from argparse import ArgumentTypeError
+
     path = Path(name).resolve()
     if not path.is_dir():
-        raise argparse.ArgumentTypeError(f"{name} is not a folder")
+        raise ArgumentTypeError(f"{name} is not a folder")
     return path

@@ -14,22 +14,25 @@ import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from odin_lsp.values import is_list, is_object, problem
+from odin_lsp.values import is_list, is_object, json_schema, problem
 
 FILE_NAME = "odinconfig.json"
 MAX_FILE_BYTES = 1024 * 1024
 ENVIRONMENT = {"ODIN_MODEL": "model", "ODIN_SMALL_MODEL": "smallModel"}
-FREE_FOR_WORKSPACES = {"model", "smallModel", "fallbackModels", "forbiddenCommands", "limits"}
+FREE_FOR_WORKSPACES = {"model", "smallModel", "fallbackModels", "forbiddenCommands", "limits", "files"}
 """What a workspace may set before it is trusted. Limits only downwards, models only among the user's own."""
 NEVER_FOR_WORKSPACES = {"keys", "network"}
 """What no workspace may set: it would lead the user's keys elsewhere."""
+
+ADDED_UP = ("forbiddenCommands", "deny")
+"""Lists that grow from layer to layer: nobody takes back what another has forbidden."""
 
 Origin = Literal["user", "workspace", "editor", "environment", "flags"]
 Place = tuple[str | int, ...]
 
 
 class Section(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True, defer_build=True)
 
 
 class Limits(Section):
@@ -64,6 +67,30 @@ class Retries(Section):
     """Seconds: a provider that asks for more is given up in favour of the next model."""
 
 
+class CacheSettings(Section):
+    max_cache_size: int = Field(default=100 * 1024 * 1024, ge=0)
+    """Bytes of all files together."""
+    max_file_size: int = Field(default=10 * 1024 * 1024, ge=0)
+    """Bytes of one file; of larger ones only parts are kept."""
+    max_entries: int = Field(default=500, ge=1)
+    """Files."""
+    max_segments: int = Field(default=50, ge=1)
+    """Parts of one file."""
+    eviction_policy: Literal["lru", "lfu", "hybrid"] = "hybrid"
+    """What leaves first: the least recent, the least frequent, or the least recent that was not modified."""
+    ttl: float = Field(default=0.0, ge=0)
+    """Seconds after which a file is read again in any case; 0 is never."""
+    auto_refresh: bool = True
+    """Compare with the disk at each read; without it only when something says that the file has changed."""
+
+
+class FileRules(Section):
+    deny: tuple[str, ...] = ()
+    """Files that no tool reads or finds, as in a `.gitignore`; also absolute, or with `~` or `$HOME`."""
+    allow: tuple[str, ...] = ()
+    """Files that may be read although they look like secrets."""
+
+
 class Config(Section):
     model: str | None = None
     """The planner's model, `provider/model`. Without it: the provider whose key is set, else `offline/odin`."""
@@ -73,10 +100,12 @@ class Config(Section):
     """Models to try in this order when `model` cannot be reached."""
     keys: Mapping[Literal["anthropic", "google", "openai"], tuple[str, ...]] = {}
     """Names of environment variables that hold a provider's keys, in the order to use them."""
-    network: Network = Network()
-    limits: Limits = Limits()
-    timeouts: Timeouts = Timeouts()
-    retries: Retries = Retries()
+    network: Network = Field(default_factory=Network.model_construct)
+    limits: Limits = Field(default_factory=Limits.model_construct)
+    timeouts: Timeouts = Field(default_factory=Timeouts.model_construct)
+    retries: Retries = Field(default_factory=Retries.model_construct)
+    cache: CacheSettings = Field(default_factory=CacheSettings.model_construct)
+    files: FileRules = Field(default_factory=FileRules.model_construct)
     allowed_commands: tuple[str, ...] = ()
     """Commands that run without asking in Edit mode."""
     forbidden_commands: tuple[str, ...] = ()
@@ -124,7 +153,7 @@ def load(
         Layer("environment", "the environment", environment, {}),
         Layer("flags", "the command line", flags or {}, {}),
     ]
-    config = Config()
+    config = Config.model_construct()  # defaults need no check, and the machinery for it takes a while to set up
     for layer in layers:
         config = _apply(config, layer, trusted=trusted, problems=problems)
     return config, tuple(problems)
@@ -132,7 +161,7 @@ def load(
 
 def schema() -> dict[str, Any]:
     """JSON Schema of the file, for editors."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema(by_alias=True)}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **json_schema(Config)}
 
 
 def _file(origin: Origin, path: Path, problems: list[ConfigProblem]) -> Layer:
@@ -170,6 +199,8 @@ def _file(origin: Origin, path: Path, problems: list[ConfigProblem]) -> Layer:
 
 def _apply(config: Config, layer: Layer, *, trusted: bool, problems: list[ConfigProblem]) -> Config:
     """`config` with the layer's good values over it."""
+    if not layer.values:
+        return config
     values = json.loads(json.dumps(layer.values))
 
     def report(place: Place, message: str) -> None:
@@ -208,6 +239,10 @@ def _restrict(config: Config, values: dict[str, Any], *, trusted: bool, report: 
         if str(values.get(key, "")).startswith("scripted/"):
             del values[key]
             report((key,), f"`{key}`: a script is not used until you trust this workspace")
+    files = values.get("files")
+    if is_object(files) and "allow" in files:
+        del files["allow"]
+        report(("files", "allow"), "`files.allow` is not used until you trust this workspace")
     limits = values.get("limits")
     if is_object(limits):
         current = config.limits.model_dump(by_alias=True)
@@ -222,7 +257,7 @@ def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
     merged = dict(below)
     for key, value in above.items():
         old = merged.get(key)
-        if key == "forbiddenCommands" and is_list(value) and is_list(old):
+        if key in ADDED_UP and is_list(value) and is_list(old):
             merged[key] = [*old, *value]
         elif is_object(old) and is_object(value):
             merged[key] = _merge(old, value)

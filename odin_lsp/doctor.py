@@ -82,7 +82,7 @@ def _model(ref: str, settings: config.Config) -> Finding:
             "wrong", f"model {ref}: {package} is not installed", f"pip install '{providers.EXTRAS[provider]}'"
         )
     keys = [name for name, _ in providers.keys(provider, settings, {})]
-    if not keys and not os.environ.get(f"{provider.upper()}_BASE_URL"):
+    if not keys and not (provider == "openai" and os.environ.get("OPENAI_BASE_URL")):
         return Finding("wrong", f"model {ref}: no key", f"set {' or '.join(providers.KEY_VARIABLES[provider])}")
     known = "" if catalog.find(ref).input else ", price unknown"
     return Finding("ok", f"model {ref} ({package} {installed}, key from {', '.join(keys) or 'nowhere'}{known})")

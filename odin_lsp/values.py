@@ -1,12 +1,20 @@
 """Values that travel: frozen dataclasses inside, camelCase JSON outside, stray and missing keys refused."""
 
+import ast
+import inspect
+import itertools
+import sys
+from dataclasses import fields
 from functools import cache
-from typing import Any, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
 from odin_lsp.errors import RequestError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 V = TypeVar("V")
 
@@ -23,12 +31,43 @@ def to_wire(value: Value) -> dict[str, Any]:
     return adapter(type(value)).dump_python(value, by_alias=True, mode="json", exclude_none=True)
 
 
+def to_flat_wire(value: "DataclassInstance") -> dict[str, Any]:
+    """The same for a value of plain fields. It needs nothing set up, and so does not delay the start."""
+    return {to_camel(field.name): getattr(value, field.name) for field in fields(value)}
+
+
 def from_wire(cls: type[V], data: object) -> V:
     """`data` as a `cls`, or a `RequestError` that names each key that is wrong."""
     try:
         return adapter(cls).validate_python(data)
     except ValidationError as error:
         raise RequestError("; ".join(problem(item) for item in error.errors())) from None
+
+
+def json_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The model's schema, with the docstrings below its fields as descriptions.
+
+    Pydantic could do that too, but it would read the sources whenever Odin starts."""
+    schema = model.model_json_schema(by_alias=True)
+    for name, part in {model.__name__: schema, **schema.get("$defs", {})}.items():
+        described = getattr(sys.modules[model.__module__], name)
+        for field, text in _field_docs(described).items():
+            part["properties"][described.model_fields[field].alias or field].setdefault("description", text)
+    return schema
+
+
+def _field_docs(model: type[BaseModel]) -> dict[str, str]:
+    """What stands as a string right below each field."""
+    [body] = [node.body for node in ast.parse(inspect.getsource(model)).body if isinstance(node, ast.ClassDef)]
+    return {
+        field.target.id: inspect.cleandoc(below.value.value)
+        for field, below in itertools.pairwise(body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(below, ast.Expr)
+        and isinstance(below.value, ast.Constant)
+        and isinstance(below.value.value, str)
+    }
 
 
 @cache

@@ -5,9 +5,9 @@ from typing import Literal
 
 from odin_lsp.errors import RequestError, ToolError
 from odin_lsp.values import Value
-from odin_lsp.workspace.buffers import path_of
 from odin_lsp.workspace.files import Files
-from odin_lsp.workspace.text import Position, line_starts, offset_at
+from odin_lsp.workspace.text import Lines, Position
+from odin_lsp.workspace.uris import path_of
 
 MAX_ITEM_CHARS = 30_000
 
@@ -59,12 +59,8 @@ def _read(item: ContextItem, files: Files) -> str:
     text = _text(item.uri, files)
     if item.range is None:
         return text
-    starts = line_starts(text)
-    start, end = (
-        offset_at(text, starts, Position(it.line, it.character), files.buffers.encoding)
-        for it in (item.range.start, item.range.end)
-    )
-    return text[start:end]
+    start, end = (Position(it.line, it.character) for it in (item.range.start, item.range.end))
+    return Lines(text).between(start, end, files.buffers.encoding)
 
 
 def _text(uri: str, files: Files) -> str:
@@ -74,6 +70,6 @@ def _text(uri: str, files: Files) -> str:
     if path is None:
         raise RequestError(f"{uri} is neither open nor a file; send its `content`")
     try:
-        return files.read(files.resolve(str(path))).text
+        return files.read(files.resolve(str(path)).path).text
     except ToolError as error:
         raise RequestError(str(error)) from None

@@ -1,6 +1,8 @@
 """What a workspace needs besides an editor: text, models, sessions. The server and the terminal make one each."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +16,21 @@ from odin_lsp.agent.prompt import Instructions, Prompt
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.turn import Progress
 from odin_lsp.config import Config
-from odin_lsp.events import Emit, Notice
+from odin_lsp.events import Emit, EventRecord, Notice
 from odin_lsp.models import providers
 from odin_lsp.models.resilience import KeyPool, ResilientModel
 from odin_lsp.permissions.gate import AskingGate
+from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.ports import Editor
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import sessions_folder
-from odin_lsp.tools.base import ToolContext
-from odin_lsp.values import to_wire
+from odin_lsp.tools.base import ToolContext, all_tools
+from odin_lsp.values import adapter, to_wire
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
+from odin_lsp.workspace.shown import Shown
 
 
 class Core:
@@ -42,7 +46,7 @@ class Core:
     ) -> None:
         self.config = config
         self.stream = EventStream()
-        self.files = Files(roots, buffers or Buffers(), FileCache())
+        self.files = Files(roots, buffers or Buffers(), FileCache(config.cache), config.files)
         self.search = Search(self.files)
         self._editor = editor
         self._secrets = secrets or {}
@@ -51,7 +55,7 @@ class Core:
         self._keys = KeyPool()
         self._models: dict[str, ResilientModel] = {}
         self._agents: dict[str, Agent] = {}
-        self._instructions: dict[str, Instructions] = {}
+        self._views: dict[str, _View] = {}
         self._current: str | None = None
 
     @property
@@ -86,12 +90,10 @@ class Core:
         self.config = config
         self._models.clear()
 
-    def change_roots(self, roots: Sequence[Path]) -> None:
-        self.files.roots = tuple(root.resolve() for root in roots)
-
     async def warm(self) -> None:
-        """Import the configured provider's SDK before anybody waits for it."""
-        await providers.load(providers.split(self.selected[0])[0])
+        """Do what takes time before anybody waits for it: import the configured SDK, connect, describe the tools."""
+        await asyncio.to_thread(lambda: [adapter(EventRecord), *(tool.schema for tool in all_tools().values())])
+        await self._model(self.selected[0]).warm()
 
     def abort(self) -> None:
         for agent in self._agents.values():
@@ -115,23 +117,19 @@ class Core:
             "updates": list(running.progress.updates) if running else [],
             "subagents": [],
             "context": list(running.progress.message.context) if running else [],
-            "instructions": self._read_instructions(session).text,
+            "instructions": self._view(session).instructions.text,
             "config": self.config.model_dump(by_alias=True, mode="json"),
             "cache": [
                 {
                     "filePath": str(path),
-                    "size": it.size,
-                    "isModified": False,
-                    "cachedAt": it.cached_at,
-                    "isTruncated": False,
+                    "size": file.size,
+                    "isModified": file.is_modified,
+                    "cachedAt": file.cached_at,
+                    "isTruncated": file.is_truncated,
                 }
-                for path, it in self.files.cache.files()
+                for path, file in self.files.cache
             ],
-            "cacheConfig": {
-                "maxCacheSize": self.files.cache.limits.max_cache_size,
-                "maxFileSize": self.files.cache.limits.max_file_size,
-                "maxEntries": self.files.cache.limits.max_entries,
-            },
+            "cacheConfig": self.config.cache.model_dump(by_alias=True),
         }
 
     @property
@@ -143,16 +141,15 @@ class Core:
         self._current = session.id
         return self._agents[session.id]
 
-    def _read_instructions(self, session: Session) -> Instructions:
-        """A snapshot per session: a prefix that changes in the middle of a conversation could not be cached."""
-        if session.id not in self._instructions:
-            self._instructions[session.id] = Instructions.load(self.files.roots)
-        return self._instructions[session.id]
+    def _view(self, session: Session) -> "_View":
+        if session.id not in self._views:
+            self._views[session.id] = _View(Instructions.load(self.files.roots), Shown(), OutsideGate(self._editor))
+        return self._views[session.id]
 
     async def _planner(self, session: Session, progress: Progress, emit: Emit) -> Planner:
         mode = progress.message.mode
-        instructions = self._read_instructions(session)
-        if session.turns and Instructions.load(self.files.roots) != instructions:
+        view = self._view(session)
+        if session.turns and Instructions.load(self.files.roots) != view.instructions:
             emit(Notice("info", "the project's instructions have changed; a new session will use them"))
         context = ToolContext(
             files=self.files,
@@ -162,10 +159,12 @@ class Core:
             session_id=session.id,
             emit=emit,
             todos=session.todos,
+            shown=view.shown,
+            outside=view.outside,
         )
         return Planner(
             model=self._model(self.selected[0]),
-            prompt=Prompt(mode, self.files.roots, instructions, self.files.cache),
+            prompt=Prompt(mode, self.files.roots, view.instructions, view.shown),
             session=session,
             executor=Executor(mode_tools(mode), self._gate, self._hooks, context),
             editor=self._editor,
@@ -186,3 +185,13 @@ class Core:
                 pool=self._keys,
             )
         return self._models[ref]
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """What belongs to one session as long as the process lives."""
+
+    instructions: Instructions
+    """A snapshot: a prefix that changes in the middle of a conversation could not be cached."""
+    shown: Shown
+    outside: OutsideGate

@@ -107,7 +107,7 @@ class Planner:
                 self._recoveries += 1
                 self._max_tokens *= 2
                 self.emit(StreamRolledBack())
-                self.emit(ActivityChanged("retrying", f"{reply.detail} was cut off; trying again with more room"))
+                self.emit(ActivityChanged("retrying", f"{reply.detail}; trying again with more room"))
                 return None
             case "max_tokens":
                 self._keep(reply.message)

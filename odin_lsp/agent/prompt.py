@@ -9,11 +9,12 @@ from pathlib import Path
 
 from odin_lsp.events import Mode
 from odin_lsp.sessions.session import Session
-from odin_lsp.workspace.cache import FileCache
+from odin_lsp.workspace.shown import Shown, ShownFile
+from odin_lsp.workspace.uris import printable
 
 INSTRUCTION_FILES = ("ODIN.md", "AGENTS.md", "CLAUDE.md")
 MAX_INSTRUCTIONS = 32 * 1024
-MAX_CACHED_FILES = 30
+MAX_SHOWN_FILES = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Prompt:
     mode: Mode
     roots: Sequence[Path]
     instructions: Instructions
-    cache: FileCache
+    shown: Shown
     _reminded: str = field(default="")
 
     @property
@@ -52,7 +53,7 @@ class Prompt:
 
     def opening(self, session: Session) -> str:
         """What has changed outside of the conversation, at the start of a turn."""
-        lines = [f"Today is {time.strftime('%A, %Y-%m-%d')}.", *self._cached(), *_todos(session)]
+        lines = [f"Today is {time.strftime('%A, %Y-%m-%d')}.", *self._seen(), *_todos(session)]
         return _reminder(lines)
 
     def reminder(self, session: Session) -> str:
@@ -64,17 +65,19 @@ class Prompt:
         self._reminded = text
         return text
 
-    def _cached(self) -> list[str]:
-        files = self.cache.files()[-MAX_CACHED_FILES:]
+    def _seen(self) -> list[str]:
+        files = list(self.shown)[-MAX_SHOWN_FILES:]
         if not files:
             return []
         return [
-            "Files you have read in this session; read them again only where you need text that is not above:",
-            *(
-                f"- {path} ({it.size} bytes, read {time.strftime('%H:%M:%S', time.localtime(it.cached_at))})"
-                for path, it in files
-            ),
+            "Files you have seen in this session; read them again only where you need text that is not above:",
+            *(f"- {printable(str(path))} ({_about(file)})" for path, file in files),
         ]
+
+
+def _about(file: ShownFile) -> str:
+    parts = "" if file.is_whole else ", parts of it"
+    return f"{file.size} bytes{parts}, seen {time.strftime('%H:%M:%S', time.localtime(file.at))}"
 
 
 def _todos(session: Session) -> list[str]:

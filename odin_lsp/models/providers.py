@@ -74,16 +74,16 @@ def candidates(ref: str, config: Config, secrets: Mapping[str, str]) -> list[Can
     return [Candidate(ref, key, name) for name, key in keys(provider, config, secrets)] or [Candidate(ref, None, "")]
 
 
-async def load(provider: str) -> Provider:
-    """Import the provider and its SDK, in a thread: that takes a second or two."""
+async def connect(candidate: Candidate, config: Config) -> Model:
+    """A model that can be asked. In a thread: importing an SDK and reading certificates takes a second or two."""
+    provider, name = split(candidate.ref)
+    network = Network(proxy=config.network.proxy, ca_bundle=config.network.ca_bundle)
+    return await asyncio.to_thread(lambda: load(provider).connect(name, Connection(candidate.key, network)))
+
+
+def load(provider: str) -> Provider:
     try:
-        return cast("Provider", await asyncio.to_thread(import_module, f"odin_lsp.models.{provider}"))
+        return cast("Provider", import_module(f"odin_lsp.models.{provider}"))
     except ImportError as error:
         extra = EXTRAS.get(provider, "odin-lsp")
         raise ModelError(f"{provider} is not installed ({error.name} is missing): pip install '{extra}'") from error
-
-
-async def connect(candidate: Candidate, config: Config) -> Model:
-    provider, name = split(candidate.ref)
-    network = Network(proxy=config.network.proxy, ca_bundle=config.network.ca_bundle)
-    return (await load(provider)).connect(name, Connection(candidate.key, network))

@@ -90,14 +90,16 @@ class ResilientModel:
             yield Attempt(self._chain[link][0].ref, str(fault), step.wait, step.activity)
             await self._sleep(step.wait)
 
+    async def warm(self) -> None:
+        """Connect before anybody waits for it."""
+        await self._connected(self._chain[0][0])
+
     async def aclose(self) -> None:
         while self._models:
             await self._models.popitem()[1].aclose()
 
     async def _once(self, candidate: Candidate, request: Request) -> AsyncGenerator[StreamEvent]:
-        if candidate not in self._models:
-            self._models[candidate] = await self._connect(candidate)
-        stream = cast("AsyncGenerator[StreamEvent]", self._models[candidate].stream(request))
+        stream = cast("AsyncGenerator[StreamEvent]", (await self._connected(candidate)).stream(request))
         async with aclosing(stream):
             while True:
                 try:
@@ -108,6 +110,11 @@ class ResilientModel:
                 except TimeoutError:
                     raise ModelUnavailable(f"{candidate.ref} was silent for {self._idle:g} s") from None
                 yield _priced(event, candidate.ref)
+
+    async def _connected(self, candidate: Candidate) -> Model:
+        if candidate not in self._models:
+            self._models[candidate] = await self._connect(candidate)
+        return self._models[candidate]
 
     def _rest(self, candidate: Candidate, fault: ModelUnavailable | KeyRejected, faults: int) -> None:
         if isinstance(fault, KeyRejected):

@@ -14,6 +14,10 @@ class Abilities:
     """It shows `odin/event`."""
     question: bool = False
     """It answers `odin/question`."""
+    reload: bool = False
+    """It answers `odin/reload`."""
+    watched_files: bool = False
+    """It tells of files that change on disk, if asked."""
     progress: bool = False
     show_document: bool = False
     code_action_literals: bool = False
@@ -26,6 +30,10 @@ class Abilities:
         return cls(
             events=odin.get("events") is True,
             question=odin.get("question") is True,
+            reload=odin.get("reload") is True,
+            watched_files=bool(
+                get_capability(capabilities, "workspace.did_change_watched_files.dynamic_registration", False)
+            ),
             progress=bool(get_capability(capabilities, "window.work_done_progress", False)),
             show_document=bool(get_capability(capabilities, "window.show_document.support", False)),
             code_action_literals=bool(

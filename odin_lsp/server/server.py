@@ -1,9 +1,10 @@
 """The composition root: one process, one client, one workspace."""
 
+import asyncio
 import logging
 import pkgutil
 import sys
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -25,8 +26,10 @@ from odin_lsp.server.transport import stdio_channel, tcp_channel
 from odin_lsp.server.turns import Turns
 from odin_lsp.server.wire import PROTOCOL_VERSION, InitOptions, ServerInfo
 from odin_lsp.tools.base import all_tools
-from odin_lsp.values import Value, from_wire, is_object, to_wire
-from odin_lsp.workspace.buffers import Buffers, path_of
+from odin_lsp.values import Value, from_wire, is_object, to_flat_wire
+from odin_lsp.workspace.buffers import Buffers
+from odin_lsp.workspace.uris import path_of
+from odin_lsp.workspace.watch import Watcher
 
 P = TypeVar("P", bound=Value)
 Command = Callable[[Any, types.ProgressToken | None], Awaitable[Any]]
@@ -55,7 +58,7 @@ class Protocol(rpc.OdinProtocol):
     def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
         result = yield from super().lsp_initialize(params)
         server = cast("OdinServer", self._server)
-        result.capabilities.experimental = {"odin": to_wire(server.info())}
+        result.capabilities.experimental = {"odin": to_flat_wire(server.info())}
         return result
 
 
@@ -68,6 +71,8 @@ class OdinServer(LanguageServer):
         self.turns = Turns(self)
         self.commands: dict[str, Command] = {}
         self.roots: list[Path] = []
+        self.watcher: Watcher | None = None
+        self._background: set[asyncio.Task[None]] = set()
         self.config_problems: tuple[config.ConfigProblem, ...] = ()
         self._options = InitOptions()
         self._core: Core | None = None
@@ -104,7 +109,8 @@ class OdinServer(LanguageServer):
         self.roots = _roots(params)
         problems: list[config.ConfigProblem] = []
         try:
-            self._options = from_wire(InitOptions, params.initialization_options or {})
+            if params.initialization_options is not None:
+                self._options = from_wire(InitOptions, params.initialization_options)
         except RequestError as error:
             problems.append(config.ConfigProblem("initializationOptions", None, f"{error}; they are not used"))
         self.configure(problems)
@@ -132,6 +138,17 @@ class OdinServer(LanguageServer):
             self.configure()
             self.report_config_problems()
 
+    def documents_changed(self) -> None:
+        """Other documents are open, or other folders."""
+        if self.watcher is not None:
+            self.watcher.look_again()
+
+    def background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Let `work` go on beside everything else, until the server ends."""
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
     def report_config_problems(self) -> None:
         for problem in self.config_problems:
             self.editor.notify("warning", str(problem))
@@ -144,6 +161,8 @@ class OdinServer(LanguageServer):
         return ServerInfo(PROTOCOL_VERSION, __version__, model, small, MODES, tuple(all_tools()))
 
     async def close(self) -> None:
+        for task in self._background:
+            task.cancel()
         if self._core is not None:
             await self._core.close()
 

@@ -15,11 +15,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from odin_lsp import tools
 from odin_lsp.errors import ToolError
 from odin_lsp.events import Emit, Mode, Todo
+from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.ports import Editor
-from odin_lsp.values import is_list, is_object, problem
+from odin_lsp.values import is_list, is_object, json_schema, problem
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
+from odin_lsp.workspace.shown import Shown
 
 MAX_RESULT_CHARS = 30_000
 
@@ -27,7 +29,7 @@ MAX_RESULT_CHARS = 30_000
 class Params(BaseModel):
     """What a model may pass. Descriptions are the docstrings below the fields."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 P = TypeVar("P", bound=Params)
@@ -53,15 +55,27 @@ class ToolContext:
     mode: Mode
     session_id: str
     emit: Emit
+    shown: Shown
+    """What the model has seen of files."""
+    outside: OutsideGate
     todos: list[Todo] = field(default_factory=list[Todo])
     """The session's; replaced in place."""
     call_id: str = ""
 
-    @property
-    def cwd(self) -> Path:
+    async def reach(self, name: str) -> Path:
+        """The canonical path of a name that the model gave; outside of the workspace the user decides."""
+        place = self.files.resolve(name)
+        if not place.inside:
+            await self.outside.allow(place.path, name)
+        return place.path
+
+    async def folders(self, name: str | None) -> list[Path]:
+        """Where to search: what was named, else all folders of the workspace."""
+        if name is not None:
+            return [await self.reach(name)]
         if not self.files.roots:
             raise ToolError("no folder is open; open one in the editor and ask again")
-        return self.files.roots[0]
+        return self.files.search_roots
 
 
 class Tool(ABC, Generic[P]):
@@ -80,7 +94,7 @@ class Tool(ABC, Generic[P]):
     @cached_property
     def schema(self) -> Mapping[str, Any]:
         """One JSON Schema, plain enough for every provider."""
-        schema = self.params.model_json_schema(by_alias=True)
+        schema = json_schema(self.params)
         return _plain(schema, schema.pop("$defs", {}))
 
     def parse(self, arguments: Mapping[str, Any]) -> P:
@@ -118,6 +132,13 @@ def all_tools() -> Mapping[str, Tool[Any]]:
             if isinstance(value, type) and issubclass(value, Tool) and value.__module__ == module.name != __name__:
                 found[value.name] = value()
     return dict(sorted(found.items()))
+
+
+def marks(path: Path, context: ToolContext) -> str:
+    """What is special about a file in a list: held in memory, not saved yet."""
+    buffer = context.files.buffers.of_path(path)
+    unsaved = buffer is not None and buffer.unsaved
+    return (" (cached)" if path in context.files.cache else "") + (" (unsaved)" if unsaved else "")
 
 
 def clipped(lines: Sequence[str], what: str) -> str:

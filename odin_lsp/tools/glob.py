@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-import pathspec
-
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.rules import Effect
-from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput, clipped
+from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput, clipped, marks
+from odin_lsp.workspace.uris import printable
 
 MAX_BRACES = 64
 
@@ -29,20 +28,20 @@ class Glob(Tool[GlobParams]):
         return f"find {params.pattern}"
 
     async def execute(self, params: GlobParams, context: ToolContext) -> ToolOutput:
-        folder = context.files.resolve(params.path) if params.path is not None else context.cwd
         if not params.pattern.strip():
             raise ToolError("the pattern is empty; `**/*` finds everything")
-        wanted = pathspec.GitIgnoreSpec.from_lines(f"/{pattern.lstrip('/')}" for pattern in braces(params.pattern))
+        from pathspec import GitIgnoreSpec
+
+        wanted = GitIgnoreSpec.from_lines(f"/{pattern.lstrip('/')}" for pattern in braces(params.pattern))
         found = [
             path
-            async for path in context.search.files(folder)
+            for folder in await context.folders(params.path)
+            for path in await context.search.files(folder)
             if wanted.match_file(path.relative_to(folder).as_posix())
         ]
         found.sort(key=lambda path: (-_modified(path), str(path)))
-        cached = {path for path, _ in context.files.cache.files()}
-        lines = [f"{path}{' (cached)' if path in cached else ''}" for path in found]
         return ToolOutput(
-            data=clipped(lines, "files") or "No files found",
+            data=clipped([printable(str(path)) + marks(path, context) for path in found], "files") or "No files found",
             description=f"found {len(found)} files for {params.pattern}",
         )
 

@@ -7,7 +7,8 @@ from pydantic import Field
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput, clipped
-from odin_lsp.workspace.search import Hit, Query
+from odin_lsp.workspace.search import MAX_COLUMNS, Hit, Query
+from odin_lsp.workspace.uris import printable
 
 Lines = Annotated[int, Field(ge=0, le=1000)]
 
@@ -58,9 +59,10 @@ class Grep(Tool[GrepParams]):
             raise ToolError("a pattern cannot contain a NUL character")
 
     async def execute(self, params: GrepParams, context: ToolContext) -> ToolOutput:
-        where = context.files.resolve(params.path) if params.path is not None else context.cwd
-        if not where.exists():
-            raise ToolError(f"{where} does not exist")
+        folders = await context.folders(params.path)
+        for folder in folders:
+            if not folder.exists():
+                raise ToolError(f"{printable(str(folder))} does not exist")
         query = Query(
             pattern=params.pattern,
             output_mode=params.output_mode,
@@ -71,21 +73,34 @@ class Grep(Tool[GrepParams]):
             before=params.before if params.before is not None else params.around or 0,
             after=params.after if params.after is not None else params.around or 0,
         )
-        hits, complete = await context.search.grep(query, where)
-        if where.is_file() and params.output_mode == "content":
+        hits: list[Hit] = []
+        complete = True
+        for folder in folders:
+            found, whole = await context.search.grep(query, folder)
+            hits, complete = hits + found, complete and whole
+        if params.output_mode == "content" and folders[0].is_file():
             hits = _window(hits, params.offset, params.limit)
             lines = _lines(hits, params)
         else:
             lines = _lines(hits, params)[(params.offset or 1) - 1 :][: params.limit]
         left = max(0, len(lines) - (params.head_limit or len(lines)))
         lines = lines[: len(lines) - left]
+        if params.output_mode == "content":
+            _note_shown(hits, len(lines), context)
         notes = [f"({left} more)"] if left else []
         notes += [] if complete else ["(there is more; narrow the path or the pattern)"]
         return ToolOutput(
             data=clipped([*lines, *notes], "lines") or "No matches found",
             description=f"{_count(hits)} for {params.pattern}",
-            files=tuple(dict.fromkeys(hit.path for hit in hits))[:100],
+            files=tuple(dict.fromkeys(printable(str(hit.path)) for hit in hits))[:100],
         )
+
+
+def _note_shown(hits: list[Hit], count: int, context: ToolContext) -> None:
+    """A line that a search showed in full has been seen like one that was read."""
+    for hit in hits[:count]:
+        if len(hit.text) < MAX_COLUMNS:
+            context.shown.note(hit.path, hit.line, [hit.text])
 
 
 def _window(hits: list[Hit], offset: int | None, limit: int | None) -> list[Hit]:
@@ -96,9 +111,9 @@ def _window(hits: list[Hit], offset: int | None, limit: int | None) -> list[Hit]
 def _lines(hits: list[Hit], params: GrepParams) -> list[str]:
     match params.output_mode:
         case "files_with_matches":
-            return [hit.path for hit in hits]
+            return [printable(str(hit.path)) for hit in hits]
         case "count":
-            return [f"{hit.path}:{hit.count}" for hit in hits]
+            return [f"{printable(str(hit.path))}:{hit.count}" for hit in hits]
         case "content":
             return _content(hits, params)
 
@@ -113,7 +128,7 @@ def _content(hits: list[Hit], params: GrepParams) -> list[str]:
             lines.append("--")
         mark = ":" if hit.is_match else "-"
         number = f"{hit.line}{mark}" if params.line_numbers else ""
-        lines.append(f"{hit.path}{mark}{number}{hit.text}")
+        lines.append(f"{printable(str(hit.path))}{mark}{number}{hit.text}")
     return lines
 
 

@@ -2,12 +2,15 @@
 
 import os
 from fnmatch import fnmatch
+from itertools import islice
 from pathlib import Path
 
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.rules import Effect
-from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput, clipped
-from odin_lsp.workspace.ignore import is_secret
+from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput, clipped, marks
+from odin_lsp.workspace.uris import printable
+
+MAX_ENTRIES = 10_000
 
 
 class LSParams(Params):
@@ -28,25 +31,24 @@ class LS(Tool[LSParams]):
         return f"list {params.path}"
 
     async def execute(self, params: LSParams, context: ToolContext) -> ToolOutput:
-        folder = context.files.resolve(params.path)
+        folder = await context.reach(params.path)
         try:
-            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+            entries = sorted(islice(os.scandir(folder), MAX_ENTRIES + 1), key=lambda entry: entry.name)
         except NotADirectoryError:
             raise ToolError(f"{folder} is a file; use Read") from None
         except OSError as error:
             raise ToolError(f"{folder} cannot be listed: {error.strerror}") from None
-        shown = [entry for entry in entries if not self._hidden(entry.name, params.ignore)]
-        cached = {path for path, _ in context.files.cache.files()}
-        lines = [f"- {_line(entry, cached)}" for entry in shown]
+        more = [f"(more than {MAX_ENTRIES:,} entries; use Glob)"] if len(entries) > MAX_ENTRIES else []
+        lines = [
+            f"- {printable(entry.name)}{'/' if entry.is_dir() else marks(Path(entry.path), context)}"
+            for entry in entries[:MAX_ENTRIES]
+            if not self._hidden(entry, params.ignore, context)
+        ]
         return ToolOutput(
-            data=clipped(lines, "entries") or "(empty)",
-            description=f"{len(shown)} entries in {context.files.shown(folder)}",
+            data=clipped([*lines, *more], "entries") or "(empty)",
+            description=f"{len(lines)} entries in {context.files.shown(folder)}",
         )
 
-    def _hidden(self, name: str, ignore: tuple[str, ...]) -> bool:
-        return name == ".git" or is_secret(Path(name)) or any(fnmatch(name, glob) for glob in ignore)
-
-
-def _line(entry: os.DirEntry[str], cached: set[Path]) -> str:
-    name = entry.name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return name + ("/" if entry.is_dir() else " (cached)" if Path(entry.path) in cached else "")
+    def _hidden(self, entry: os.DirEntry[str], ignore: tuple[str, ...], context: ToolContext) -> bool:
+        left_out = entry.name == ".git" or any(fnmatch(entry.name, glob) for glob in ignore)
+        return left_out or context.files.ignore.hides(Path(entry.path))

@@ -1,12 +1,14 @@
 """Read a file."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import Field
 
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.tools.base import MAX_RESULT_CHARS, Params, Tool, ToolContext, ToolOutput
-from odin_lsp.workspace.text import split_lines
+from odin_lsp.workspace.files import Window
+from odin_lsp.workspace.uris import printable
 
 MAX_LINES = 2000
 MAX_LINE_CHARS = 2000
@@ -32,27 +34,37 @@ class Read(Tool[ReadParams]):
         return f"read {params.file_path}"
 
     async def execute(self, params: ReadParams, context: ToolContext) -> ToolOutput:
-        file = context.files.read(context.files.resolve(params.file_path))
-        lines = split_lines(file.text)
-        first = params.offset
-        shown = list[str]()
-        size = 0
-        for number, line in enumerate(lines[first - 1 : first - 1 + min(params.limit, MAX_LINES)], first):
-            text = line if len(line) <= MAX_LINE_CHARS else f"{line[:MAX_LINE_CHARS]}… ({len(line):,} characters)"
-            size += len(text) + 8
+        path = await context.reach(params.file_path)
+        window = context.files.window(path, params.offset, min(params.limit, MAX_LINES))
+        shown, size = list[str](), 0
+        for line in window.lines:
+            size += min(len(line), MAX_LINE_CHARS) + 8
             if size > MAX_RESULT_CHARS and shown:
                 break
-            shown.append(f"{number:6}\t{text}")
-        last = first + len(shown) - 1
-        notes = ["(unsaved changes are shown)"] if file.unsaved else []
-        if not lines:
-            notes.append("(the file is empty)")
-        elif first > len(lines):
-            notes.append(f"(the file has only {len(lines)} lines)")
-        elif last < len(lines):
-            notes.append(f"(lines {first}-{last} of {len(lines)}; go on with offset {last + 1})")
+            shown.append(line.rstrip("\r\n"))
+        context.shown.note(path, params.offset, shown, size=window.size, total=window.total)
+        last = params.offset + len(shown) - 1
         return ToolOutput(
-            data="\n".join([*shown, *notes]),
-            description=f"{context.files.shown(file.path)} {first}-{last}" if shown else context.files.shown(file.path),
-            files=(str(file.path),),
+            data="\n".join([*_numbered(shown, params.offset), *_notes(window, params.offset, last)]),
+            description=f"{context.files.shown(path)} {params.offset}-{last}" if shown else context.files.shown(path),
+            files=(printable(str(path)),),
         )
+
+
+def _numbered(lines: list[str], first: int) -> Iterator[str]:
+    for number, line in enumerate(lines, first):
+        text = line if len(line) <= MAX_LINE_CHARS else f"{line[:MAX_LINE_CHARS]}… ({len(line):,} characters)"
+        yield f"{number:6}\t{text}"
+
+
+def _notes(window: Window, first: int, last: int) -> Iterator[str]:
+    if window.note:
+        yield f"({window.note})"
+    if window.total == 0:
+        yield "(the file is empty)"
+    elif window.total is not None and first > window.total:
+        yield f"(the file has only {window.total} lines)"
+    elif window.total is None:
+        yield f"(lines {first}-{last} of a file of {window.size:,} bytes; go on with offset {last + 1})"
+    elif last < window.total:
+        yield f"(lines {first}-{last} of {window.total}; go on with offset {last + 1})"

@@ -1,101 +1,136 @@
 """The editor's open documents, as they are on the screen."""
 
-from dataclasses import dataclass
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
-from odin_lsp.workspace.text import Position, PositionEncoding, line_starts, offset_at
+from odin_lsp.workspace.text import Change, Lines, PositionEncoding, decode
+from odin_lsp.workspace.uris import document_key, path_of
+
+Stamp = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One step of a `didChange`; without a start it is the whole new text."""
-
-    text: str
-    start: Position | None = None
-    end: Position | None = None
+def stamp_of(status: os.stat_result) -> Stamp:
+    """Changes whenever the file does, nearly; a hash decides where it has changed."""
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 @dataclass(slots=True)
 class Buffer:
     uri: str
     path: Path | None
-    """None for documents that are no file."""
+    """Canonical; `None` for documents that are no file."""
     version: int
-    text: str
-    unsaved: bool = False
+    lines: Lines
+    unsaved: bool
+    synchronised: bool = True
+    """False once the editor's messages did not fit together: what is on the screen is not known."""
+    disk: "DiskText | None" = None
+    """What was on disk when the editor last read or wrote it."""
+
+    @property
+    def text(self) -> str:
+        return self.lines.text
+
+
+@dataclass(frozen=True, slots=True)
+class DiskText:
+    stamp: Stamp
+    digest: bytes = field(repr=False)
 
 
 class Buffers:
     def __init__(self) -> None:
         self.encoding: PositionEncoding = "utf-16"
-        self._by_uri: dict[str, Buffer] = {}
+        self._by_key: dict[str, Buffer] = {}
         self._by_path: dict[Path, Buffer] = {}
 
-    def open(self, uri: str, version: int, text: str) -> None:
-        self.close(uri)
-        path = path_of(uri)
-        buffer = self._by_uri[uri] = Buffer(uri, path, version, text, unsaved=_differs(path, text))
-        if path is not None:
-            self._by_path[path.resolve()] = buffer
+    def __iter__(self) -> Iterator[Buffer]:
+        return iter(tuple(self._by_key.values()))
 
-    def change(self, uri: str, version: int, changes: list[Change]) -> None:
-        buffer = self._by_uri.get(uri)
+    def open(self, uri: str, version: int, text: str) -> None:
+        """A second `didOpen` is taken at its word: what it says is on the screen."""
+        self.close(uri)
+        name = path_of(uri)
+        path = name.resolve() if name is not None else None
+        disk = look(path)
+        unsaved = disk is not None and disk.digest != digest_of(text)
+        buffer = Buffer(uri, path, version, Lines(text), unsaved=unsaved or disk is None, disk=disk)
+        self._by_key[document_key(uri)] = buffer
+        if path is not None:
+            self._by_path[path] = buffer
+
+    def change(self, uri: str, version: int, changes: Sequence[Change]) -> None:
+        buffer = self.of_uri(uri)
         if buffer is None:
             return
+        in_order = version > buffer.version
         for change in changes:
-            buffer.text = self._changed(buffer.text, change)
+            if change.start is None:
+                buffer.synchronised = in_order = True
+            elif not in_order or (change.end is not None and change.end < change.start):
+                buffer.synchronised = False
+            if buffer.synchronised:
+                buffer.lines.apply(change, self.encoding)
         buffer.version = version
         buffer.unsaved = True
 
     def save(self, uri: str) -> None:
-        if buffer := self._by_uri.get(uri):
+        if buffer := self.of_uri(uri):
             buffer.unsaved = False
+            buffer.disk = look(buffer.path)
 
     def close(self, uri: str) -> None:
-        buffer = self._by_uri.pop(uri, None)
-        if buffer is not None and buffer.path is not None:
-            self._by_path.pop(buffer.path.resolve(), None)
+        buffer = self._by_key.pop(document_key(uri), None)
+        if buffer is not None and buffer.path is not None and self._by_path.get(buffer.path) is buffer:
+            del self._by_path[buffer.path]
 
     def of_uri(self, uri: str) -> Buffer | None:
-        return self._by_uri.get(uri)
+        return self._by_key.get(document_key(uri))
 
     def of_path(self, path: Path) -> Buffer | None:
-        """`path` must be resolved."""
+        """`path` must be canonical."""
         return self._by_path.get(path)
 
-    def unsaved_below(self, root: Path) -> list[tuple[Path, Buffer]]:
-        return [(path, it) for path, it in self._by_path.items() if it.unsaved and path.is_relative_to(root)]
-
-    def _changed(self, text: str, change: Change) -> str:
-        if change.start is None or change.end is None:
-            return change.text
-        starts = line_starts(text)
-        start = offset_at(text, starts, change.start, self.encoding)
-        end = max(start, offset_at(text, starts, change.end, self.encoding))
-        return text[:start] + change.text + text[end:]
+    def differing_below(self, root: Path) -> list[Buffer]:
+        """Documents whose text is not that of their file, at or below `root`."""
+        return [
+            buffer
+            for path, buffer in self._by_path.items()
+            if buffer.synchronised and (buffer.unsaved or moved(buffer)) and path.is_relative_to(root)
+        ]
 
 
-def path_of(uri: str) -> Path | None:
-    """The file that `uri` names; `None` for other schemes, other hosts and names that no file can have."""
-    parts = urlsplit(uri)
-    name = unquote(parts.path, errors="strict") if _decodable(parts.path) else "\0"
-    if parts.scheme != "file" or parts.netloc not in ("", "localhost") or "\0" in name or not name.startswith("/"):
-        return None
-    return Path(name)
-
-
-def _decodable(quoted: str) -> bool:
+def moved(buffer: Buffer) -> bool:
+    """The file has changed under the document: saving it would overwrite what somebody else wrote."""
+    if buffer.path is None or buffer.disk is None:
+        return False
     try:
-        unquote(quoted, errors="strict")
-    except UnicodeDecodeError:
+        status = buffer.path.stat()
+    except OSError:
+        return False
+    if stamp_of(status) == buffer.disk.stamp:
+        return False
+    now = look(buffer.path)
+    if now is None or now.digest in (buffer.disk.digest, digest_of(buffer.text)):
+        buffer.disk = now or buffer.disk
         return False
     return True
 
 
-def _differs(path: Path | None, text: str) -> bool:
-    """Editors open documents that were left unsaved: what they send is not always what is on disk."""
+def look(path: Path | None) -> DiskText | None:
+    """What is on disk, if it is text."""
+    if path is None:
+        return None
     try:
-        return path is not None and path.read_bytes() != text.encode("utf-8", "surrogatepass")
+        stamp = stamp_of(path.stat())
+        content = decode(path.read_bytes()) if path.is_file() else None
     except OSError:
-        return True
+        return None
+    return DiskText(stamp, digest_of(content.text)) if content else None
+
+
+def digest_of(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

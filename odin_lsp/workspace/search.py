@@ -7,14 +7,13 @@ import shutil
 import sys
 import sysconfig
 import tempfile
-from collections.abc import AsyncIterator, Generator, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from odin_lsp.errors import ToolError
 from odin_lsp.workspace.files import Files
-from odin_lsp.workspace.ignore import is_secret
 
 OutputMode = Literal["content", "files_with_matches", "count"]
 TIMEOUT_SECONDS = 30.0
@@ -36,7 +35,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    path: str
+    path: Path
     line: int = 0
     text: str = ""
     is_match: bool = True
@@ -50,25 +49,23 @@ class Search:
         self._ripgrep = find_ripgrep(files.roots)
 
     async def grep(self, query: Query, where: Path) -> tuple[list[Hit], bool]:
-        """What matches below `where`, by path and line, and whether that is all. `where` must be resolved."""
-        unsaved = dict(self._files.buffers.unsaved_below(where))
-        hits, complete = await self._run(query, where, skip=unsaved)
-        if unsaved:
-            with _on_disk({path: buffer.text for path, buffer in unsaved.items()}, where) as (folder, places):
+        """What matches below `where`, by path and line, and whether that is all. `where` must be canonical."""
+        typed = {it.path: it.text for it in self._files.buffers.differing_below(where) if it.path is not None}
+        hits, complete = await self._run(query, where, skip=typed)
+        if typed:
+            with _on_disk(typed, where) as (folder, places):
                 more, rest = await self._run(query, folder, skip=())
-            hits += [Hit(str(places[hit.path]), hit.line, hit.text, hit.is_match, hit.count) for hit in more]
+            hits += [replace(hit, path=places[hit.path]) for hit in more]
             complete = complete and rest
+        hits = [hit for hit in hits if not self._files.ignore.hides(hit.path)]
         order = {path: index for index, path in enumerate(sorted({hit.path for hit in hits}))}
         return sorted(hits, key=lambda hit: order[hit.path]), complete
 
-    async def files(self, where: Path) -> AsyncIterator[Path]:
-        """All files below `where` that are neither ignored nor secret."""
-        command = [*self._command(), "--files", "--null", "--", str(where)]
-        output, _ = await _output(command, where)
-        for name in output.split(b"\0"):
-            path = Path(os.fsdecode(name))
-            if name and not is_secret(path):
-                yield path
+    async def files(self, where: Path) -> list[Path]:
+        """All files below `where` that are neither ignored nor hidden."""
+        output, _ = await _output([*self._command(), "--files", "--null", "--", str(where)], where)
+        found = [Path(os.fsdecode(name)) for name in output.split(b"\0") if name]
+        return [path for path in found if not self._files.ignore.hides(path)]
 
     async def _run(self, query: Query, where: Path, *, skip: Iterable[Path]) -> tuple[list[Hit], bool]:
         command = [
@@ -98,7 +95,7 @@ class Search:
         if where in set(skip):
             return [], True
         output, complete = await _output([*command, f"--regexp={query.pattern}", "--", str(where)], folder)
-        return [hit for hit in _hits(output, query.output_mode) if not is_secret(Path(hit.path))], complete
+        return list(_hits(output, query.output_mode)), complete
 
     def _command(self) -> Sequence[str]:
         hidden = (
@@ -164,7 +161,7 @@ async def _output(command: Sequence[str], folder: Path) -> tuple[bytes, bool]:
 def _hits(output: bytes, mode: OutputMode) -> Iterable[Hit]:
     """Hits from lines like `path NUL 12:text`, `path NUL 12-text`, `path NUL count`, or `path NUL`."""
     if mode == "files_with_matches":
-        return (Hit(_name(path)) for path in output.split(b"\0") if path)
+        return (Hit(Path(os.fsdecode(path))) for path in output.split(b"\0") if path)
     return (hit for line in output.decode("utf-8", "surrogateescape").split("\n") if (hit := _hit(line, mode)))
 
 
@@ -173,27 +170,23 @@ def _hit(line: str, mode: OutputMode) -> Hit | None:
     if not nul:
         return None
     if mode == "count":
-        return Hit(_name(os.fsencode(path)), count=int(rest))
+        return Hit(Path(path), count=int(rest))
     digits = len(rest) - len(rest.lstrip("0123456789"))
     text = rest[digits + 1 :].removesuffix("\r").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return Hit(_name(os.fsencode(path)), int(rest[:digits]), text, is_match=rest[digits] == ":")
-
-
-def _name(path: bytes) -> str:
-    return path.decode("utf-8", "backslashreplace")
+    return Hit(Path(path), int(rest[:digits]), text, is_match=rest[digits] == ":")
 
 
 @contextlib.contextmanager
-def _on_disk(texts: dict[Path, str], where: Path) -> Generator[tuple[Path, dict[str, Path]]]:
+def _on_disk(texts: dict[Path, str], where: Path) -> Generator[tuple[Path, dict[Path, Path]]]:
     """The texts as files in a folder of their own, under the same relative names, so that globs and types hold."""
     with tempfile.TemporaryDirectory(prefix="odin-") as name:
         folder = Path(name).resolve()
-        places: dict[str, Path] = {}
+        places: dict[Path, Path] = {}
         for path, text in texts.items():
             copy = folder / (path.relative_to(where) if path != where else path.name)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(text.encode("utf-8", "replace"))
-            places[str(copy)] = path
+            places[copy] = path
         yield folder, places
 
 

@@ -2,14 +2,22 @@
 
 import codecs
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 PositionEncoding = Literal["utf-8", "utf-16", "utf-32"]
-_LINE_END = re.compile(r"\r\n|\n|\r")
+LineEnd = Literal["\n", "\r\n", "\r"]
+Encoding = Literal["utf-8", "utf-16-le", "utf-16-be"]
+MARKS: dict[Encoding, bytes] = {
+    "utf-8": codecs.BOM_UTF8,
+    "utf-16-le": codecs.BOM_UTF16_LE,
+    "utf-16-be": codecs.BOM_UTF16_BE,
+}
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Position:
     line: int
     character: int
@@ -17,55 +25,129 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class Change:
+    """One step of a `didChange`; without a start it is the whole new text."""
+
     text: str
-    encoding: Literal["utf-8", "utf-8-sig", "utf-16"]
+    start: Position | None = None
+    end: Position | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """The text of a file, and what it takes to write it back byte for byte."""
+
+    text: str
+    encoding: Encoding
+    bom: bool = False
+
+    def encode(self) -> bytes:
+        return (MARKS[self.encoding] if self.bom else b"") + self.text.encode(self.encoding)
+
+
+class Lines:
+    """A text as its lines, each with its end. A change costs what it touches, whatever the length of the text."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = whole_lines(text)
+        self._text: str | None = text
+
+    @property
+    def text(self) -> str:
+        if self._text is None:
+            self._text = "".join(self._lines)
+        return self._text
+
+    def apply(self, change: Change, encoding: PositionEncoding) -> None:
+        """Positions beyond a line's or the text's end are that end, as LSP has it."""
+        if change.start is None or change.end is None:
+            self._lines, self._text = whole_lines(change.text), change.text
+            return
+        first, head = self._place(change.start, encoding)
+        last, tail = self._place(change.end, encoding)
+        if (last, tail) < (first, head):
+            last, tail = first, head
+        before = self._lines[first][:head] if first < len(self._lines) else ""
+        after = self._lines[last][tail:] if last < len(self._lines) else ""
+        if first and self._lines[first - 1].endswith("\r"):
+            # A line feed that now follows the carriage return belongs to it.
+            first -= 1
+            before = self._lines[first] + before
+        self._lines[first : last + 1] = whole_lines(before + change.text + after)
+        self._text = None
+
+    def between(self, start: Position, end: Position, encoding: PositionEncoding) -> str:
+        first, head = self._place(start, encoding)
+        last, tail = self._place(end, encoding)
+        if first >= len(self._lines) or (last, tail) <= (first, head):
+            return ""
+        if first == last:
+            return self._lines[first][head:tail]
+        return "".join(
+            [
+                self._lines[first][head:],
+                *self._lines[first + 1 : last],
+                *(it[:tail] for it in self._lines[last : last + 1]),
+            ]
+        )
+
+    def _place(self, position: Position, encoding: PositionEncoding) -> tuple[int, int]:
+        """The line and the characters before the position in it."""
+        if position.line >= len(self._lines):
+            if self._lines and line_end(self._lines[-1]) is None:
+                return len(self._lines) - 1, len(self._lines[-1])
+            return len(self._lines), 0
+        line = self._lines[max(0, position.line)]
+        content = line.rstrip("\r\n") if line.endswith(("\r", "\n")) else line
+        return max(0, position.line), _characters(content, max(0, position.character), encoding)
+
+
+def whole_lines(text: str) -> list[str]:
+    """The lines with their ends; together they are the text."""
+    return _LINE.findall(text)
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines without their ends; the text after the last line end is a line only if it is not empty."""
-    lines = _LINE_END.split(text)
-    if lines[-1] == "":
-        lines.pop()
-    return lines
+    """The lines without their ends."""
+    return [line.rstrip("\r\n") for line in whole_lines(text)]
 
 
-def line_starts(text: str) -> list[int]:
-    return [0, *(match.end() for match in _LINE_END.finditer(text))]
+def line_end(line: str) -> LineEnd | None:
+    if line.endswith("\r\n"):
+        return "\r\n"
+    return "\n" if line.endswith("\n") else "\r" if line.endswith("\r") else None
 
 
-def offset_at(text: str, starts: list[int], position: Position, encoding: PositionEncoding) -> int:
-    """Where in `text` the position is; beyond the line's or the text's end it is that end."""
-    if position.line >= len(starts):
-        return len(text)
-    start = starts[position.line]
-    stop = starts[position.line + 1] if position.line + 1 < len(starts) else len(text)
-    line = _LINE_END.sub("", text[start:stop])
-    return start + _characters(line, position.character, encoding)
+def usual_line_end(lines: Sequence[str]) -> LineEnd:
+    """The end that most lines have; what a new line in this text should get."""
+    ends = [end for line in lines if (end := line_end(line))]
+    return max(("\n", "\r\n", "\r"), key=ends.count)
 
 
 def decode(data: bytes) -> Decoded | None:
-    """The text in `data`; `None` if it is none that can be read and written back as it was."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        encoding = "utf-16"
-    elif b"\0" in data:
-        return None
-    else:
-        encoding = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
+    """The text in `data`; `None` if it is none that could be written back as it was."""
+    for encoding, mark in MARKS.items():
+        if data.startswith(mark):
+            return _decoded(data[len(mark) :], encoding, bom=True)
+    return None if b"\0" in data else _decoded(data, "utf-8", bom=False)
+
+
+def _decoded(data: bytes, encoding: Encoding, *, bom: bool) -> Decoded | None:
     try:
-        return Decoded(data.decode(encoding), encoding)
+        return Decoded(data.decode(encoding), encoding, bom)
     except UnicodeDecodeError:
         return None
 
 
 def _characters(line: str, units: int, encoding: PositionEncoding) -> int:
     """How many characters of `line` the first `units` code units are; half a character counts as none."""
-    if encoding == "utf-32" or (encoding == "utf-16" and line.isascii()):
+    if encoding == "utf-32" or line.isascii():
         return min(units, len(line))
     for index, character in enumerate(line):
-        units -= (
+        width = (
             len(character.encode("utf-8", "surrogatepass")) if encoding == "utf-8" else 1 + (ord(character) > 0xFFFF)
         )
+        units -= width
         if units < 0:
             return index
     return len(line)

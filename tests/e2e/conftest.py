@@ -14,7 +14,7 @@ from pytest_lsp import ClientServerConfig, LanguageClient
 
 from tests.support.wire import KEY, Wire, serving
 
-ODIN = {"version": 1, "events": True, "question": True}
+ODIN = {"version": 1, "events": True, "question": True, "reload": True}
 
 
 class Client:
@@ -25,9 +25,11 @@ class Client:
         self.events: list[dict[str, Any]] = []
         self.answers: list[Any] = []
         self.questions: list[Any] = []
+        self.reloads: list[Any] = []
         self._changed = asyncio.Event()
         lsp.feature("odin/event")(lambda params: self._event(params))
         lsp.feature("odin/question")(lambda params: self._question(params))
+        lsp.feature("odin/reload")(lambda params: self._reload(params))
 
     async def command(self, name: str, /, **argument: Any) -> Any:
         params = types.ExecuteCommandParams(f"odin.{name}", [argument])
@@ -43,6 +45,26 @@ class Client:
                 self._changed.clear()
                 await self._changed.wait()
 
+    async def until_reload(self) -> list[str]:
+        async with asyncio.timeout(20):
+            while not self.reloads:
+                self._changed.clear()
+                await self._changed.wait()
+        return self.reloads[0]
+
+    def opens(self, path: Path, text: str | None = None, version: int = 1) -> None:
+        item = types.TextDocumentItem(path.as_uri(), "text", version, path.read_text() if text is None else text)
+        self.lsp.text_document_did_open(types.DidOpenTextDocumentParams(item))
+
+    def types(self, path: Path, version: int, text: str, line: int = 0, start: int = 0, end: int = 0) -> None:
+        span = types.Range(types.Position(line, start), types.Position(line, end))
+        self.lsp.text_document_did_change(
+            types.DidChangeTextDocumentParams(
+                types.VersionedTextDocumentIdentifier(version, path.as_uri()),
+                [types.TextDocumentContentChangePartial(span, text)],
+            )
+        )
+
     async def until_kind(self, kind: str, turn: str | None = None) -> dict[str, Any]:
         return await self.until(lambda it: it["event"]["kind"] == kind and turn in (None, it["turnId"]))
 
@@ -52,6 +74,11 @@ class Client:
     def _event(self, params: Any) -> None:
         self.events.append(plain(params))
         self._changed.set()
+
+    def _reload(self, params: Any) -> Any:
+        self.reloads.append(plain(params)["uris"])
+        self._changed.set()
+        return {"reloaded": self.reloads[-1], "kept": []}
 
     def _question(self, params: Any) -> Any:
         self.questions.append(plain(params))
@@ -88,13 +115,16 @@ async def start(root: Path) -> AsyncIterator[Start]:
         odin: dict[str, Any] | None = None,
         options: Any = None,
         window: Any = None,
+        workspace: Any = None,
         **env: str,
     ) -> Client:
         config = ClientServerConfig([sys.executable, "-m", "odin_lsp"], server_env={**os.environ, **env})
         lsp = await config.start()
         started.append(lsp)
         client = Client(lsp)
-        capabilities = types.ClientCapabilities(window=window, experimental={"odin": ODIN if odin is None else odin})
+        capabilities = types.ClientCapabilities(
+            window=window, workspace=workspace, experimental={"odin": ODIN if odin is None else odin}
+        )
         await lsp.initialize_session(
             types.InitializeParams(
                 capabilities, process_id=os.getpid(), root_uri=root.as_uri(), initialization_options=options

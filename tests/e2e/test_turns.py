@@ -6,7 +6,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from odin_lsp.workspace.buffers import path_of
+from odin_lsp.workspace.uris import path_of
 from tests.support import wire as kit
 
 

@@ -13,6 +13,7 @@ from odin_lsp.agent.turn import Progress, UserMessage
 from odin_lsp.config import Limits
 from odin_lsp.errors import ModelError
 from odin_lsp.messages import user
+from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.sessions.session import Session
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
@@ -20,6 +21,7 @@ from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
+from odin_lsp.workspace.shown import Shown
 
 
 class AnyParams(Params):
@@ -57,14 +59,21 @@ def take(tmp_path):
         runs: list[str] = []
         files = Files([tmp_path], Buffers(), FileCache())
         context = ToolContext(
-            files=files, search=Search(files), editor=None, mode="edit_mode", session_id="s", emit=lambda event: None
+            files=files,
+            search=Search(files),
+            editor=None,
+            mode="edit_mode",
+            session_id="s",
+            emit=lambda event: None,
+            shown=Shown(),
+            outside=OutsideGate(None),
         )
         session = Session(tmp_path)
         session.problem = "not written in this test"
         session.append(user("go"))
         planner = Planner(
             model=model,
-            prompt=Prompt("edit_mode", [tmp_path], Instructions(), files.cache),
+            prompt=Prompt("edit_mode", [tmp_path], Instructions(), context.shown),
             session=session,
             executor=Executor({it: Writes(it, runs) for it in ("read", "ls")}, OpenGate(), Hooks(), context),
             editor=None,

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from odin_lsp.errors import ModelError
-from odin_lsp.workspace.buffers import path_of
+from odin_lsp.server.features.files import follow
+from odin_lsp.workspace.uris import path_of
 
 if TYPE_CHECKING:
     from odin_lsp.server.server import OdinServer
@@ -20,12 +21,10 @@ def register(server: "OdinServer") -> None:
         server.start(params)
 
     @server.feature(types.INITIALIZED)
-    async def initialized(_: types.InitializedParams) -> None:
+    def initialized(_: types.InitializedParams) -> None:
         server.report_config_problems()
-        try:
-            await server.core.warm()
-        except ModelError as error:
-            log.warning("%s", error)
+        server.background(follow(server))
+        server.background(_warm(server))
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def did_change_configuration(params: types.DidChangeConfigurationParams) -> None:
@@ -37,8 +36,16 @@ def register(server: "OdinServer") -> None:
         added = [path_of(folder.uri) for folder in params.event.added]
         server.roots = [root for root in server.roots if root not in gone]
         server.roots += [path for path in added if path is not None and path not in server.roots and path.is_dir()]
-        server.core.change_roots(server.roots)
+        server.core.files.change_roots(server.roots)
+        server.documents_changed()
 
     @server.feature(types.SHUTDOWN)
     def shutdown(_: None = None) -> None:
         server.core.abort()
+
+
+async def _warm(server: "OdinServer") -> None:
+    try:
+        await server.core.warm()
+    except ModelError as error:
+        log.info("not warmed: %s", error)  # the first turn will say so to the user

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from odin_lsp.config import FILE_NAME
-from odin_lsp.workspace.buffers import Change, path_of
-from odin_lsp.workspace.text import Position
+from odin_lsp.server.features.files import changed
+from odin_lsp.workspace.text import Change, Position
+from odin_lsp.workspace.uris import path_of
 
 if TYPE_CHECKING:
     from odin_lsp.server.server import OdinServer
@@ -19,6 +19,7 @@ def register(server: "OdinServer") -> None:
     def did_open(params: types.DidOpenTextDocumentParams) -> None:
         document = params.text_document
         buffers.open(document.uri, document.version, document.text)
+        server.documents_changed()
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def did_change(params: types.DidChangeTextDocumentParams) -> None:
@@ -28,14 +29,13 @@ def register(server: "OdinServer") -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def did_save(params: types.DidSaveTextDocumentParams) -> None:
         buffers.save(params.text_document.uri)
-        path = path_of(params.text_document.uri)
-        if path is not None and path.name == FILE_NAME and path.parent in server.roots:
-            server.configure()
-            server.report_config_problems()
+        if path := path_of(params.text_document.uri):
+            changed(server, {path})
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def did_close(params: types.DidCloseTextDocumentParams) -> None:
         buffers.close(params.text_document.uri)
+        server.documents_changed()
 
 
 def _change(event: types.TextDocumentContentChangeEvent) -> Change:

@@ -79,7 +79,7 @@ async def test_the_model_is_told_which_files_it_has_read(odin, call):
     await odin.take("second")
 
     reminder = odin.core.agent().session.messages[4].parts[-1].text
-    assert f"{odin.root / 'greet.py'} (44 bytes" in reminder
+    assert f"{odin.root / 'greet.py'} (44 bytes, seen" in reminder
 
 
 async def test_open_todos_come_back_once_they_change(odin, call):
@@ -125,8 +125,8 @@ async def test_an_answer_that_is_cut_off_says_so(odin):
 async def test_a_call_that_is_cut_off_is_asked_for_again_with_more_room(odin):
     requests = listen(
         odin,
-        Reply(said("I will"), "max_tokens", detail="Glob"),
-        Reply(said("I will"), "max_tokens", detail="Glob"),
+        Reply(said("I will"), "max_tokens", detail="the call of Glob was cut off"),
+        Reply(said("I will"), "max_tokens", detail="the call of Glob was cut off"),
         Reply(said("fine"), "end"),
     )
 
@@ -138,7 +138,7 @@ async def test_a_call_that_is_cut_off_is_asked_for_again_with_more_room(odin):
 
 
 async def test_a_call_that_is_always_cut_off_ends_the_turn(odin):
-    listen(odin, *[Reply(said("I will"), "max_tokens", detail="Glob")] * 3)
+    listen(odin, *[Reply(said("I will"), "max_tokens", detail="the call of Glob was cut off")] * 3)
 
     assert (await odin.take()).reason == "max_tokens"
 

@@ -233,9 +233,9 @@ def test_a_reference_that_names_no_model_says_how_to_write_one(ref):
         providers.split(ref)
 
 
-async def test_a_provider_that_is_not_installed_says_how_to_install_it(monkeypatch):
+def test_a_provider_that_is_not_installed_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "openai", None)
     monkeypatch.delitem(__import__("sys").modules, "odin_lsp.models.openai", raising=False)
 
     with pytest.raises(ModelError, match=r"pip install 'odin-lsp\[openai\]'"):
-        await providers.load("openai")
+        providers.load("openai")

@@ -1,10 +1,12 @@
 import pytest
 
+from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.tools.base import ToolContext, all_tools
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
+from odin_lsp.workspace.shown import Shown
 
 
 @pytest.fixture
@@ -26,7 +28,14 @@ def context(root, person):
     files = Files([root], Buffers(), FileCache())
     events = []
     return ToolContext(
-        files=files, search=Search(files), editor=person, mode="ask_mode", session_id="s", emit=events.append
+        files=files,
+        search=Search(files),
+        editor=person,
+        mode="ask_mode",
+        session_id="s",
+        emit=events.append,
+        shown=Shown(),
+        outside=OutsideGate(person),
     )
 
 

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from odin_lsp.errors import ToolError
-from odin_lsp.workspace.buffers import Change
+from odin_lsp.workspace.text import Change
 
 
 @pytest.fixture(params=["ripgrep", "fallback"])

@@ -1,60 +1,117 @@
-from pathlib import Path
-
 import pytest
 
-from odin_lsp.workspace.buffers import Buffers, Change, path_of
-from odin_lsp.workspace.text import Position
+from odin_lsp.workspace.buffers import Buffers, moved
+from odin_lsp.workspace.text import Change, Position
 
 
-def test_a_change_lands_where_the_editor_means_it(tmp_path):
-    buffers = Buffers()
-    uri = (tmp_path / "a.py").as_uri()
-    buffers.open(uri, 1, "one\x0ctwo\r\nthree\r\n")
-
-    buffers.change(uri, 2, [Change("THREE", Position(1, 0), Position(1, 5))])
-
-    buffer = buffers.of_path(tmp_path / "a.py")
-    assert (buffer.text, buffer.version, buffer.unsaved) == ("one\x0ctwo\r\nTHREE\r\n", 2, True)
-
-
-def test_a_document_is_unsaved_until_it_is_saved(tmp_path):
+@pytest.fixture
+def path(tmp_path):
     path = tmp_path / "a.py"
-    path.write_text("on disk")
-    buffers = Buffers()
+    path.write_text("one\ntwo\n")
+    return path
 
-    buffers.open(path.as_uri(), 1, "on disk")
-    assert not buffers.of_uri(path.as_uri()).unsaved
-    buffers.change(path.as_uri(), 2, [Change("typed")])
-    assert buffers.of_uri(path.as_uri()).unsaved
+
+@pytest.fixture
+def buffers(path):
+    buffers = Buffers()
+    buffers.open(path.as_uri(), 1, "one\ntwo\n")
+    return buffers
+
+
+def typed(text, line=0):
+    return [Change(text, Position(line, 0), Position(line, 0))]
+
+
+def test_a_document_is_unsaved_until_it_is_saved(buffers, path):
+    buffer = buffers.of_path(path)
+    assert not buffer.unsaved
+    buffers.change(path.as_uri(), 2, typed("x"))
+    assert (buffer.text, buffer.unsaved, buffer.version) == ("xone\ntwo\n", True, 2)
+    path.write_text(buffer.text)
     buffers.save(path.as_uri())
-    assert not buffers.of_uri(path.as_uri()).unsaved
+    assert not buffer.unsaved
     buffers.close(path.as_uri())
     assert buffers.of_path(path) is None
 
 
-def test_a_document_that_comes_back_unsaved_is_known_as_such(tmp_path):
-    path = tmp_path / "a.py"
-    path.write_text("on disk")
+def test_a_document_that_comes_back_unsaved_is_known_as_such(path):
     buffers = Buffers()
-
     buffers.open(path.as_uri(), 1, "left over from yesterday")
 
     assert buffers.of_uri(path.as_uri()).unsaved
 
 
-@pytest.mark.parametrize(
-    ("uri", "path"),
-    [
-        ("file:///a/b%20c.py", "/a/b c.py"),
-        ("file://localhost/a", "/a"),
-        ("file:///a%23b", "/a#b"),
-        ("untitled:Untitled-1", None),
-        ("git:/a/b.py", None),
-        ("http://example.test/a", None),
-        ("file://host/share", None),
-        ("file:///a%00b", None),
-        ("file:///%FF.txt", None),
-    ],
-)
-def test_only_uris_of_files_are_paths(uri, path):
-    assert path_of(uri) == (Path(path) if path else None)
+def test_a_second_open_is_taken_at_its_word(buffers, path):
+    buffers.open(path.as_uri(), 9, "again")
+
+    assert buffers.of_path(path).text == "again"
+    assert len(list(buffers)) == 1
+
+
+def test_a_change_of_a_document_that_is_not_open_is_ignored(buffers, tmp_path):
+    buffers.change((tmp_path / "b.py").as_uri(), 2, typed("x"))
+
+    assert len(list(buffers)) == 1
+
+
+@pytest.mark.parametrize("version", [3, 2, 0])
+def test_versions_out_of_order_mean_that_the_text_is_not_known(buffers, path, version):
+    buffers.change(path.as_uri(), 3, typed("x"))
+    buffers.change(path.as_uri(), version, typed("y"))
+
+    assert not buffers.of_path(path).synchronised
+    assert buffers.differing_below(path.parent) == []
+
+
+def test_a_range_that_runs_backwards_means_that_the_text_is_not_known(buffers, path):
+    buffers.change(path.as_uri(), 2, [Change("x", Position(1, 0), Position(0, 0))])
+
+    assert not buffers.of_path(path).synchronised
+
+
+@pytest.mark.parametrize("heal", ["whole text", "open"])
+def test_the_whole_text_makes_it_known_again(buffers, path, heal):
+    buffers.change(path.as_uri(), 0, typed("x"))
+    if heal == "open":
+        buffers.open(path.as_uri(), 1, "fresh")
+    else:
+        buffers.change(path.as_uri(), 5, [Change("fresh")])
+
+    buffer = buffers.of_path(path)
+    assert (buffer.synchronised, buffer.text) == (True, "fresh")
+
+
+def test_one_document_has_many_names(path):
+    buffers = Buffers()
+    buffers.open("file:///C:/k.py", 1, "text")
+    assert buffers.of_uri("file:///c%3A/k.py").text == "text"
+    buffers.open("untitled:Untitled-1", 1, "draft")
+    assert buffers.of_uri("untitled:Untitled-1").path is None
+
+
+def test_a_link_to_an_open_file_is_that_file(buffers, path):
+    link = path.with_name("link.py")
+    link.symlink_to(path)
+
+    assert buffers.of_path(link.resolve()).text == "one\ntwo\n"
+
+
+def test_a_file_that_changes_under_its_document_is_noticed(buffers, path):
+    buffer = buffers.of_path(path)
+    assert not moved(buffer)
+    path.write_text("something else\n")
+    assert moved(buffer)
+    assert buffers.differing_below(path.parent) == [buffer]
+
+
+def test_a_file_that_is_only_touched_has_not_changed(buffers, path):
+    path.write_text("one\ntwo\n")
+
+    assert not moved(buffers.of_path(path))
+
+
+def test_a_file_that_now_says_what_the_screen_says_has_not_moved_away(buffers, path):
+    buffers.change(path.as_uri(), 2, typed("x"))
+    path.write_text("xone\ntwo\n")
+
+    assert not moved(buffers.of_path(path))

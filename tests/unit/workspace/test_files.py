@@ -2,106 +2,169 @@ import os
 
 import pytest
 
+from odin_lsp.config import CacheSettings, FileRules
 from odin_lsp.errors import PermissionDenied, ToolError
-from odin_lsp.workspace.buffers import Buffers, Change
-from odin_lsp.workspace.cache import CacheLimits, FileCache
+from odin_lsp.workspace.buffers import Buffers
+from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.text import Change, Position
 
 
 @pytest.fixture
-def files(tmp_path):
+def root(tmp_path):
     root = tmp_path / "ws"
     root.mkdir()
-    (root / "a.txt").write_text("disk")
+    (root / "a.txt").write_text("disk\n")
+    return root
+
+
+@pytest.fixture
+def files(root):
     return Files([root], Buffers(), FileCache())
 
 
-def test_an_open_document_is_read_as_it_is_on_the_screen(files):
-    path = files.roots[0] / "a.txt"
-    files.buffers.open(path.as_uri(), 1, "disk")
+def read(files, path):
+    return files.read(files.resolve(str(path)).path)
+
+
+def test_an_open_document_is_read_as_it_is_on_the_screen(files, root):
+    path = root / "a.txt"
+    files.buffers.open(path.as_uri(), 1, "disk\n")
     files.buffers.change(path.as_uri(), 2, [Change("typed")])
 
-    file = files.read(files.resolve(str(path)))
+    text = read(files, path)
 
-    assert (file.text, file.unsaved) == ("typed", True)
+    assert (text.text, text.unsaved, text.note) == ("typed", True, "unsaved changes are shown")
 
 
-def test_a_second_read_of_an_unchanged_file_comes_from_the_cache_and_a_changed_one_from_disk(files, monkeypatch):
-    path = files.resolve(str(files.roots[0] / "a.txt"))
-    files.read(path)
-    monkeypatch.setattr("odin_lsp.workspace.files.decode", lambda data: pytest.fail("read again"))
-    assert files.read(path).text == "disk"
-    monkeypatch.undo()
+def test_a_document_whose_text_is_not_known_is_read_from_disk_and_says_so(files, root):
+    path = root / "a.txt"
+    files.buffers.open(path.as_uri(), 5, "disk\n")
+    files.buffers.change(path.as_uri(), 3, [Change("x", Position(0, 0), Position(0, 0))])
 
-    path.write_text("changed")
+    assert (read(files, path).text, read(files, path).note) == (
+        "disk\n",
+        "the editor's text of this file is not known; this is what is on disk",
+    )
 
-    assert files.read(path).text == "changed"
+
+def test_a_file_that_moved_under_its_document_says_so(files, root):
+    path = root / "a.txt"
+    files.buffers.open(path.as_uri(), 1, "disk\n")
+    path.write_text("newer\n")
+
+    assert read(files, path).text == "disk\n"
+    assert "changed on disk under the editor" in read(files, path).note
+
+
+def test_a_second_read_comes_from_memory_and_a_changed_file_from_disk(files, root, monkeypatch):
+    path = root / "a.txt"
+    read(files, path)
+    with monkeypatch.context() as patch:
+        patch.setattr("odin_lsp.workspace.files.decode", lambda data: pytest.fail("read again"))
+        assert read(files, path).text == "disk\n"
+
+    path.write_text("changed\n")
+
+    assert read(files, path).text == "changed\n"
+
+
+def test_a_file_that_was_only_touched_keeps_its_entry(files, root):
+    path = root / "a.txt"
+    read(files, path)
+    cached = files.cache.peek(path).cached_at
+    os.utime(path, ns=(1, 1))
+
+    read(files, path)
+
+    assert files.cache.peek(path).cached_at == cached
+
+
+def test_after_a_command_what_has_changed_is_known(files, root):
+    for name in ("b.txt", "c.txt", "open.txt"):
+        (root / name).write_text(name)
+    for name in ("a.txt", "b.txt", "c.txt"):
+        read(files, root / name)
+    files.buffers.open((root / "open.txt").as_uri(), 1, "open.txt")
+    (root / "a.txt").write_text("new")
+    (root / "b.txt").unlink()
+    (root / "open.txt").write_text("new")
+
+    assert sorted(path.name for path in files.recheck()) == ["a.txt", "b.txt", "open.txt"]
+    assert [path.name for path, _ in files.cache] == ["c.txt"]
+
+
+def test_a_large_file_is_read_in_parts(root):
+    files = Files([root], Buffers(), FileCache(CacheSettings(maxFileSize=1000)))
+    (root / "big.txt").write_bytes(b"".join(b"line %d\r\n" % number for number in range(1, 5001)))
+    path = files.resolve(str(root / "big.txt")).path
+
+    window = files.window(path, 4000, 3)
+
+    assert window.lines == ["line 4000\r\n", "line 4001\r\n", "line 4002\r\n"]
+    assert [segment.key for segment in files.cache.peek(path).segments] == ["4000-4002"]
+    assert files.window(path, 4001, 1).lines == ["line 4001\r\n"]
+    assert files.window(path, 4999, 10).total == 5000
+    with pytest.raises(ToolError, match="read a part of it"):
+        files.read(path)
+
+
+def test_roots_can_be_nested_and_change(tmp_path, root):
+    inner = root / "inner"
+    inner.mkdir()
+    (inner / "x").write_text("x")
+    files = Files([root, inner, root], Buffers(), FileCache())
+
+    assert files.roots == (root, inner)
+    assert files.search_roots == [root]
+    files.change_roots([tmp_path / "other"])
+    assert not files.resolve(str(inner / "x")).inside
+
+
+@pytest.mark.parametrize("whole", ["/", "home"])
+def test_the_whole_disk_as_a_folder_vouches_for_nothing(tmp_path, monkeypatch, whole):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "x").write_text("x")
+    files = Files([tmp_path if whole == "home" else __import__("pathlib").Path("/")], Buffers(), FileCache())
+
+    assert not files.resolve(str(tmp_path / "x")).inside
 
 
 @pytest.mark.parametrize(
-    ("name", "problem"),
-    [
-        ("a.txt", "is not an absolute path; did you mean"),
-        ("", "the path is missing"),
-        ("undefined", "the path is missing"),
-        ("/a\0b", "NUL"),
-    ],
+    "name", ["secret/x.txt", "a.secret", "deep/er/secret/y", "~/.config/tool/token", "$HOME/.other/key"]
 )
-def test_a_path_that_cannot_be_meant_says_why(files, name, problem):
-    with pytest.raises(ToolError, match=problem):
-        files.resolve(name)
+def test_what_the_settings_deny_is_denied_in_every_spelling(root, name):
+    rules = FileRules(deny=("secret/", "*.secret", "~/.config/tool/", "$HOME\\.other"))
+    files = Files([root], Buffers(), FileCache(), rules)
+    path = os.path.expandvars(name.replace("~", "$HOME"))
+
+    with pytest.raises(PermissionDenied, match="not for you to read"):
+        files.resolve(path if path.startswith("/") else str(root / path))
 
 
-@pytest.mark.parametrize("name", ["../outside.txt", "link.txt", "folder/secret.txt", "../ws-evil/a.txt", "dangling"])
-def test_nothing_outside_of_the_workspace_is_reached(files, tmp_path, name):
-    outside = tmp_path / "outside.txt"
-    outside.write_text("secret")
-    root = files.roots[0]
-    (root / "link.txt").symlink_to(outside)
-    (root / "folder").symlink_to(tmp_path)
-    (root / "dangling").symlink_to(tmp_path / "nothing")
+def test_what_the_user_allows_may_be_read_although_it_looks_secret(root):
+    (root / ".env").write_text("KEY=1")
+    files = Files([root], Buffers(), FileCache(), FileRules(allow=(".env",)))
 
-    with pytest.raises(PermissionDenied, match="outside the workspace"):
-        files.resolve(str(root / name))
+    assert read(files, root / ".env").text == "KEY=1"
 
 
-@pytest.mark.parametrize("name", [".env", ".env.local", "server.pem", "id_rsa", ".ENV", "sub/.aws/config"])
-def test_secrets_are_not_read(files, name):
-    with pytest.raises(PermissionDenied, match="may hold secrets"):
-        files.resolve(str(files.roots[0] / name))
+def test_nested_odinignores_are_read_as_git_reads_its_own(files, root):
+    (root / "src" / "deep").mkdir(parents=True)
+    (root / ".odinignore").write_text("*.log\nprivate/\n!keep.log\n")
+    (root / "src" / ".odinignore").write_text("!special.log\nextra\n")
 
+    def hidden(name):
+        return files.ignore.hides(root / name)
 
-def test_an_example_of_a_secret_is_none(files):
-    (files.roots[0] / ".env.example").write_text("KEY=")
-
-    assert files.read(files.resolve(str(files.roots[0] / ".env.example"))).text == "KEY="
-
-
-def test_special_files_are_refused_at_once(files):
-    root = files.roots[0]
-    os.mkfifo(root / "fifo")
-    (root / "loop").symlink_to(root / "loop")
-    (root / "binary").write_bytes(b"\x7fELF\0\0")
-
-    for name, problem in [
-        ("fifo", "not a regular file"),
-        ("binary", "not text"),
-        (".", "is a directory"),
-        ("none", "does not exist"),
-    ]:
-        with pytest.raises(ToolError, match=problem):
-            files.read(files.resolve(str(root / name)))
-    with pytest.raises(ToolError):
-        files.resolve(str(root / "loop"))
-    with pytest.raises(ToolError, match="cannot be opened"):
-        files.resolve(str(root / ("x" * 300)))
-
-
-def test_the_cache_keeps_to_its_bounds(tmp_path):
-    cache = FileCache(CacheLimits(max_cache_size=10, max_file_size=6, max_entries=2))
-    from odin_lsp.workspace.text import Decoded
-
-    for name, size in [("a", 4), ("b", 4), ("c", 4), ("big", 7)]:
-        cache.put(tmp_path / name, (1, size, 1), b"x" * size, Decoded("x" * size, "utf-8"))
-
-    assert [path.name for path, _ in cache.files()] == ["b", "c"]
+    assert hidden("x.log")
+    assert hidden("src/deep/x.log")
+    assert not hidden("keep.log")
+    assert not hidden("src/special.log")
+    assert hidden("special.log")
+    assert hidden("src/extra")
+    assert not hidden("extra")
+    assert hidden("private/deep/keep.log")
+    (root / ".odinignore").write_text("")
+    os.utime(root / ".odinignore", ns=(5, 5))
+    assert not hidden("x.log")

@@ -1,49 +1,154 @@
-import pytest
+"""Lines and positions against a client that works on plain text."""
 
-from odin_lsp.workspace.text import Position, decode, line_starts, offset_at, split_lines
+import codecs
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from odin_lsp.workspace.text import Change, Decoded, Lines, Position, decode, split_lines, usual_line_end, whole_lines
+
+ENCODINGS = ("utf-8", "utf-16", "utf-32")
+PIECES = [
+    "a",
+    "é",
+    "😀",
+    "\u200d",
+    "e\u0301",
+    "\n",
+    "\r\n",
+    "\r",
+    "\x0b",
+    "\x0c",
+    "\x1c",
+    "\x1e",
+    "\x85",
+    "\u2028",
+    "\u2029",
+    " ",
+]
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+POSITIONS = st.builds(Position, st.integers(0, 12), st.integers(0, 12))
+
+
+class PlainClient:
+    """An editor that keeps one string and counts code units by encoding: slow, simple, and independent."""
+
+    def __init__(self, text: str, encoding: str) -> None:
+        self.text = text
+        self.encoding = {"utf-8": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}[encoding]
+        self.unit = {"utf-8": 1, "utf-16": 2, "utf-32": 4}[encoding]
+
+    def offset(self, position: Position) -> int:
+        start = 0
+        for _ in range(position.line):
+            end = self.line_end(start)
+            if end == len(self.text):
+                return end
+            start = end + (2 if self.text[end : end + 2] == "\r\n" else 1)
+        content = self.text[start : self.line_end(start)]
+        units, offset = 0, start
+        for character in content:
+            units += len(character.encode(self.encoding)) // self.unit
+            if units > position.character:
+                break
+            offset += 1
+        return offset
+
+    def line_end(self, start: int) -> int:
+        ends = [found for mark in "\r\n" if (found := self.text.find(mark, start)) >= 0]
+        return min(ends, default=len(self.text))
+
+    def apply(self, change: Change) -> None:
+        start, end = self.offset(change.start), self.offset(change.end)
+        self.text = self.text[:start] + change.text + self.text[max(start, end) :]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@settings(max_examples=700)
+@given(text=TEXTS, edits=st.lists(st.tuples(POSITIONS, POSITIONS, TEXTS), max_size=8))
+def test_after_any_edits_server_and_editor_hold_the_same_bytes(encoding, text, edits):
+    lines, client = Lines(text), PlainClient(text, encoding)
+
+    for one, two, new in edits:
+        change = Change(new, min(one, two), max(one, two))
+        lines.apply(change, encoding)
+        client.apply(change)
+        assert lines.text == client.text
+        assert lines._lines == whole_lines(client.text)
+        assert (
+            lines.between(change.start, change.end, encoding)
+            == client.text[client.offset(change.start) : client.offset(change.end)]
+        )
 
 
 def test_only_three_things_end_a_line():
     text = "a\nb\r\nc\rd\x0be\x0cf\x1cg\x85h\u2028i\u2029j"
 
     assert split_lines(text) == ["a", "b", "c", "d\x0be\x0cf\x1cg\x85h\u2028i\u2029j"]
-    assert line_starts(text) == [0, 2, 5, 7]
+    assert "".join(whole_lines(text)) == text
+
+
+def test_a_line_feed_typed_behind_a_carriage_return_joins_it():
+    lines = Lines("a\rb")
+
+    lines.apply(Change("\n", Position(1, 0), Position(1, 0)), "utf-16")
+
+    assert lines._lines == ["a\r\n", "b"]
 
 
 @pytest.mark.parametrize(
-    ("encoding", "character", "offset"),
+    ("text", "position", "result"),
     [
-        ("utf-16", 1, 1),
-        ("utf-16", 3, 2),
-        ("utf-16", 2, 1),
-        ("utf-8", 5, 2),
-        ("utf-8", 3, 1),
-        ("utf-32", 2, 2),
-        ("utf-16", 99, 3),
+        ("abc", Position(0, 99), "abcX"),
+        ("abc", Position(7, 3), "abcX"),
+        ("abc\n", Position(1, 5), "abc\nX"),
+        ("a😀b", Position(0, 2), "aX😀b"),
+        ("", Position(3, 3), "X"),
+        ("abc", Position(-1, -5), "Xabc"),
     ],
 )
-def test_positions_count_units_of_the_encoding_and_stay_inside_the_line(encoding, character, offset):
-    text = "a😀b\nnext"
+def test_positions_that_are_nowhere_are_the_nearest_place(text, position, result):
+    lines = Lines(text)
 
-    assert offset_at(text, line_starts(text), Position(0, character), encoding) == offset
+    lines.apply(Change("X", position, position), "utf-16")
 
-
-def test_a_position_behind_the_end_is_the_end():
-    assert offset_at("abc", [0], Position(7, 0), "utf-16") == 3
-    assert offset_at("abc", [0], Position(0, 99), "utf-16") == 3
+    assert lines.text == result
 
 
 @pytest.mark.parametrize(
-    ("data", "text"),
+    "data",
     [
-        (b"plain", "plain"),
-        (b"\xef\xbb\xbfwith a mark", "with a mark"),
-        ("mörk".encode("utf-16"), "mörk"),
-        (b"bin\0ary", None),
-        ("é".encode("latin-1"), None),
+        b"plain\r\nwith\rmixed\nends",
+        codecs.BOM_UTF8 + "mit Märchen\n".encode(),
+        codecs.BOM_UTF16_LE + "mörk\r\n".encode("utf-16-le"),
+        codecs.BOM_UTF16_BE + "mörk".encode("utf-16-be"),
+        b"",
+        codecs.BOM_UTF8,
     ],
 )
-def test_what_is_no_text_is_not_taken_for_one(data, text):
-    decoded = decode(data)
+def test_what_is_decoded_can_be_written_back_byte_for_byte(data):
+    assert decode(data).encode() == data
 
-    assert (decoded.text if decoded else None) == text
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"bin\0ary",
+        b"text" * 3000 + b"\0",
+        "é".encode("latin-1"),
+        "日本".encode("shift-jis"),
+        b"x" * (1 << 20) + b"\xff",
+        "hi".encode("utf-16-le"),
+        codecs.BOM_UTF16_LE + b"\x00\xd8",
+        b"\x89PNG\r\n\x1a\n\0",
+    ],
+)
+def test_what_could_not_be_written_back_is_no_text(data):
+    assert decode(data) is None
+
+
+def test_the_usual_line_end_is_the_most_frequent():
+    assert usual_line_end(whole_lines("a\r\nb\r\nc\n")) == "\r\n"
+    assert usual_line_end(["no end"]) == "\n"
+    assert isinstance(decode(b"x"), Decoded)

@@ -1,0 +1,50 @@
+"""Paths outside of the workspace folders: the user decides, and is shown where a path really leads."""
+
+import uuid
+from pathlib import Path
+
+from odin_lsp.errors import PermissionDenied
+from odin_lsp.ports import Editor, Option, Question
+from odin_lsp.workspace.uris import printable
+
+OPTIONS = (
+    Option("allow_once", "Allow once"),
+    Option("allow_session", "Allow this folder in this session"),
+    Option("deny", "Deny"),
+)
+
+
+class OutsideGate:
+    """One session's; what was allowed ends with it."""
+
+    def __init__(self, editor: Editor) -> None:
+        self._editor = editor
+        self._folders: set[Path] = set()
+
+    async def allow(self, path: Path, name: str) -> None:
+        """`path` is canonical, `name` what the model wrote. No answer is a no."""
+        if any(path.is_relative_to(folder) for folder in self._folders):
+            return
+        written = "" if name == str(path) else f" (written as {printable(name)})"
+        question = Question(
+            question_id=uuid.uuid4().hex,
+            kind="outside",
+            title=f"May Odin look at {printable(str(path))}?",
+            detail=f"It is outside of the workspace folders{written}.",
+            paths=(str(path),),
+            options=OPTIONS,
+        )
+        answer = await self._editor.ask(question)
+        match answer.option_ids if answer else ():
+            case ("allow_once",):
+                return
+            case ("allow_session",):
+                self._folders.add(_folder_of(path))
+            case _:
+                raise PermissionDenied(
+                    f"{printable(str(path))} is outside the workspace folders, and the user did not allow it"
+                )
+
+
+def _folder_of(path: Path) -> Path:
+    return path if path.is_dir() else path.parent

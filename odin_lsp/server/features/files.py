@@ -1,0 +1,83 @@
+"""Files that change outside of the editor's documents: told by the client, or found out by watching."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from odin_lsp.config import FILE_NAME
+from odin_lsp.server.rpc import ClientError
+from odin_lsp.workspace.buffers import moved
+from odin_lsp.workspace.uris import path_of
+from odin_lsp.workspace.watch import Watcher
+
+if TYPE_CHECKING:
+    from odin_lsp.server.server import OdinServer
+
+EVERYTHING = types.FileOperationRegistrationOptions(
+    [types.FileOperationFilter(types.FileOperationPattern("**/*"), scheme="file")]
+)
+
+
+def register(server: "OdinServer") -> None:
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def did_change_watched_files(params: types.DidChangeWatchedFilesParams) -> None:
+        changed(server, {path for event in params.changes if (path := path_of(event.uri))})
+
+    @server.feature(types.WORKSPACE_DID_CREATE_FILES, EVERYTHING)
+    def did_create_files(params: types.CreateFilesParams) -> None:
+        changed(server, {path for file in params.files if (path := path_of(file.uri))})
+
+    @server.feature(types.WORKSPACE_DID_DELETE_FILES, EVERYTHING)
+    def did_delete_files(params: types.DeleteFilesParams) -> None:
+        changed(server, {path for file in params.files if (path := path_of(file.uri))})
+
+    @server.feature(types.WORKSPACE_DID_RENAME_FILES, EVERYTHING)
+    def did_rename_files(params: types.RenameFilesParams) -> None:
+        uris = [uri for file in params.files for uri in (file.old_uri, file.new_uri)]
+        changed(server, {path for uri in uris if (path := path_of(uri))})
+
+
+async def follow(server: "OdinServer") -> None:
+    """Have the client tell of changes; where it cannot, watch."""
+    if server.editor.abilities.watched_files:
+        watcher = types.FileSystemWatcher("**/*")
+        registration = types.Registration(
+            "odin-files",
+            types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+            types.DidChangeWatchedFilesRegistrationOptions([watcher]),
+        )
+        try:
+            params = types.RegistrationParams([registration])
+            await server.rpc.ask_client(types.CLIENT_REGISTER_CAPABILITY, params, server.client_timeout)
+        except (ClientError, TimeoutError):
+            pass
+        else:
+            return
+    server.watcher = Watcher(lambda: _folders(server), lambda paths: changed(server, paths))
+    await server.watcher.run()
+
+
+def changed(server: "OdinServer", paths: set[Path]) -> None:
+    """Forget what was read of these files, and say so to an editor that still shows the old text."""
+    files = server.core.files
+    for path in paths:
+        files.cache.forget(path)
+    if any(path.name == FILE_NAME and path.parent in server.roots for path in paths):
+        server.configure()
+        server.report_config_problems()
+    stale = [it.uri for it in server.buffers if it.path in paths and not it.unsaved and moved(it)]
+    if stale and server.editor.abilities.reload:
+        server.background(_reload(server, stale))
+
+
+async def _reload(server: "OdinServer", uris: list[str]) -> None:
+    try:
+        await server.rpc.ask_client("odin/reload", {"uris": uris}, server.client_timeout)
+    except (ClientError, TimeoutError):
+        return
+
+
+def _folders(server: "OdinServer") -> set[Path]:
+    open_in = {it.path.parent for it in server.buffers if it.path is not None}
+    return open_in | set(server.roots)

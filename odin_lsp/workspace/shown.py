@@ -1,0 +1,68 @@
+"""What a model has been shown of each file. Whether an edit is allowed depends on this, not on what is cached."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MAX_FILES = 500
+
+
+@dataclass(slots=True)
+class ShownFile:
+    lines: dict[int, str] = field(default_factory=dict[int, str])
+    """The text of each line, without its end, as it was when it was shown."""
+    size: int = 0
+    total: int | None = None
+    """Lines in the file, if that is known."""
+    at: float = 0.0
+
+    @property
+    def is_whole(self) -> bool:
+        return self.total is not None and len(self.lines) >= self.total
+
+
+class Shown:
+    """One conversation's view of the workspace."""
+
+    def __init__(self) -> None:
+        self._files: OrderedDict[Path, ShownFile] = OrderedDict()
+
+    def __iter__(self) -> Iterator[tuple[Path, ShownFile]]:
+        return iter(tuple(self._files.items()))
+
+    def of(self, path: Path) -> ShownFile | None:
+        return self._files.get(path)
+
+    def note(self, path: Path, start: int, lines: Sequence[str], *, size: int = 0, total: int | None = None) -> None:
+        """Lines from `start` on, counted from 1, were shown."""
+        file = self._files.setdefault(path, ShownFile())
+        if total is not None and file.total not in (None, total):
+            file.lines.clear()  # the file has changed in length: line numbers mean something else now
+        file.lines.update(enumerate(lines, start))
+        file.size, file.total, file.at = size or file.size, total if total is not None else file.total, time.time()
+        self._files.move_to_end(path)
+        if len(self._files) > MAX_FILES:
+            self._files.popitem(last=False)
+
+    def covers(self, path: Path, start: int, current: Sequence[str]) -> bool:
+        """Whether the lines that now stand at `start` were shown, there and as they are."""
+        file = self._files.get(path)
+        return file is not None and all(file.lines.get(number) == line for number, line in enumerate(current, start))
+
+    def missing(self, path: Path, start: int, current: Sequence[str]) -> list[tuple[int, int]]:
+        """The ranges among these lines that were not shown as they are."""
+        file = self._files.get(path)
+        ranges: list[tuple[int, int]] = []
+        for number, line in enumerate(current, start):
+            if file is not None and file.lines.get(number) == line:
+                continue
+            if ranges and ranges[-1][1] == number - 1:
+                ranges[-1] = (ranges[-1][0], number)
+            else:
+                ranges.append((number, number))
+        return ranges
+
+    def forget(self, path: Path) -> None:
+        self._files.pop(path, None)
