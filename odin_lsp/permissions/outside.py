@@ -5,6 +5,7 @@ from pathlib import Path
 
 from odin_lsp.errors import PermissionDenied
 from odin_lsp.ports import Editor, Option, Question
+from odin_lsp.workspace.files import vouches
 from odin_lsp.workspace.uris import printable
 
 OPTIONS = (
@@ -39,7 +40,9 @@ class OutsideGate:
             case ("allow_once",):
                 return
             case ("allow_session",):
-                self._folders.add(_folder_of(path))
+                folder = _folder_of(path)
+                if vouches(folder):
+                    self._folders.add(folder)
             case _:
                 raise PermissionDenied(
                     f"{printable(str(path))} is outside the workspace folders, and the user did not allow it"

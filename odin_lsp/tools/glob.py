@@ -5,6 +5,7 @@ from pathlib import Path
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput, clipped, marks
+from odin_lsp.workspace.globs import MAX_PATTERN_CHARS, as_text, compiled
 from odin_lsp.workspace.uris import printable
 
 MAX_BRACES = 64
@@ -30,18 +31,21 @@ class Glob(Tool[GlobParams]):
     async def execute(self, params: GlobParams, context: ToolContext) -> ToolOutput:
         if not params.pattern.strip():
             raise ToolError("the pattern is empty; `**/*` finds everything")
-        from pathspec import GitIgnoreSpec
-
-        wanted = GitIgnoreSpec.from_lines(f"/{pattern.lstrip('/')}" for pattern in braces(params.pattern))
-        found = [
-            path
-            for folder in await context.folders(params.path)
-            for path in await context.search.files(folder)
-            if wanted.match_file(path.relative_to(folder).as_posix())
-        ]
+        if len(params.pattern) > MAX_PATTERN_CHARS:
+            raise ToolError(f"the pattern is longer than {MAX_PATTERN_CHARS} characters")
+        try:
+            wanted = compiled(f"/{pattern.lstrip('/')}" for pattern in braces(params.pattern))
+        except ValueError as error:
+            raise ToolError(f"{printable(params.pattern)} is not a pattern: {error}") from None
+        found, notes = list[Path](), list[str]()
+        for folder in await context.folders(params.path):
+            paths, complete = await context.search.files(folder)
+            found += [path for path in paths if wanted.match_file(as_text(path.relative_to(folder).as_posix()))]
+            notes += [] if complete else ["(there are more files than could be listed; search a folder further down)"]
         found.sort(key=lambda path: (-_modified(path), str(path)))
         return ToolOutput(
-            data=clipped([printable(str(path)) + marks(path, context) for path in found], "files") or "No files found",
+            data=clipped([*(printable(str(path)) + marks(path, context) for path in found), *notes], "files")
+            or "No files found",
             description=f"found {len(found)} files for {params.pattern}",
         )
 

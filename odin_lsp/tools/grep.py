@@ -61,8 +61,9 @@ class Grep(Tool[GrepParams]):
     async def execute(self, params: GrepParams, context: ToolContext) -> ToolOutput:
         folders = await context.folders(params.path)
         for folder in folders:
-            if not folder.exists():
-                raise ToolError(f"{printable(str(folder))} does not exist")
+            if not folder.is_dir() and not folder.is_file():
+                kind = "is neither a file nor a folder" if folder.exists() else "does not exist"
+                raise ToolError(f"{printable(str(folder))} {kind}")
         query = Query(
             pattern=params.pattern,
             output_mode=params.output_mode,
@@ -99,7 +100,7 @@ class Grep(Tool[GrepParams]):
 def _note_shown(hits: list[Hit], count: int, context: ToolContext) -> None:
     """A line that a search showed in full has been seen like one that was read."""
     for hit in hits[:count]:
-        if len(hit.text) < MAX_COLUMNS:
+        if len(hit.text.encode()) < MAX_COLUMNS:
             context.shown.note(hit.path, hit.line, [hit.text])
 
 

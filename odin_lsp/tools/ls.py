@@ -33,14 +33,15 @@ class LS(Tool[LSParams]):
     async def execute(self, params: LSParams, context: ToolContext) -> ToolOutput:
         folder = await context.reach(params.path)
         try:
-            entries = sorted(islice(os.scandir(folder), MAX_ENTRIES + 1), key=lambda entry: entry.name)
+            with os.scandir(folder) as scan:
+                entries = sorted(islice(scan, MAX_ENTRIES + 1), key=lambda entry: entry.name)
         except NotADirectoryError:
-            raise ToolError(f"{folder} is a file; use Read") from None
+            raise ToolError(f"{printable(str(folder))} is a file; use Read") from None
         except OSError as error:
-            raise ToolError(f"{folder} cannot be listed: {error.strerror}") from None
+            raise ToolError(f"{printable(str(folder))} cannot be listed: {error.strerror}") from None
         more = [f"(more than {MAX_ENTRIES:,} entries; use Glob)"] if len(entries) > MAX_ENTRIES else []
         lines = [
-            f"- {printable(entry.name)}{'/' if entry.is_dir() else marks(Path(entry.path), context)}"
+            f"- {printable(entry.name)}{_mark(entry, context)}"
             for entry in entries[:MAX_ENTRIES]
             if not self._hidden(entry, params.ignore, context)
         ]
@@ -52,3 +53,7 @@ class LS(Tool[LSParams]):
     def _hidden(self, entry: os.DirEntry[str], ignore: tuple[str, ...], context: ToolContext) -> bool:
         left_out = entry.name == ".git" or any(fnmatch(entry.name, glob) for glob in ignore)
         return left_out or context.files.ignore.hides(Path(entry.path))
+
+
+def _mark(entry: os.DirEntry[str], context: ToolContext) -> str:
+    return "/" if entry.is_dir(follow_symlinks=False) else marks(Path(entry.path), context)

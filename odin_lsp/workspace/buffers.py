@@ -2,7 +2,8 @@
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+import stat
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from odin_lsp.workspace.text import Change, Lines, PositionEncoding, decode
 from odin_lsp.workspace.uris import document_key, path_of
 
 Stamp = tuple[int, int, int]
+MAX_COMPARED = 64 * 1024 * 1024
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
@@ -46,6 +48,8 @@ class Buffers:
         self.encoding: PositionEncoding = "utf-16"
         self._by_key: dict[str, Buffer] = {}
         self._by_path: dict[Path, Buffer] = {}
+        self.watchers: list[Callable[[Buffer], None]] = []
+        """Called after each step of a change, and when a document is opened, saved or closed."""
 
     def __iter__(self) -> Iterator[Buffer]:
         return iter(tuple(self._by_key.values()))
@@ -54,13 +58,14 @@ class Buffers:
         """A second `didOpen` is taken at its word: what it says is on the screen."""
         self.close(uri)
         name = path_of(uri)
-        path = name.resolve() if name is not None else None
+        path = Path(os.path.realpath(name)) if name is not None else None
         disk = look(path)
         unsaved = disk is not None and disk.digest != digest_of(text)
         buffer = Buffer(uri, path, version, Lines(text), unsaved=unsaved or disk is None, disk=disk)
         self._by_key[document_key(uri)] = buffer
         if path is not None:
             self._by_path[path] = buffer
+        self._tell(buffer)
 
     def change(self, uri: str, version: int, changes: Sequence[Change]) -> None:
         buffer = self.of_uri(uri)
@@ -74,18 +79,26 @@ class Buffers:
                 buffer.synchronised = False
             if buffer.synchronised:
                 buffer.lines.apply(change, self.encoding)
-        buffer.version = version
-        buffer.unsaved = True
+            buffer.unsaved = True
+            if change is changes[-1]:
+                buffer.version = version
+            self._tell(buffer)
 
     def save(self, uri: str) -> None:
         if buffer := self.of_uri(uri):
             buffer.unsaved = False
             buffer.disk = look(buffer.path)
+            self._tell(buffer)
 
     def close(self, uri: str) -> None:
         buffer = self._by_key.pop(document_key(uri), None)
         if buffer is not None and buffer.path is not None and self._by_path.get(buffer.path) is buffer:
             del self._by_path[buffer.path]
+            self._tell(buffer)
+
+    def _tell(self, buffer: Buffer) -> None:
+        for watcher in self.watchers:
+            watcher(buffer)
 
     def of_uri(self, uri: str) -> Buffer | None:
         return self._by_key.get(document_key(uri))
@@ -114,8 +127,8 @@ def moved(buffer: Buffer) -> bool:
     if stamp_of(status) == buffer.disk.stamp:
         return False
     now = look(buffer.path)
-    if now is None or now.digest in (buffer.disk.digest, digest_of(buffer.text)):
-        buffer.disk = now or buffer.disk
+    if now is not None and now.digest in (buffer.disk.digest, digest_of(buffer.text)):
+        buffer.disk = now
         return False
     return True
 
@@ -125,8 +138,10 @@ def look(path: Path | None) -> DiskText | None:
     if path is None:
         return None
     try:
-        stamp = stamp_of(path.stat())
-        content = decode(path.read_bytes()) if path.is_file() else None
+        status = path.stat()
+        stamp = stamp_of(status)
+        readable = stat.S_ISREG(status.st_mode) and status.st_size <= MAX_COMPARED
+        content = decode(path.read_bytes()) if readable else None
     except OSError:
         return None
     return DiskText(stamp, digest_of(content.text)) if content else None

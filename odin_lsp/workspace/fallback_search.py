@@ -7,17 +7,20 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-import pathspec
-
+from odin_lsp.workspace.globs import as_text, compiled, compiled_leniently
 from odin_lsp.workspace.text import decode, split_lines
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 TYPES = {
     "py": "*.py", "js": "*.js", "ts": "*.ts", "rust": "*.rs", "go": "*.go", "java": "*.java", "c": "*.[ch]",
     "cpp": "*.[ch]pp", "md": "*.md", "json": "*.json", "yaml": "*.y*ml", "toml": "*.toml", "html": "*.html",
     "css": "*.css", "sh": "*.sh",
 }  # fmt: skip
+MAX_FILE_BYTES = 64 * 1024 * 1024
 Accepts = Callable[[Path], bool]
 
 
@@ -77,23 +80,29 @@ def _fail(message: str) -> NoReturn:
     sys.exit(2)
 
 
-def _walk(folder: Path, ignored: tuple[tuple[Path, pathspec.GitIgnoreSpec], ...] = ()) -> Iterator[Path]:
+def _walk(root: Path) -> Iterator[Path]:
     """The files below, without what a `.gitignore` on the way leaves out."""
-    rules = folder / ".gitignore"
-    if rules.is_file():
-        ignored = (
-            *ignored,
-            (folder, pathspec.GitIgnoreSpec.from_lines(rules.read_text(errors="replace").splitlines())),
-        )
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        path = Path(entry.path)
-        name = "/" if entry.is_dir(follow_symlinks=False) else ""
-        if any(spec.match_file(path.relative_to(base).as_posix() + name) for base, spec in ignored):
+    todo: list[tuple[str, tuple[tuple[str, GitIgnoreSpec], ...]]] = [(str(root), ())]
+    while todo:
+        folder, ignored = todo.pop()
+        try:
+            with os.scandir(folder) as scan:
+                entries = sorted(scan, key=lambda entry: entry.name)
+        except OSError:
             continue
-        if entry.is_dir(follow_symlinks=False):
-            yield from _walk(path, ignored)
-        elif entry.is_file(follow_symlinks=False):
-            yield path
+        if any(entry.name == ".gitignore" and entry.is_file(follow_symlinks=False) for entry in entries):
+            text = Path(folder, ".gitignore").read_text(encoding="utf-8", errors="replace")
+            found = compiled_leniently(text.splitlines())
+            ignored = (*ignored, (folder, found)) if found is not None else ignored
+        for entry in entries:
+            is_folder = entry.is_dir(follow_symlinks=False)
+            name = entry.path + ("/" if is_folder else "")
+            if any(spec.match_file(as_text(name[len(base) + 1 :])) for base, spec in ignored):
+                continue
+            if is_folder:
+                todo.append((entry.path, ignored))
+            elif entry.is_file(follow_symlinks=False):
+                yield Path(entry.path)
 
 
 def _filter(options: Options) -> Accepts:
@@ -101,16 +110,21 @@ def _filter(options: Options) -> Accepts:
     if kind and kind not in options.types:
         _fail(f"unrecognized file type: {kind}")
     # As in rg: what starts with `!` is left out; other globs mean that only what they match counts.
-    only = pathspec.GitIgnoreSpec.from_lines(glob for glob in options.globs if not glob.startswith("!"))
-    without = pathspec.GitIgnoreSpec.from_lines(glob[1:] for glob in options.globs if glob.startswith("!"))
-    kinds = pathspec.GitIgnoreSpec.from_lines([options.types[kind]] if kind else [])
+    try:
+        only = compiled(glob for glob in options.globs if not glob.startswith("!"))
+        without = compiled(glob[1:] for glob in options.globs if glob.startswith("!"))
+        kinds = compiled([options.types[kind]] if kind else [])
+    except ValueError as error:
+        _fail(f"error parsing glob: {error}")
+
+    here = Path.cwd()
 
     def accepts(path: Path) -> bool:
-        name = path.relative_to(Path.cwd()).as_posix() if path.is_relative_to(Path.cwd()) else path.as_posix()
+        name = as_text(path.relative_to(here).as_posix() if path.is_relative_to(here) else path.as_posix())
         return not (
             without.match_file(name)
             or (len(only) and not only.match_file(name))
-            or (len(kinds) and not kinds.match_file(path.name))
+            or (len(kinds) and not kinds.match_file(as_text(path.name)))
         )
 
     return accepts
@@ -118,7 +132,7 @@ def _filter(options: Options) -> Accepts:
 
 def _text(path: Path) -> str | None:
     try:
-        content = decode(path.read_bytes())
+        content = decode(path.read_bytes()) if path.stat().st_size <= MAX_FILE_BYTES else None
     except OSError:
         return None
     return content.text if content else None

@@ -1,12 +1,13 @@
 """The only code that opens files of the workspace; every path passes through `resolve`."""
 
+import codecs
 import errno
 import os
 import re
 import stat
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,7 +22,8 @@ from odin_lsp.workspace.uris import printable, refusal
 MAX_SCAN_BYTES = 512 * 1024 * 1024
 CHUNK = 1 << 20
 LONGEST_LINE = 64 * 1024
-_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r(?!\Z))")
+_LINE = re.compile(rb"[^\r\n]*+(?:\r\n|\n|\r|\Z)")
+"""Always matches: a line that has no end yet must not make it look again from every byte."""
 UNSAVED = "unsaved changes are shown"
 MOVED = "the file has changed on disk under the editor; this is the editor's text"
 UNKNOWN = "the editor's text of this file is not known; this is what is on disk"
@@ -82,21 +84,24 @@ class Files:
             hint = f"; did you mean {self.roots[0] / name}?" if self.roots and not name.startswith("/") and name else ""
             raise ToolError(reason + (hint if "absolute" in reason else ""))
         path = Path(name)
+        hidden = PermissionDenied(f"{printable(name)} is not for you to read; the user's settings or its name say so")
+        if self.ignore.hides(Path(os.path.normpath(path))):
+            raise hidden
         try:
             real = path.resolve()
             real.lstat()
-        except FileNotFoundError:
-            real = path.resolve()
+        except (FileNotFoundError, NotADirectoryError):
+            real = _where_it_would_be(path)
         except (RuntimeError, OSError) as error:
             reason = "a loop of symbolic links" if getattr(error, "errno", errno.ELOOP) == errno.ELOOP else error
             raise ToolError(f"{printable(name)} cannot be opened: {getattr(reason, 'strerror', reason)}") from None
-        if self.ignore.hides(real) or self.ignore.hides(Path(os.path.normpath(path))):
-            raise PermissionDenied(f"{printable(name)} is not for you to read; the user's settings or its name say so")
+        if self.ignore.hides(real):
+            raise hidden
         return Place(real, self.contains(real))
 
     def contains(self, path: Path) -> bool:
         """Inside a workspace folder. The whole disk or the user's home as a folder vouches for nothing."""
-        return any(path.is_relative_to(root) for root in self.roots if root not in (Path("/"), Path.home()))
+        return any(path.is_relative_to(root) for root in self.roots if vouches(root))
 
     def shown(self, path: Path) -> str:
         """The path as people in this workspace call it."""
@@ -116,7 +121,9 @@ class Files:
                 return FileText(path, cached.text, note=note, form=cached)
             if status.st_size > self.cache.settings.max_file_size:
                 raise ToolError(f"{printable(str(path))} has {status.st_size:,} bytes; read a part of it, or use Grep")
-            data = file.read()
+            data = _read(path, file, self.cache.settings.max_file_size + 1)
+            if len(data) > self.cache.settings.max_file_size:
+                raise ToolError(f"{printable(str(path))} does not end; it is not read")
         content = _text(path, data)
         if not self.cache.same(path, stamp, data):
             self.cache.put(path, stamp, data, content)
@@ -128,7 +135,8 @@ class Files:
         if buffer is None or not buffer.synchronised:
             with _opened(path) as (file, status):
                 if status.st_size > self.cache.settings.max_file_size:
-                    return self._scanned(path, file, status, start, count)
+                    note = UNKNOWN if buffer is not None else ""
+                    return replace(self._scanned(path, file, status, start, count), note=note)
         text = self.read(path)
         lines = whole_lines(text.text)
         return Window(path, lines[start - 1 : start - 1 + count], len(lines), len(text.text), text.unsaved, text.note)
@@ -156,6 +164,19 @@ class Files:
         if lines and whole:
             self.cache.put_part(path, stamp, status.st_size, start, lines, total)
         return Window(path, lines, total, status.st_size)
+
+
+def _where_it_would_be(path: Path) -> Path:
+    try:
+        return Path(os.path.realpath(path))
+    except OSError:
+        raise ToolError(f"{printable(str(path))} changes while it is looked up; try again") from None
+
+
+def vouches(root: Path) -> bool:
+    """Whether being in this folder says something about a file: in the user's home, or above it, everything is."""
+    home = Path.home().resolve()
+    return root != home and root not in home.parents
 
 
 @contextmanager
@@ -192,19 +213,18 @@ def _scan(path: Path, file: BinaryIO, start: int, count: int) -> tuple[list[str]
     lines: list[str] = []
     whole, number, scanned, rest = True, 0, 0, b""
     while scanned < MAX_SCAN_BYTES and len(lines) < count:
-        chunk = file.read(CHUNK)
+        chunk = _read(path, file, CHUNK)
         scanned += len(chunk)
-        ended = not chunk
-        found = [rest] if ended and rest else _LINE.findall(rest + chunk)
-        rest = b"" if ended else (rest + chunk)[sum(map(len, found)) :]
+        pieces = _pieces(rest + chunk, final=not chunk)
+        rest = b"" if not chunk else pieces.pop()
         if len(rest) > 2 * LONGEST_LINE:
-            rest = rest[: LONGEST_LINE + 1]
-        for line in found:
+            rest = rest[: 2 * LONGEST_LINE - 1] + rest[-1:]
+        for piece in pieces:
             number += 1
             if start <= number < start + count:
-                whole = whole and len(line) <= LONGEST_LINE
-                lines.append(_text(path, line[:LONGEST_LINE], cut=len(line) > LONGEST_LINE).text)
-        if ended:
+                whole = whole and len(piece) <= LONGEST_LINE
+                lines.append(_line(path, piece))
+        if not chunk:
             return lines, number, whole
     if len(lines) < count and scanned >= MAX_SCAN_BYTES:
         raise ToolError(
@@ -213,8 +233,37 @@ def _scan(path: Path, file: BinaryIO, start: int, count: int) -> tuple[list[str]
     return lines, None, whole
 
 
-def _text(path: Path, data: bytes, *, cut: bool = False) -> Decoded:
-    content = decode(data) or (decode(data[:-3].decode("utf-8", "ignore").encode()) if cut else None)
+def _pieces(data: bytes, *, final: bool) -> list[bytes]:
+    """The lines with their ends; unless it is the end of the file the last piece is what may still go on."""
+    pieces = [match[0] for match in _LINE.finditer(data)]
+    if final:
+        return [piece for piece in pieces if piece]
+    if len(pieces) > 1 and not pieces[-2].endswith(b"\n"):
+        pieces.pop()  # nothing; the piece before it has no end yet, or one that a line feed may follow
+    return pieces
+
+
+def _read(path: Path, file: BinaryIO, size: int) -> bytes:
+    try:
+        return file.read(size)
+    except OSError as error:
+        raise ToolError(f"{printable(str(path))} cannot be read: {error.strerror}") from None
+
+
+def _line(path: Path, data: bytes) -> str:
+    """A line of a file that is not decoded as a whole; a very long one is cut, at a character."""
+    cut = data[:LONGEST_LINE]
+    try:
+        text, used = codecs.utf_8_decode(cut, "strict", len(data) <= LONGEST_LINE)
+    except UnicodeDecodeError:
+        text, used = "\0", 0
+    if "\0" in text:
+        raise ToolError(f"{printable(str(path))} is not text")
+    return text if used or not data else ""
+
+
+def _text(path: Path, data: bytes) -> Decoded:
+    content = decode(data)
     if content is None:
         raise ToolError(f"{printable(str(path))} is not text that could be written back as it is ({len(data):,} bytes)")
     return content

@@ -1,18 +1,22 @@
 """Files that no tool shows to a model: secrets, what the settings deny, what a `.odinignore` leaves out."""
 
 import os
-from collections.abc import Sequence
+import stat
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from odin_lsp.config import FileRules
+from odin_lsp.workspace.globs import as_text, compiled_leniently
+from odin_lsp.workspace.text import split_lines
 from odin_lsp.workspace.uris import folded
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 FILE_NAME = ".odinignore"
+MAX_RULES_CHARS = 1 << 20
 SECRET_NAMES = (
     ".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "*.keystore", "*.jks", "*.kdbx", "id_rsa", "id_dsa",
     "id_ecdsa", "id_ed25519", ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd", "kubeconfig",
@@ -23,12 +27,7 @@ PUBLIC_NAMES = (".env.example", ".env.sample", ".env.template")
 
 
 def is_secret(path: PurePath) -> bool:
-    name = folded(path.name)
-    if name in PUBLIC_NAMES:
-        return False
-    return any(fnmatchcase(name, secret) for secret in SECRET_NAMES) or any(
-        folded(part) in SECRET_FOLDERS for part in path.parts
-    )
+    return any(_is_secret_name(folded(part)) for part in path.parts)
 
 
 class Ignore:
@@ -36,39 +35,46 @@ class Ignore:
         self.roots = roots
         self._deny = _Rules(rules.deny)
         self._allow = _Rules(rules.allow)
-        self._files: dict[Path, tuple[int, GitIgnoreSpec | None]] = {}
+        self._files: dict[str, tuple[int, GitIgnoreSpec | None]] = {}
 
     def hides(self, path: Path) -> bool:
         """Whether the file at this path, if there is one, is none of the model's business."""
-        root = next((root for root in self.roots if path.is_relative_to(root)), None)
-        name = path.relative_to(root).as_posix() if root else path.as_posix().lstrip("/")
-        if self._deny.match(path, name) or (root is not None and self._left_out(root, PurePath(name))):
+        around = sorted((root for root in self.roots if path.is_relative_to(root)), key=lambda root: len(root.parts))
+        names = [path.relative_to(root).as_posix() for root in around] or [path.as_posix().lstrip("/")]
+        if any(self._deny.match(path, name) for name in names):
             return True
-        return is_secret(PurePath(name)) and not self._allow.match(path, name)
+        if around and self._left_out(str(around[0]), PurePath(names[0]).parts):
+            return True
+        return is_secret(PurePath(names[-1])) and not any(self._allow.match(path, name) for name in names)
 
-    def _left_out(self, root: Path, name: PurePath) -> bool:
+    def _left_out(self, folder: str, parts: Sequence[str]) -> bool:
         """As git reads nested `.gitignore`s: the deepest rule decides; what is in a folder left out stays out."""
-        parents = [*reversed(name.parents), name]
-        for depth, place in enumerate(parents[1:], 1):
+        rules: list[tuple[int, GitIgnoreSpec]] = []
+        for depth, part in enumerate(parts):
+            if (found := self._rules_in(folder)) is not None:
+                rules.append((depth, found))
+            folder = f"{folder}/{part}"
             verdict = None
-            for folder in parents[:depth]:
-                if (rules := self._rules_in(root / folder)) is not None:
-                    inner = place.relative_to(folder).as_posix() + ("" if place == name else "/")
-                    found = rules.check_file(inner).include
-                    verdict = found if found is not None else verdict
+            for start, spec in rules:
+                inner = as_text("/".join(parts[start : depth + 1]))
+                # `private/` means the folder as well as what is in it, and nobody is told whether it is one.
+                for spelling in (inner, f"{inner}/"):
+                    include = spec.check_file(spelling).include
+                    verdict = include if include is not None else verdict
             if verdict:
                 return True
         return False
 
-    def _rules_in(self, folder: Path) -> "GitIgnoreSpec | None":
+    def _rules_in(self, folder: str) -> "GitIgnoreSpec | None":
+        name = f"{folder}/{FILE_NAME}"
         try:
-            stamp = os.stat(folder / FILE_NAME).st_mtime_ns  # noqa: PTH116 - called for every folder of every hit
-        except OSError:
+            status = os.stat(name)  # noqa: PTH116 - called for every folder of every hit
+        except (OSError, ValueError):
             return None
         known = self._files.get(folder)
-        if known is None or known[0] != stamp:
-            lines = (folder / FILE_NAME).read_text(encoding="utf-8", errors="replace").splitlines()
-            known = self._files[folder] = (stamp, _spec(lines))
+        if known is None or known[0] != status.st_mtime_ns:
+            text = _start_of(name) if stat.S_ISREG(status.st_mode) else ""
+            known = self._files[folder] = (status.st_mtime_ns, compiled_leniently(split_lines(text)))
         return known[1]
 
 
@@ -76,24 +82,40 @@ class _Rules:
     """Patterns of the settings: relative to each workspace folder, or absolute."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
-        spelled = [_spelled(pattern) for pattern in patterns]
-        self._absolute = _spec([it for it in spelled if it.startswith("/")])
-        self._relative = _spec([it for it in spelled if not it.startswith("/")])
+        spelled = [_folded(it) for pattern in patterns for it in _spelled(pattern)]
+        self._absolute = compiled_leniently([it for it in spelled if it.startswith("/")])
+        self._relative = compiled_leniently([it for it in spelled if not it.startswith("/")])
 
     def match(self, path: Path, name: str) -> bool:
-        found = self._absolute is not None and self._absolute.match_file(path.as_posix().lstrip("/"))
-        return found or (self._relative is not None and self._relative.match_file(name))
+        found = self._absolute is not None and self._absolute.match_file(_folded(path.as_posix().lstrip("/")))
+        return found or (self._relative is not None and self._relative.match_file(_folded(name)))
 
 
-def _spec(lines: Sequence[str]) -> "GitIgnoreSpec | None":
-    if not lines:
-        return None
-    from pathspec import GitIgnoreSpec
-
-    return GitIgnoreSpec.from_lines(lines)
+def _is_secret_name(name: str) -> bool:
+    if name in PUBLIC_NAMES:
+        return False
+    return name in SECRET_FOLDERS or any(fnmatchcase(name, secret) for secret in SECRET_NAMES)
 
 
-def _spelled(pattern: str) -> str:
-    """`~`, `$HOME`, backslashes and a slash at the end mean the same as what they stand for."""
+def _start_of(name: str) -> str:
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, encoding="utf-8", errors="replace", newline="") as file:
+            return file.read(MAX_RULES_CHARS)
+    except OSError:
+        return ""
+
+
+def _spelled(pattern: str) -> Iterator[str]:
+    """`~`, `$HOME`, backslashes and a slash at the end mean the same as what they stand for, and so does a link."""
     text = os.path.expanduser(os.path.expandvars(pattern.strip()))  # noqa: PTH111 - a pattern is no path
-    return text.replace("\\", "/").rstrip("/") or "/"
+    text = text.replace("\\", "/").rstrip("/") or "/**"
+    yield text
+    if text.startswith("/"):
+        parts = text.split("/")
+        fixed = next((index for index, part in enumerate(parts) if set(part) & set("*?[")), len(parts))
+        yield "/".join([os.path.realpath("/".join(parts[:fixed]) or "/").rstrip("/"), *parts[fixed:]])
+
+
+def _folded(name: str) -> str:
+    return as_text("/".join(map(folded, name.split("/"))))

@@ -4,6 +4,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from pathlib import Path
 
 MAX_FILES = 500
@@ -45,6 +46,19 @@ class Shown:
         self._files.move_to_end(path)
         if len(self._files) > MAX_FILES:
             self._files.popitem(last=False)
+
+    def follow(self, path: Path, old: Sequence[str], new: Sequence[str]) -> None:
+        """The file was edited by the model itself: what it wrote it has seen, and the rest is where it is now."""
+        file = self._files.get(path)
+        if file is None:
+            return
+        lines: dict[int, str] = {}
+        for kind, first, last, new_first, new_last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            for offset in range(new_last - new_first):
+                number = new_first + offset
+                if kind != "equal" or (first < last and file.lines.get(first + offset + 1) == new[number]):
+                    lines[number + 1] = new[number]
+        file.lines, file.total = lines, len(new) if file.total is not None else None
 
     def covers(self, path: Path, start: int, current: Sequence[str]) -> bool:
         """Whether the lines that now stand at `start` were shown, there and as they are."""

@@ -102,6 +102,26 @@ class Lines:
         return max(0, position.line), _characters(content, max(0, position.character), encoding)
 
 
+def position_at(text: str, offset: int, encoding: PositionEncoding) -> Position:
+    """The position of a character, in the units of the encoding."""
+    before = whole_lines(text[:offset])
+    if before and line_end(before[-1]) is None:
+        line, column = len(before) - 1, before[-1]
+    else:
+        line, column = len(before), ""
+    return Position(line, _units(column, encoding))
+
+
+def _units(text: str, encoding: PositionEncoding) -> int:
+    match encoding:
+        case "utf-32":
+            return len(text)
+        case "utf-16":
+            return len(text) + sum(character > "\uffff" for character in text)
+        case "utf-8":
+            return len(text.encode("utf-8", "surrogatepass"))
+
+
 def whole_lines(text: str) -> list[str]:
     """The lines with their ends; together they are the text."""
     return _LINE.findall(text)

@@ -4,39 +4,47 @@ import os
 import re
 import unicodedata
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 ON_WINDOWS = os.name == "nt"
+_FILE = re.compile(r"file:(?://([^/?#\x00-\x20]*))?(/[^?#\x00-\x1f]*)", re.IGNORECASE)
 _DRIVE = re.compile(r"/?([A-Za-z]):")
-_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+_DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d¹²³])(\..*)?", re.IGNORECASE)
 _BIDI = {"\u061c", "\u200e", "\u200f", *map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))}
 
 
 def document_key(uri: str) -> str:
     """The same for all spellings of one document: percent signs, the case of a drive letter."""
-    parts = urlsplit(uri)
-    if parts.scheme.lower() != "file" or parts.fragment or parts.query:
+    split = _file_parts(uri)
+    if split is None:
         return uri
-    name = unquote(parts.path)
+    host, path = split
+    name = unquote(path, errors="surrogateescape")
     if drive := _DRIVE.match(name):
         name = f"/{drive[1].lower()}:{name[drive.end() :]}"
-    return f"file://{parts.netloc.lower().replace('localhost', '')}{name}"
+    return f"file://{'' if host == 'localhost' else host}{name}"
 
 
 def path_of(uri: str, *, windows: bool = ON_WINDOWS) -> Path | None:
     """The file that `uri` names; `None` for other schemes, other hosts and names that no file can have.
 
     A `#` or `?` that is not encoded would cut the name off: that is another file, so it is none."""
-    parts = urlsplit(uri)
-    if parts.scheme.lower() != "file" or parts.netloc.lower() not in ("", "localhost") or parts.fragment or parts.query:
+    split = _file_parts(uri)
+    if split is None or split[0] not in ("", "localhost"):
         return None
     try:
-        name = unquote(parts.path, errors="strict")
+        name = unquote(split[1], errors="strict")
     except UnicodeDecodeError:
         return None
     if windows:
         name = name.removeprefix("/").replace("/", "\\")
     return None if refusal(name, windows=windows) else Path(name)
+
+
+def _file_parts(uri: str) -> tuple[str, str] | None:
+    """Host and path, not decoded. `urlsplit` drops tabs, line ends and empty fragments, and raises on bad hosts."""
+    found = _FILE.fullmatch(uri)
+    return ((found[1] or "").lower(), found[2]) if found else None
 
 
 def refusal(name: str, *, windows: bool = ON_WINDOWS) -> str | None:
@@ -66,11 +74,21 @@ def _windows_refusal(name: str) -> str | None:
 
 def folded(name: str) -> str:
     """For comparing with names that must not be reached: case, width, composition, the invisible do not count."""
+    if name.isascii() and name.isprintable():
+        return name.lower().rstrip(". ")
     visible = (it for it in unicodedata.normalize("NFKC", name) if unicodedata.category(it) not in ("Cf", "Cc"))
     return unicodedata.normalize("NFKC", "".join(visible)).casefold().rstrip(". ")
 
 
 def printable(name: str) -> str:
     """A file name for people and models: bytes that are no text and what could mislead are escaped."""
-    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return "".join(f"\\u{ord(it):04x}" if it in _BIDI or unicodedata.category(it) == "Cc" else it for it in text)
+    if name.isascii() and name.isprintable():
+        return name
+    return "".join(_printable(character) for character in name)
+
+
+def _printable(character: str) -> str:
+    if "\udc80" <= character <= "\udcff":
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    hidden = character in _BIDI or unicodedata.category(character) in ("Cc", "Cs")
+    return f"\\u{ord(character):04x}" if hidden else character

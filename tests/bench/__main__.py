@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
-from tests.bench import measure
+from tests.bench import measure, workspace
 from tests.bench.endpoint import PAUSE
 from tests.bench.measure import STEPS, Series, percentile_99
 
@@ -32,6 +32,7 @@ BASELINES = f"""
   `Read`, one a step, each of another file of 200 lines; then text. Odin runs as editors start it, over stdio, in Edit
   mode, with the provider's real SDK.
 - First token and cancel use a reply of text only, one delta each {PAUSE * 1000:g} ms.
+- Keystrokes, searches and the cache are measured in one process, without an editor.
 - The fixed prefix is what every request repeats: the system prompt and the tool definitions as JSON.
 """
 
@@ -54,6 +55,8 @@ def main() -> None:
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as workspace:
         rows = asyncio.run(_rows(Path(workspace)))
+    with tempfile.TemporaryDirectory() as tree:
+        rows += asyncio.run(_workspace_rows(Path(tree)))
     table = "\n".join(
         ["| what | Odin | baseline | ratio | budget |", "| --- | --: | --: | --: | --: |", *map(str, rows)]
     )
@@ -102,6 +105,41 @@ async def _rows(workspace: Path) -> list[Row]:
             turns.prefix <= 16_000,
         ),
     ]
+
+
+async def _workspace_rows(tree: Path) -> list[Row]:
+    rows = [
+        _row(
+            f"keystroke in a document of {lines:,} lines; pygls' own document",
+            series := workspace.keystrokes(lines, 300),
+            1000,
+            "ms",
+            "≤ 1 ms",
+            median(series.odin) <= 0.001,
+        )
+        for lines in (1_000, 10_000, 100_000)
+    ]
+    workspace.make_tree(tree)
+    ways = {"warm": {}, f"with {workspace.DIRTY} unsaved documents": {"dirty": workspace.DIRTY}}
+    ways |= {"cold": {"cold": True}} if workspace.can_cool_down() else {}
+    for way, options in ways.items():
+        series = await workspace.searching(tree, 7, **options)
+        what = f"search of {workspace.FILES:,} files, {way}; ripgrep itself"
+        rows.append(_row(what, series, 1, "s", "≤ 1.2 × ripgrep", series.ratio <= 1.2))
+    hits = workspace.cache_hits(tree, 5000)
+    rows.append(_row("cache hit among 500 files; a dict", hits, 1e6, "µs", "≤ 50 µs", median(hits.odin) <= 50e-6))
+    most, bound, growth = workspace.reading_many(tree)
+    rows.append(
+        Row(
+            "held while 10,000 files are read",
+            f"{most >> 20} MiB",
+            f"{bound >> 20} MiB allowed",
+            "–",
+            f"grew by {growth:.0f} MiB",
+            most <= bound,
+        )
+    )
+    return rows
 
 
 def _spread(what: str, series: Series, budget: float, budget_99: float | None) -> Iterator[Row]:

@@ -1,8 +1,10 @@
 """The budget, as ratios to a baseline of the same run: times depend on the machine, these hardly do."""
 
+from statistics import median
+
 import pytest
 
-from tests.bench import measure
+from tests.bench import measure, workspace
 
 
 async def test_the_server_starts_almost_as_fast_as_an_empty_one(tmp_path):
@@ -31,3 +33,19 @@ async def test_a_cancelled_turn_lets_go_of_the_provider(tmp_path):
     cancelling = await measure.cancelling(tmp_path, 1)
 
     assert cancelling.odin[0] == pytest.approx(cancelling.bare[0], abs=1)
+
+
+def test_a_keystroke_costs_the_same_in_a_document_of_any_length():
+    short, long = workspace.keystrokes(1_000, 200), workspace.keystrokes(100_000, 200)
+
+    assert median(long.odin) <= 3 * median(short.odin)
+    assert long.ratio <= 0.1
+
+
+async def test_a_search_takes_hardly_longer_than_ripgrep(tmp_path):
+    workspace.make_tree(tmp_path)
+
+    assert (await workspace.searching(tmp_path, 5)).ratio <= 1.2
+    assert (await workspace.searching(tmp_path, 5, dirty=workspace.DIRTY)).ratio <= 1.2
+    most, bound, _ = workspace.reading_many(tmp_path)
+    assert most <= bound
