@@ -84,6 +84,11 @@ class CacheSettings(Section):
     """Compare with the disk at each read; without it only when something says that the file has changed."""
 
 
+class ReviewSettings(Section):
+    policy: Literal["each", "auto"] = "each"
+    """When edits are reviewed: each one before it is made, or not at all (`odin.undoTurn` takes them back)."""
+
+
 class FileRules(Section):
     deny: tuple[str, ...] = ()
     """Files that no tool reads or finds, as in a `.gitignore`; also absolute, or with `~` or `$HOME`."""
@@ -105,6 +110,7 @@ class Config(Section):
     timeouts: Timeouts = Field(default_factory=Timeouts.model_construct)
     retries: Retries = Field(default_factory=Retries.model_construct)
     cache: CacheSettings = Field(default_factory=CacheSettings.model_construct)
+    review: ReviewSettings = Field(default_factory=ReviewSettings.model_construct)
     files: FileRules = Field(default_factory=FileRules.model_construct)
     allowed_commands: tuple[str, ...] = ()
     """Commands that run without asking in Edit mode."""

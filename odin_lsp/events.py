@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from odin_lsp.ports import Level, Receipt, Review, ReviewHunk
 from odin_lsp.values import Value
 
 Mode = Literal["ask_mode", "plan_mode", "edit_mode"]
@@ -33,7 +34,6 @@ ExitReason = Literal[
 ]
 TodoStatus = Literal["pending", "in_progress", "completed"]
 ToolStatus = Literal["success", "error", "cancelled"]
-Level = Literal["info", "warning", "error"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Outcome(Value):
     detail: str | None = None
     todos: tuple[Todo, ...] = ()
     tools: tuple[ToolRecord, ...] = ()
-    receipts: tuple[Mapping[str, Any], ...] = ()
+    receipts: tuple[Receipt, ...] = ()
     usage: Usage = field(default_factory=Usage)
     duration_ms: int = 0
     model_ms: int = 0
@@ -176,6 +176,28 @@ class TodosChanged(Value):
 
 
 @dataclass(frozen=True, slots=True)
+class ReviewOpened(Value):
+    proposal: Review
+    kind: Literal["reviewOpened"] = "reviewOpened"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewChanged(Value):
+    """Hunks have moved or were decided."""
+
+    proposal_id: str
+    hunks: tuple[ReviewHunk, ...]
+    kind: Literal["reviewChanged"] = "reviewChanged"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewClosed(Value):
+    proposal_id: str
+    receipts: tuple[Receipt, ...]
+    kind: Literal["reviewClosed"] = "reviewClosed"
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionAsked(Value):
     question_id: str
     title: str
@@ -234,6 +256,9 @@ Event = (
     | ToolProgress
     | ToolFinished
     | TodosChanged
+    | ReviewOpened
+    | ReviewChanged
+    | ReviewClosed
     | QuestionAsked
     | QuestionAnswered
     | UsageChanged

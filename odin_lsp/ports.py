@@ -1,10 +1,24 @@
 """What the agent needs of the world around it."""
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
-from odin_lsp.events import Level
 from odin_lsp.values import Value
+
+Level = Literal["info", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Position(Value):
+    line: int
+    character: int
+
+
+@dataclass(frozen=True, slots=True)
+class Range(Value):
+    start: Position
+    end: Position
+
 
 QuestionKind = Literal["permission", "outside", "trust", "question"]
 
@@ -39,6 +53,92 @@ class Answer(Value):
     text: str | None = None
 
 
+HunkState = Literal["pending", "accepted", "rejected", "modified", "superseded"]
+FileOperation = Literal["edit", "create", "delete", "rename"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewHunk(Value):
+    id: str
+    range: Range
+    """Where `old_text` stands in the document as it is now, in the agreed encoding."""
+    old_text: str
+    new_text: str
+    reason: str
+    state: HunkState = "pending"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewFile(Value):
+    uri: str
+    version: int | None = None
+    """None for a document that is not open."""
+    operation: FileOperation
+    new_uri: str | None = None
+    base_hash: str
+    proposed_text: str
+    hunks: tuple[ReviewHunk, ...]
+    """A create, delete or rename has exactly one."""
+    note: str = ""
+    """Why this file needs a closer look: it is configuration that runs, it is very long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review(Value):
+    """What the model wants to change, as one set to decide on."""
+
+    proposal_id: str
+    turn_id: str
+    reason: str
+    files: tuple[ReviewFile, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision(Value):
+    hunk_id: str
+    decision: Literal["accept", "reject", "modify"]
+    text: str | None = None
+    """With `modify`: what takes the place of the hunk's `new_text`."""
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewAnswer(Value):
+    decisions: tuple[Decision, ...] = ()
+    rest_of_turn: Literal["accept"] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt(Value):
+    """What became of a hunk, checked against the document."""
+
+    hunk_id: str
+    uri: str
+    state: HunkState
+    text: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextReplacement:
+    range: Range
+    new_text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """One file's part of an accepted proposal, for the editor to carry out."""
+
+    uri: str
+    version: int | None
+    operation: FileOperation
+    edits: tuple[TextReplacement, ...] = ()
+    """Of the text as it is now; for a create, the new file's text."""
+    new_uri: str | None = None
+    recursive: bool = False
+    label: str = "Odin"
+
+
 class Editor(Protocol):
     """The person's side: an editor over LSP, or a terminal."""
 
@@ -46,6 +146,35 @@ class Editor(Protocol):
         """The person's answer; `None` when there is none, which is never a yes."""
         ...
 
+    async def review(self, review: Review) -> ReviewAnswer | None:
+        """Show the hunks. `None`: they are decided later, one by one, or not at all."""
+        ...
+
+    async def close_review(self, proposal_id: str) -> None:
+        """Take it off the screen: it was decided elsewhere, or the turn has ended."""
+        ...
+
+    async def apply(self, change: FileChange) -> str | None:
+        """Carry out what was accepted; why not, if the editor says that it did not. What it says is not believed."""
+        ...
+
+    async def save(self, uris: tuple[str, ...]) -> None:
+        """Write these documents to disk, as the user would."""
+        ...
+
     def notify(self, level: Level, message: str) -> None:
         """Say something outside of any turn."""
+        ...
+
+
+@runtime_checkable
+class PreviewingEditor(Protocol):
+    """An editor that may have a preview of its own, in which the person ticks edits while the editor applies them."""
+
+    def previews(self, file: ReviewFile) -> bool:
+        """Whether it shows this file so."""
+        ...
+
+    async def preview(self, file: ReviewFile) -> str | None:
+        """Show it until the person is done; why not, if it cannot. Only the document says what was ticked."""
         ...

@@ -22,6 +22,7 @@ from odin_lsp.events import (
     TurnStarted,
 )
 from odin_lsp.messages import Message, Text, user
+from odin_lsp.review.desk import TurnReview
 from odin_lsp.sessions.session import Session
 
 log = logging.getLogger("odin.agent")
@@ -87,6 +88,7 @@ class Agent:
         self._taken.add(message.turn_id)
         progress = Progress(message, self.session.id)
         turn = Turn(progress, self._watched(progress))
+        progress.review = TurnReview(turn.id, turn.emit)
         turn.task = asyncio.create_task(self._take(turn), name=f"turn {turn.id}")
         self._turns.append(turn)
         if turn is self.running:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from odin_lsp.errors import RequestError, ToolError
+from odin_lsp.ports import Range
 from odin_lsp.values import Value
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.text import Lines, Position
@@ -12,24 +13,12 @@ from odin_lsp.workspace.uris import path_of
 MAX_ITEM_CHARS = 30_000
 
 
-@dataclass(frozen=True, slots=True)
-class WirePosition(Value):
-    line: int
-    character: int
-
-
-@dataclass(frozen=True, slots=True)
-class WireRange(Value):
-    start: WirePosition
-    end: WirePosition
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextItem(Value):
     kind: Literal["selection", "file", "diagnostics", "command", "text"]
     content: str | None = None
     uri: str | None = None
-    range: WireRange | None = None
+    range: Range | None = None
     version: int | None = None
     source_command: str | None = None
 

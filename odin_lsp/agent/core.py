@@ -19,9 +19,12 @@ from odin_lsp.config import Config
 from odin_lsp.events import Emit, EventRecord, Notice
 from odin_lsp.models import providers
 from odin_lsp.models.resilience import KeyPool, ResilientModel
+from odin_lsp.permissions import protected
 from odin_lsp.permissions.gate import AskingGate
 from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.ports import Editor
+from odin_lsp.review.desk import ReviewDesk
+from odin_lsp.review.undo import UndoLog
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import sessions_folder
 from odin_lsp.tools.base import ToolContext, all_tools
@@ -48,6 +51,13 @@ class Core:
         self.stream = EventStream()
         self.files = Files(roots, buffers or Buffers(), FileCache(config.cache), config.files)
         self.search = Search(self.files)
+        self.desk = ReviewDesk(
+            self.files,
+            editor,
+            lambda: (self.config.review, self.config.timeouts),
+            protected.protection,
+            UndoLog(lambda: self._sessions / "undo"),
+        )
         self._editor = editor
         self._secrets = secrets or {}
         self._hooks = hooks or Hooks()
@@ -161,6 +171,8 @@ class Core:
             todos=session.todos,
             shown=view.shown,
             outside=view.outside,
+            desk=self.desk,
+            turn=progress.review,
         )
         return Planner(
             model=self._model(self.selected[0]),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from odin_lsp.errors import EmptyPrompt, RequestError
 from odin_lsp.events import ExitReason, Mode, Outcome, Todo, ToolRecord, Usage
 from odin_lsp.messages import Image
+from odin_lsp.review.desk import TurnReview
 from odin_lsp.values import Value
 
 MAX_PROMPT_CHARS = 1_000_000
@@ -55,6 +56,7 @@ class Progress:
     steps: int = 0
     model_seconds: float = 0.0
     began: float = field(default_factory=time.monotonic)
+    review: TurnReview = field(init=False)
     updates: list[str] = field(default_factory=list[str])
     """Live progress in words, for `odin.state`; emptied when the turn ends."""
 
@@ -68,6 +70,7 @@ class Progress:
             detail=detail,
             todos=todos,
             tools=tuple(self.records),
+            receipts=tuple(self.review.receipts),
             usage=self.usage,
             duration_ms=max(1, round((time.monotonic() - self.began) * 1000)),
             model_ms=round(self.model_seconds * 1000),

@@ -24,7 +24,8 @@ CAPABILITIES: dict[Mode, frozenset[Effect]] = {
     "plan_mode": frozenset({Effect.NONE, Effect.READ_ONLY, Effect.NETWORK, Effect.BLOCKING}),
     "edit_mode": frozenset(Effect),
 }
-NEEDS_NO_QUESTION = frozenset({Effect.NONE, Effect.READ_ONLY, Effect.BLOCKING})
+NEEDS_NO_QUESTION = frozenset({Effect.NONE, Effect.READ_ONLY, Effect.BLOCKING, Effect.MUTATING})
+"""Edits are not asked about here, because every one of them is reviewed."""
 
 
 @dataclass(frozen=True, slots=True)

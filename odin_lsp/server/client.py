@@ -14,6 +14,13 @@ class Abilities:
     """It shows `odin/event`."""
     question: bool = False
     """It answers `odin/question`."""
+    review: bool = False
+    """It answers `odin/review`."""
+    save: bool = False
+    """It answers `odin/save`."""
+    apply_edit: bool = False
+    document_changes: bool = False
+    resource_operations: frozenset[str] = frozenset()
     reload: bool = False
     """It answers `odin/reload`."""
     watched_files: bool = False
@@ -21,15 +28,32 @@ class Abilities:
     progress: bool = False
     show_document: bool = False
     code_action_literals: bool = False
+    change_annotations: bool = False
+    """It asks before it applies an edit that needs confirmation."""
+    diagnostics: bool = False
+    code_actions: bool = False
+    code_lens_refresh: bool = False
 
     @classmethod
     def of(cls, capabilities: types.ClientCapabilities) -> "Abilities":
         experimental = capabilities.experimental
         declared = experimental.get("odin") if is_object(experimental) else None
         odin = declared if is_object(declared) else {}
+
+        def has(name: str) -> bool:
+            return get_capability(capabilities, name, None) is not None
+
         return cls(
             events=odin.get("events") is True,
             question=odin.get("question") is True,
+            review=odin.get("review") is True,
+            save=odin.get("save") is True,
+            apply_edit=bool(get_capability(capabilities, "workspace.apply_edit", False)),
+            document_changes=bool(get_capability(capabilities, "workspace.workspace_edit.document_changes", False)),
+            resource_operations=frozenset(
+                str(getattr(it, "value", it))
+                for it in get_capability(capabilities, "workspace.workspace_edit.resource_operations", None) or ()
+            ),
             reload=odin.get("reload") is True,
             watched_files=bool(
                 get_capability(capabilities, "workspace.did_change_watched_files.dynamic_registration", False)
@@ -39,4 +63,8 @@ class Abilities:
             code_action_literals=bool(
                 get_capability(capabilities, "text_document.code_action.code_action_literal_support", None)
             ),
+            change_annotations=has("workspace.workspace_edit.change_annotation_support"),
+            diagnostics=has("text_document.publish_diagnostics"),
+            code_actions=has("text_document.code_action"),
+            code_lens_refresh=bool(get_capability(capabilities, "workspace.code_lens.refresh_support", False)),
         )

@@ -1,16 +1,22 @@
 """The editor's side of a turn over LSP, by what the client can do."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from lsprotocol import types
 
 from odin_lsp.errors import RequestError
-from odin_lsp.events import Level
-from odin_lsp.ports import Answer, Question
+from odin_lsp.ports import Answer, Decision, FileChange, Level, Question, Review, ReviewAnswer, ReviewFile
 from odin_lsp.server.client import Abilities
+from odin_lsp.server.hints import Hints
 from odin_lsp.server.rpc import ClientError, OdinProtocol
+from odin_lsp.server.surfaces import file_question, surface
+from odin_lsp.server.workspace_edits import annotated_edit, workspace_edit
 from odin_lsp.values import from_wire, to_wire
+from odin_lsp.workspace.buffers import Buffer, Buffers, digest_of
+from odin_lsp.workspace.uris import document_key
 
 LEVELS = {
     "info": types.MessageType.Info,
@@ -18,13 +24,19 @@ LEVELS = {
     "error": types.MessageType.Error,
 }
 
+OPEN_SECONDS = 2.0
+"""Between an editor's word that it shows a document and its `didOpen`."""
+
 
 class LspEditor:
-    def __init__(self, protocol: OdinProtocol) -> None:
+    def __init__(self, protocol: OdinProtocol, buffers: Buffers) -> None:
         self._protocol = protocol
+        self._buffers = buffers
         self._one_at_a_time = asyncio.Lock()
         self.abilities = Abilities()
         self.person_timeout: float | None = None
+        self.client_timeout = 10.0
+        self.hints = Hints(protocol, buffers, lambda: self.abilities)
 
     async def ask(self, question: Question) -> Answer | None:
         async with self._one_at_a_time:
@@ -35,8 +47,101 @@ class LspEditor:
             except (ClientError, TimeoutError, RequestError):
                 return None
 
+    async def review(self, review: Review) -> ReviewAnswer | None:
+        """Odin's own clients show hunks; for the others see `surface`."""
+        try:
+            if self.abilities.review:
+                answer = await self._protocol.ask_client("odin/review", to_wire(review), self.person_timeout)
+                return None if answer is None else from_wire(ReviewAnswer, answer)
+            return await self._review_with_anyone(review)
+        except (ClientError, TimeoutError, RequestError):
+            return ReviewAnswer(decisions=tuple(_refusals(review, "the editor could not show the review")))
+
+    def previews(self, file: ReviewFile) -> bool:
+        return surface(self.abilities, file.operation, is_open=file.version is not None) == "preview"
+
+    async def preview(self, file: ReviewFile) -> str | None:
+        version = file.version
+        if version is None and await self._shown(file.uri):
+            buffer = self._buffers.of_uri(file.uri)
+            if buffer is None or digest_of(buffer.text).hex() != file.base_hash:
+                return "the editor shows another text than the file has"
+            version = buffer.version
+        params = types.ApplyWorkspaceEditParams(annotated_edit(file, version), label="Odin")
+        try:
+            result = await self._protocol.ask_client(types.WORKSPACE_APPLY_EDIT, params, self.person_timeout)
+        except ClientError as error:
+            return str(error)
+        except TimeoutError:
+            return "the editor did not answer in time"
+        return None if result.applied else result.failure_reason
+
+    async def close_review(self, proposal_id: str) -> None:
+        """Cancelling the request has taken it off the screen."""
+
+    async def apply(self, change: FileChange) -> str | None:
+        if not self.abilities.apply_edit:
+            return "the editor cannot apply edits"
+        try:
+            params = types.ApplyWorkspaceEditParams(workspace_edit(change, self.abilities), label="Odin")
+            result = await self._protocol.ask_client(types.WORKSPACE_APPLY_EDIT, params, self.client_timeout)
+        except ClientError as error:
+            return str(error)
+        except TimeoutError:
+            return "the editor did not answer in time"
+        return None if result.applied else result.failure_reason or "the editor did not apply it"
+
+    async def save(self, uris: tuple[str, ...]) -> None:
+        if self.abilities.save:
+            with suppress(ClientError, TimeoutError):
+                await self._protocol.ask_client("odin/save", {"uris": list(uris)}, self.client_timeout)
+
     def notify(self, level: Level, message: str) -> None:
         self._protocol.notify(types.WINDOW_SHOW_MESSAGE, types.ShowMessageParams(LEVELS[level], f"Odin: {message}"))
+
+    async def _review_with_anyone(self, review: Review) -> ReviewAnswer | None:
+        """Hints are decided later, by commands; in the meantime the rest is asked."""
+        hinted: list[ReviewFile] = []
+        asked: list[ReviewFile] = []
+        for file in review.files:
+            if any(hunk.state == "pending" for hunk in file.hunks):
+                (hinted if await self._takes_hints(file) else asked).append(file)
+        if hinted:
+            self.hints.show(review.proposal_id, hinted)
+        decisions = [decision for file in asked for decision in await self._asked(review, file)]
+        return ReviewAnswer(decisions=tuple(decisions)) if asked else None
+
+    async def _takes_hints(self, file: ReviewFile) -> bool:
+        is_open = self._buffers.of_uri(file.uri) is not None
+        wanted = surface(self.abilities, file.operation, is_open=is_open) == "hints"
+        return wanted and (is_open or await self._shown(file.uri))
+
+    async def _asked(self, review: Review, file: ReviewFile) -> list[Decision]:
+        answer = await self.ask(file_question(review, file, self._buffers.encoding))
+        kind = "accept" if answer is not None and answer.option_ids == ("allow_once",) else "reject"
+        return [Decision(hunk_id=hunk.id, decision=kind) for hunk in file.hunks]
+
+    async def _shown(self, uri: str) -> bool:
+        """Have a document on the screen, without taking the focus; whether the editor has opened it."""
+        if not self.abilities.show_document:
+            return False
+        opened = asyncio.Event()
+        key = document_key(uri)
+
+        def watch(buffer: Buffer) -> None:
+            if document_key(buffer.uri) == key:
+                opened.set()
+
+        self._buffers.watchers.append(watch)
+        try:
+            params = types.ShowDocumentParams(uri, take_focus=False)
+            shown = await self._protocol.ask_client(types.WINDOW_SHOW_DOCUMENT, params, self.client_timeout)
+            async with asyncio.timeout(min(OPEN_SECONDS, self.client_timeout)):
+                return bool(shown and shown.success) and await opened.wait()
+        except (ClientError, TimeoutError):
+            return False
+        finally:
+            self._buffers.watchers.remove(watch)
 
     async def _ask_odin(self, question: Question) -> Answer | None:
         answer = await self._protocol.ask_client("odin/question", to_wire(question), self.person_timeout)
@@ -57,3 +162,9 @@ class LspEditor:
         )
         chosen: Any = await self._protocol.ask_client(types.WINDOW_SHOW_MESSAGE_REQUEST, params, self.person_timeout)
         return next((Answer((it.id,)) for it in question.options if chosen and it.label == chosen.title), None)
+
+
+def _refusals(review: Review, reason: str) -> Iterator[Decision]:
+    for file in review.files:
+        for hunk in file.hunks:
+            yield Decision(hunk_id=hunk.id, decision="reject", reason=reason)

@@ -67,7 +67,7 @@ class OdinServer(LanguageServer):
         super().__init__("odin", __version__, protocol_cls=Protocol)  # pyright: ignore[reportUnknownMemberType]
         self.rpc = cast("Protocol", self.protocol)
         self.buffers = Buffers()
-        self.editor = LspEditor(self.rpc)
+        self.editor = LspEditor(self.rpc, self.buffers)
         self.turns = Turns(self)
         self.commands: dict[str, Command] = {}
         self.roots: list[Path] = []
@@ -121,9 +121,11 @@ class OdinServer(LanguageServer):
         settings, found = config.load(root, settings=self._options.settings, trusted=self._options.trusted)
         self.config_problems = (*problems, *found)
         self.editor.person_timeout = settings.timeouts.person
+        self.editor.client_timeout = settings.timeouts.client
         if self._core is None:
             secrets = {str(name): key for name, key in self._options.secrets.items()}
             self._core = Core(self.roots, self.editor, settings, buffers=self.buffers, secrets=secrets)
+            self._core.stream.subscribe(self.editor.hints.follow)
             if self.editor.abilities.events:
                 send = EventSender(partial(self.rpc.notify, "odin/event"), lambda: self.rpc.backlog)
                 self._core.stream.subscribe(send)

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from odin_lsp.agent.context import ContextItem
 from odin_lsp.agent.turn import QueuedMessage
 from odin_lsp.events import Mode
+from odin_lsp.ports import Receipt, Review
 from odin_lsp.values import Value
 
 PROTOCOL_VERSION = 1
@@ -72,6 +73,63 @@ class ModelState(Value):
     model: str
     small_model: str
     running: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptParams(Value):
+    """`odin.review.accept`: what is named, or all that is pending."""
+
+    proposal_id: str | None = None
+    hunk_ids: tuple[str, ...] | None = None
+    uri: str | None = None
+    texts: dict[str, str] | None = None
+    """By hunk: what takes the place of its `newText`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectParams(Value):
+    """`odin.review.reject`"""
+
+    proposal_id: str | None = None
+    hunk_ids: tuple[str, ...] | None = None
+    uri: str | None = None
+    reason: str | None = None
+    """For the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewListParams(Value):
+    """`odin.review.list`"""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipts(Value):
+    receipts: tuple[Receipt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposals(Value):
+    proposals: tuple[Review, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UndoParams(Value):
+    """`odin.undoTurn`"""
+
+    turn_id: str | None = None
+    """Without it: the last turn that changed something."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFile(Value):
+    uri: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undone(Value):
+    restored: tuple[str, ...]
+    kept: tuple[KeptFile, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 import json
 import sys
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
 
 from rich.console import Console, Group, RenderableType
@@ -37,6 +39,9 @@ TODO_MARKS = {"pending": "☐", "in_progress": "◐", "completed": "☑"}
 class Renderer(Protocol):
     def show(self, record: EventRecord) -> None: ...
     def close(self) -> None: ...
+    def paused(self) -> AbstractContextManager[None]:
+        """The screen belongs to somebody else meanwhile."""
+        ...
 
 
 class JsonRenderer:
@@ -53,6 +58,9 @@ class JsonRenderer:
 
     def close(self) -> None:
         pass
+
+    def paused(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
 
 class PlainRenderer:
@@ -72,6 +80,9 @@ class PlainRenderer:
 
     def close(self) -> None:
         pass
+
+    def paused(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
 
 class RichRenderer:
@@ -122,6 +133,14 @@ class RichRenderer:
 
     def close(self) -> None:
         self._live.stop()
+
+    @contextmanager
+    def paused(self) -> Generator[None]:
+        self._live.stop()
+        try:
+            yield
+        finally:
+            self._live.start()
 
     def _screen(self) -> RenderableType:
         spinner = Spinner("dots", Line(self._activity, style="dim", no_wrap=True, overflow="ellipsis"))

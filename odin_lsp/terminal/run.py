@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from odin_lsp import config
 from odin_lsp.agent.core import Core
@@ -16,6 +16,9 @@ from odin_lsp.agent.turn import UserMessage
 from odin_lsp.errors import OdinError, RequestError
 from odin_lsp.events import ExitReason, Mode, Outcome
 from odin_lsp.terminal.editor import Policy, TerminalEditor, say
+
+if TYPE_CHECKING:
+    from odin_lsp.terminal.render import Renderer
 
 EXIT_CODES: Mapping[ExitReason, int] = {
     "end_turn": 0,
@@ -61,6 +64,7 @@ async def _run(options: Options) -> int:
         editor.notify("warning", str(problem))
     core = Core([options.cwd], editor, settings)
     renderer = _renderer(json=options.json)
+    editor.pause = renderer.paused
     core.stream.subscribe(renderer.show)
     try:
         outcome = await _turn(core, options)
@@ -82,7 +86,7 @@ async def _turn(core: Core, options: Options) -> Outcome:
     return await turn.outcome()
 
 
-def _renderer(*, json: bool) -> Any:
+def _renderer(*, json: bool) -> "Renderer":
     from odin_lsp.terminal import render
 
     if json:

@@ -13,15 +13,17 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from odin_lsp import tools
-from odin_lsp.errors import ToolError
+from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.events import Emit, Mode, Todo
 from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.ports import Editor
+from odin_lsp.review.desk import ReviewDesk, TurnReview
 from odin_lsp.values import is_list, is_object, json_schema, problem
-from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.files import Files, vouches
 from odin_lsp.workspace.search import Search
 from odin_lsp.workspace.shown import Shown
+from odin_lsp.workspace.uris import printable
 
 MAX_RESULT_CHARS = 30_000
 
@@ -58,6 +60,9 @@ class ToolContext:
     shown: Shown
     """What the model has seen of files."""
     outside: OutsideGate
+    desk: ReviewDesk
+    """Where edits are reviewed."""
+    turn: TurnReview
     todos: list[Todo] = field(default_factory=list[Todo])
     """The session's; replaced in place."""
     call_id: str = ""
@@ -67,6 +72,8 @@ class ToolContext:
         place = self.files.resolve(name)
         if not place.inside:
             await self.outside.allow(place.path, name)
+            if self.files.resolve(name) != place:
+                raise PermissionDenied(f"{printable(name)} was exchanged while the user was asked")
         return place.path
 
     async def folders(self, name: str | None) -> list[Path]:
@@ -75,6 +82,9 @@ class ToolContext:
             return [await self.reach(name)]
         if not self.files.roots:
             raise ToolError("no folder is open; open one in the editor and ask again")
+        for root in self.files.search_roots:
+            if not vouches(root):
+                await self.outside.allow(root, str(root))
         return self.files.search_roots
 
 

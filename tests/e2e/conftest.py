@@ -12,6 +12,7 @@ import pytest
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient
 
+from odin_lsp.workspace.text import Change, Lines, Position
 from tests.support.wire import KEY, Wire, serving
 
 ODIN = {"version": 1, "events": True, "question": True, "reload": True}
@@ -116,6 +117,7 @@ async def start(root: Path) -> AsyncIterator[Start]:
         options: Any = None,
         window: Any = None,
         workspace: Any = None,
+        text_document: Any = None,
         **env: str,
     ) -> Client:
         config = ClientServerConfig([sys.executable, "-m", "odin_lsp"], server_env={**os.environ, **env})
@@ -123,7 +125,10 @@ async def start(root: Path) -> AsyncIterator[Start]:
         started.append(lsp)
         client = Client(lsp)
         capabilities = types.ClientCapabilities(
-            window=window, workspace=workspace, experimental={"odin": ODIN if odin is None else odin}
+            window=window,
+            workspace=workspace,
+            text_document=text_document,
+            experimental={"odin": ODIN if odin is None else odin},
         )
         await lsp.initialize_session(
             types.InitializeParams(
@@ -135,6 +140,21 @@ async def start(root: Path) -> AsyncIterator[Start]:
     yield start
     for lsp in started:
         await lsp.shutdown_session()
+
+
+@pytest.fixture
+async def screen(start: Start, anthropic: dict[str, str]) -> "Screen":
+    """A client with documents that can be edited and reviewed, in front of the loopback provider."""
+    edits = types.WorkspaceEditClientCapabilities(
+        document_changes=True,
+        resource_operations=[
+            types.ResourceOperationKind.Create,
+            types.ResourceOperationKind.Rename,
+            types.ResourceOperationKind.Delete,
+        ],
+    )
+    workspace = types.WorkspaceClientCapabilities(apply_edit=True, workspace_edit=edits)
+    return Screen(await start(odin={**ODIN, "review": True}, workspace=workspace, **anthropic))
 
 
 @pytest.fixture
@@ -159,3 +179,72 @@ def script(tmp_path: Path) -> Callable[..., dict[str, str]]:
         return {"ODIN_MODEL": f"scripted/{path}"}
 
     return script
+
+
+class Document:
+    def __init__(self, text: str) -> None:
+        self.lines = Lines(text)
+        self.version = 1
+
+
+class Screen:
+    """An editor's documents: applies what the server sends, as a real one does, and tells of every change."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.documents: dict[str, Document] = {}
+        self.reviews: list[dict[str, Any]] = []
+        self.decide: Callable[[dict[str, Any]], Any] = lambda review: None
+
+        @client.lsp.feature(types.WORKSPACE_APPLY_EDIT)
+        async def apply_edit(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
+            return await self.apply(params)
+
+        client.lsp.feature("odin/review")(lambda params: self._review(params))
+
+    def open(self, *paths: Path) -> None:
+        for path in paths:
+            self.documents[path.as_uri()] = Document(path.read_bytes().decode())
+            self.client.opens(path, self.documents[path.as_uri()].lines.text)
+
+    def text(self, path: Path) -> str:
+        return self.documents[path.as_uri()].lines.text
+
+    def type(self, path: Path, text: str, line: int, start: int = 0, end: int = 0) -> None:
+        self.change(path.as_uri(), [Change(text, Position(line, start), Position(line, end))])
+
+    async def apply(self, params: Any) -> types.ApplyWorkspaceEditResult:
+        for edit in params.edit.document_changes:
+            document = self.documents[edit.text_document.uri]
+            if edit.text_document.version != document.version:
+                return types.ApplyWorkspaceEditResult(False, failure_reason="the document has changed")
+            ordered = sorted(edit.edits, key=lambda it: (it.range.start.line, it.range.start.character), reverse=True)
+            changes = [Change(it.new_text, _place(it.range.start), _place(it.range.end)) for it in ordered]
+            asyncio.get_running_loop().call_later(0.01, self.change, edit.text_document.uri, changes)
+        return types.ApplyWorkspaceEditResult(True)
+
+    def _review(self, params: Any) -> Any:
+        review = plain(params)
+        self.reviews.append(review)
+        return self.decide(review)
+
+    def change(self, uri: str, changes: list[Change]) -> None:
+        document = self.documents[uri]
+        document.version += 1
+        for change in changes:
+            document.lines.apply(change, "utf-16")
+        events = [
+            types.TextDocumentContentChangePartial(types.Range(_spot(it.start), _spot(it.end)), it.text)
+            for it in changes
+        ]
+        self.client.lsp.text_document_did_change(
+            types.DidChangeTextDocumentParams(types.VersionedTextDocumentIdentifier(document.version, uri), events)
+        )
+
+
+def _place(position: types.Position) -> Position:
+    return Position(position.line, position.character)
+
+
+def _spot(position: Position) -> types.Position:
+    return types.Position(position.line, position.character)

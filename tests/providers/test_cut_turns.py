@@ -10,11 +10,13 @@ from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.prompt import Instructions, Prompt
 from odin_lsp.agent.turn import Progress, UserMessage
-from odin_lsp.config import Limits
+from odin_lsp.config import Limits, ReviewSettings, Timeouts
 from odin_lsp.errors import ModelError
 from odin_lsp.messages import user
 from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.permissions.rules import Effect
+from odin_lsp.review.desk import ReviewDesk, TurnReview
+from odin_lsp.review.undo import UndoLog
 from odin_lsp.sessions.session import Session
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 from odin_lsp.workspace.buffers import Buffers
@@ -67,6 +69,10 @@ def take(tmp_path):
             emit=lambda event: None,
             shown=Shown(),
             outside=OutsideGate(None),
+            desk=ReviewDesk(
+                files, None, lambda: (ReviewSettings(), Timeouts()), lambda path: "", UndoLog(lambda: tmp_path)
+            ),
+            turn=TurnReview("t", lambda event: None),
         )
         session = Session(tmp_path)
         session.problem = "not written in this test"

@@ -15,8 +15,9 @@ MAY_IMPORT = {
     "models": VALUES,
     "sessions": VALUES,
     "permissions": VALUES | {"workspace"},
-    "tools": VALUES | {"workspace", "permissions"},
-    "agent": VALUES | {"workspace", "models", "sessions", "permissions", "tools"},
+    "review": VALUES | {"workspace"},
+    "tools": VALUES | {"workspace", "review", "permissions"},
+    "agent": VALUES | {"workspace", "models", "sessions", "review", "permissions", "tools"},
 }
 MAY_IMPORT["terminal"] = MAY_IMPORT["server"] = MAY_IMPORT["agent"] | {"agent"}
 EVERYTHING = {"cli", "doctor", "__main__", "__init__"}

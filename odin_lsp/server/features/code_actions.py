@@ -1,8 +1,11 @@
-"""Explain and Plan on a selection or a diagnostic: last in the menu, never preferred, only if asked for their kind."""
+"""Explain and Plan on a selection or a diagnostic, Accept and Reject on a pending hunk: never preferred, only if asked
+for their kind."""
 
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
+
+from odin_lsp.server.features.pending_hunks import is_hint, quick_fixes
 
 if TYPE_CHECKING:
     from odin_lsp.server.server import OdinServer
@@ -13,9 +16,12 @@ MAX_PROBLEMS = 10
 
 
 def register(server: "OdinServer") -> None:
-    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[SELECTION, PROBLEM]))
+    @server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        types.CodeActionOptions(code_action_kinds=[SELECTION, types.CodeActionKind.QuickFix]),
+    )
     def code_action(params: types.CodeActionParams) -> list[types.CodeAction] | list[types.Command]:
-        actions = [it for it in _actions(params) if _wanted(str(it.kind), params.context.only)]
+        actions = [it for it in _actions(params) if _wanted(_name(it.kind), params.context.only)]
         if server.editor.abilities.code_action_literals:
             return actions
         return [action.command for action in actions if action.command]
@@ -24,7 +30,9 @@ def register(server: "OdinServer") -> None:
 def _actions(params: types.CodeActionParams) -> list[types.CodeAction]:
     actions: list[types.CodeAction] = []
     uri, selection = params.text_document.uri, params.range
-    for problem in params.context.diagnostics[:MAX_PROBLEMS]:
+    problems = params.context.diagnostics
+    actions += quick_fixes(uri, [it for it in problems if is_hint(it)])
+    for problem in [it for it in problems if not is_hint(it)][:MAX_PROBLEMS]:
         about = {"kind": "diagnostics", "uri": uri, "range": _range(problem.range), "content": _described(problem)}
         around = {"kind": "file", "uri": uri}
         title = problem.message.partition("\n")[0][:60]
@@ -63,7 +71,11 @@ def _action(title: str, kind: str, command: str, text: str, *context: dict[str, 
 
 
 def _wanted(kind: str, only: Any) -> bool:
-    return not only or any(kind == str(it) or kind.startswith(f"{getattr(it, 'value', it)}.") for it in only)
+    return not only or any(f"{kind}.".startswith(f"{_name(it)}.") for it in only)
+
+
+def _name(kind: Any) -> str:
+    return str(getattr(kind, "value", kind))
 
 
 def _described(problem: types.Diagnostic) -> str:

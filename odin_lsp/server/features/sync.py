@@ -19,6 +19,7 @@ def register(server: "OdinServer") -> None:
     def did_open(params: types.DidOpenTextDocumentParams) -> None:
         document = params.text_document
         buffers.open(document.uri, document.version, document.text)
+        server.editor.hints.opened(document.uri)
         server.documents_changed()
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)

@@ -39,3 +39,21 @@ def test_actions_have_kinds_of_their_own_and_are_never_preferred():
 
 def test_a_client_without_literals_gets_commands():
     assert [command.command for command in menu(literals=False)] == ["odin.ask", "odin.plan"]
+
+
+def test_a_pending_hunk_is_decided_not_explained():
+    one = types.Diagnostic(SELECTION, "because", code="h1", source="Odin")
+    two = types.Diagnostic(SELECTION, "because", code="h2", source="Odin")
+
+    *actions, explain, plan = menu(literals=True, diagnostics=[one, two])
+
+    assert [(it.title, it.command.command, it.command.arguments) for it in actions] == [
+        ("Odin: Accept this change", "odin.review.accept", [{"hunkIds": ["h1"]}]),
+        ("Odin: Reject this change", "odin.review.reject", [{"hunkIds": ["h1"]}]),
+        ("Odin: Accept this change", "odin.review.accept", [{"hunkIds": ["h2"]}]),
+        ("Odin: Reject this change", "odin.review.reject", [{"hunkIds": ["h2"]}]),
+        ("Odin: Accept all changes in this file", "odin.review.accept", [{"uri": "file:///a.py"}]),
+    ]
+    assert {it.kind for it in actions} == {types.CodeActionKind.QuickFix}
+    assert not any(it.is_preferred for it in actions)
+    assert (explain.kind, plan.kind) == ("odin.explain", "odin.plan")

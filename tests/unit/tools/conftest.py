@@ -1,6 +1,9 @@
 import pytest
 
+from odin_lsp.config import ReviewSettings, Timeouts
 from odin_lsp.permissions.outside import OutsideGate
+from odin_lsp.review.desk import ReviewDesk, TurnReview
+from odin_lsp.review.undo import UndoLog
 from odin_lsp.tools.base import ToolContext, all_tools
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
@@ -36,6 +39,8 @@ def context(root, person):
         emit=events.append,
         shown=Shown(),
         outside=OutsideGate(person),
+        desk=ReviewDesk(files, person, lambda: (ReviewSettings(), Timeouts()), lambda path: "", UndoLog(lambda: root)),
+        turn=TurnReview("t", lambda event: None),
     )
 
 

@@ -1,0 +1,138 @@
+"""Two texts → the smallest hunks between them. Pure: apply any of them, move them along while somebody types."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher, unified_diff
+from itertools import pairwise
+
+from odin_lsp.workspace.text import whole_lines
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """`old` stands at `start`, in characters of the text as it is now, and would become `new`."""
+
+    start: int
+    old: str
+    new: str
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.old)
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What somebody did to the text: `removed` characters at `start` made way for `inserted`."""
+
+    start: int
+    removed: int
+    inserted: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    text: str
+    added: int
+    removed: int
+
+
+def hunks_between(old: str, new: str) -> list[Hunk]:
+    """In the order of the text, apart from each other. Whole lines, but where lines were changed only what differs."""
+    before, after = whole_lines(old), whole_lines(new)
+    head = _common(before, after)
+    tail = _common(before[head:][::-1], after[head:][::-1])
+    middle = SequenceMatcher(None, before[head : len(before) - tail], after[head : len(after) - tail], autojunk=False)
+    starts = _starts(before)
+    return [
+        _refined(
+            Hunk(
+                starts[head + first],
+                "".join(before[head + first : head + last]),
+                "".join(after[head + new_first : head + new_last]),
+            ),
+            same_lines=last - first == new_last - new_first,
+        )
+        for kind, first, last, new_first, new_last in middle.get_opcodes()
+        if kind != "equal"
+    ]
+
+
+def apply(text: str, hunks: Iterable[Hunk]) -> str:
+    """The text with these hunks in it; they must stand in it as they say, and not overlap."""
+    pieces: list[str] = []
+    at = 0
+    for hunk in sorted(hunks, key=lambda it: (it.start, it.end)):
+        if hunk.start < at or text[hunk.start : hunk.end] != hunk.old:
+            raise ValueError("the text does not hold what the hunk would replace")
+        pieces += [text[at : hunk.start], hunk.new]
+        at = hunk.end
+    return "".join([*pieces, text[at:]])
+
+
+def rebased(hunk: Hunk, typed: Typed) -> Hunk | None:
+    """The hunk in the text after somebody typed; `None` if they typed inside of it."""
+    end = typed.start + typed.removed
+    if typed.removed and not hunk.old and typed.start <= hunk.start <= end:
+        return None  # what the insertion stood beside is another text now
+    if end <= hunk.start:
+        return replace(hunk, start=hunk.start + len(typed.inserted) - typed.removed)
+    return hunk if typed.start >= hunk.end else None
+
+
+def typed_between(old: str, new: str) -> Typed | None:
+    """The one change that leads from one text to the other; `None` if there is none."""
+    if old == new:
+        return None
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
+    return Typed(head, len(old) - head - tail, new[head : len(new) - tail])
+
+
+def unified(old: str, new: str, name: str) -> Diff:
+    """A diff for people, with line ends that differ made visible as such."""
+    lines = list(unified_diff(whole_lines(old), whole_lines(new), f"a/{name}", f"b/{name}"))
+    added = sum(line.startswith("+") for line in lines[2:])
+    removed = sum(line.startswith("-") for line in lines[2:])
+    return Diff("".join(_ended(lines)), added, removed)
+
+
+def overlap(hunks: Sequence[Hunk]) -> bool:
+    ordered = sorted(hunks, key=lambda it: (it.start, it.end))
+    return any(one.end > two.start for one, two in pairwise(ordered))
+
+
+def _ended(lines: list[str]) -> Iterator[str]:
+    for line in lines:
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _refined(hunk: Hunk, *, same_lines: bool) -> Hunk:
+    """Without what both sides begin and end with, if it replaces lines by as many others."""
+    if not same_lines:
+        return hunk
+    head = _common(hunk.old, hunk.new)
+    head -= hunk.old[:head].endswith("\r")
+    tail = _common(hunk.old[head:][::-1], hunk.new[head:][::-1])
+    old, new = hunk.old[head : len(hunk.old) - tail], hunk.new[head : len(hunk.new) - tail]
+    if old.endswith("\r") or new.endswith("\r"):
+        tail = 0  # a carriage return and its line feed stay together
+        old, new = hunk.old[head:], hunk.new[head:]
+    return Hunk(hunk.start + head, old, new)
+
+
+def _common(one: Sequence[str], two: Sequence[str]) -> int:
+    """How many elements both begin with."""
+    length = 0
+    for left, right in zip(one, two, strict=False):
+        if left != right:
+            break
+        length += 1
+    return length
+
+
+def _starts(lines: Sequence[str]) -> list[int]:
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line))
+    return starts

@@ -1,0 +1,344 @@
+"""Where a model's `old_string` stands in a text, and what its `new_string` means there."""
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from functools import partial
+from heapq import nlargest
+from itertools import accumulate, islice, product
+
+from odin_lsp.errors import ToolError
+from odin_lsp.workspace.text import line_end, split_lines, usual_line_end, whole_lines
+
+MAX_LISTED = 10
+"""Line numbers, and lines quoted, in a text for the model."""
+MAX_QUOTED_CHARS = 200
+MAX_CANDIDATES = 20
+MAX_WORDS = 50
+MAX_VOTES = 200
+"""Occurrences of a word that are looked at."""
+BLANKS = " \t"
+LINE_ENDS = {"\r\n": "\n", "\r": "\n"}
+PUNCTUATION = {"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u00a0": " ", "…": "..."}
+_END = re.compile(r"(\r\n|\r|\n)")
+_PART = re.compile(r"\.\.\.|\w+|\s+|.", re.DOTALL)
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """In characters of the text. `new` has the line ends, and if need be the indentation, of the text."""
+
+    start: int
+    end: int
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    replacements: tuple[Replacement, ...]
+    """In the order of the text, apart from each other."""
+    how: str
+    """What was forgiven, for the model to know; empty if nothing was."""
+
+
+def find(text: str, old: str, new: str, *, replace_all: bool = False) -> Match:
+    """Literally if possible; else forgiving one kind of difference, and only where a single place is meant."""
+    if not old:
+        raise ToolError("old_string is empty; to create a file use WriteFile")
+    if old == new:
+        raise ToolError("old_string and new_string are the same; nothing would change")
+    for forgiven, rung in _LADDER:
+        places = list(rung(text, old, new))
+        if len(places) > 1 and (forgiven or not replace_all):
+            raise _ambiguous(text, places, forgiven)
+        if places:
+            return _match(text, places, f"differences in {forgiven} were ignored" if forgiven else "")
+    raise ToolError(f"old_string does not occur in the text{_closest(text, old)}\nread it again and quote it exactly")
+
+
+def replaced(text: str, match: Match) -> str:
+    pieces: list[str] = []
+    at = 0
+    for it in match.replacements:
+        pieces += [text[at : it.start], it.new]
+        at = it.end
+    return "".join([*pieces, text[at:]])
+
+
+def apply_all(text: str, edits: Sequence[tuple[str, str, bool]]) -> tuple[str, list[str]]:
+    """Each edit works on what the one before has left. Either all of them succeed, or none is done.
+
+    An edit may lie within what another has written, or around it, if it quotes that exactly; it may not cut into it.
+    """
+    written: list[_Written] = []
+    forgiven: list[str] = []
+    for number, (old, new, replace_all) in enumerate(edits, 1):
+        try:
+            match = find(text, old, new, replace_all=replace_all)
+            written = _followed(written, match, number)
+        except ToolError as error:
+            raise ToolError(f"edit {number} of {len(edits)} failed, and nothing was changed: {error}") from error
+        text = replaced(text, match)
+        if match.how:
+            forgiven.append(f"edit {number}: {match.how}")
+    return text, forgiven
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """`old` stands here, but for what is forgiven, and is to become `new`."""
+
+    start: int
+    end: int
+    old: str
+    new: str
+    literal: bool = False
+    """`new` is to be put there as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    start: int
+    end: int
+    edit: int
+
+
+def _exact(text: str, old: str, new: str) -> Iterator[_Place]:
+    """Who writes no carriage return knows of none: a line feed then takes along the one before it."""
+    speaks_of_returns = "\r" in old or "\r" in new
+    literal = speaks_of_returns or "\n" not in new or "\r" not in text
+    opens_with_end = old.startswith("\n") and not speaks_of_returns
+    for at in _occurrences(text, old):
+        cut = opens_with_end and text[at - 1 : at] == "\r"
+        yield _Place(at - cut, at + len(old), old, new, literal)
+
+
+def _folded(text: str, old: str, new: str, *, forms: Mapping[str, str]) -> Iterator[_Place]:
+    """Anywhere, if `forms` are taken for what they stand for."""
+    folded, wanted = _Folded(text, forms), _fold(old, forms)
+    for at in _occurrences(folded.text, wanted):
+        start, end = folded.origin(at), folded.origin(at + len(wanted))
+        if _fold(text[start:end], forms) == wanted:
+            yield _Place(start, end, old, new)
+
+
+def _by_lines(text: str, old: str, new: str, *, bare: Callable[[str], str]) -> Iterator[_Place]:
+    """Whole lines that are equal once `bare`. At the end of a text without a final line end none is asked for."""
+    wanted = whole_lines(old)
+    longest = max((bare(line.rstrip("\r\n")) for line in wanted), key=lambda it: len(it.strip()))
+    if not longest.strip() or longest not in text:
+        return
+    lines = whole_lines(text)
+    starts = [0, *accumulate(map(len, lines))]
+    fenced = _fenced(lines, bare)
+    first = counted = 0
+    for at in _occurrences(fenced, _fenced(wanted, bare)):
+        first, counted = first + fenced.count("\n", counted, at), at
+        last = first + len(wanted)
+        place = _Place(starts[first], starts[last], old, new)
+        end = line_end(lines[last - 1]) or ""
+        if not line_end(old):
+            yield replace(place, end=place.end - len(end))
+        elif end:
+            yield place
+        else:
+            yield replace(place, old=_END.sub("\n", old)[:-1], new=_END.sub("\n", new).removesuffix("\n"))
+
+
+def _indented(text: str, old: str, new: str) -> Iterator[_Place]:
+    """Whole lines that all have the same blanks more, or less, in front than those of `old`."""
+    for place in _by_lines(text, old, new, bare=_without_blanks):
+        pairs = zip(split_lines(place.old), split_lines(text[place.start : place.end]), strict=False)
+        steps = {_step(_indentation(old), _indentation(there)) for old, there in pairs if _without_blanks(old)}
+        step = steps.pop()
+        if steps or step is None:
+            continue
+        shifted_old, shifted_new = _shifted(place.old, *step), _shifted(place.new, *step)
+        if shifted_old is not None and shifted_new is not None:
+            yield replace(place, old=shifted_old, new=shifted_new)
+
+
+def _without_trailing_blanks(line: str) -> str:
+    return line.rstrip(BLANKS)
+
+
+def _without_blanks(line: str) -> str:
+    return line.strip(BLANKS)
+
+
+_LADDER: tuple[tuple[str, Callable[[str, str, str], Iterable[_Place]]], ...] = (
+    ("", _exact),
+    ("line ends", partial(_folded, forms=LINE_ENDS)),
+    ("the final line end", partial(_by_lines, bare=str)),
+    ("trailing blanks", partial(_by_lines, bare=_without_trailing_blanks)),
+    ("indentation", _indented),
+    ("typographic punctuation", partial(_folded, forms=LINE_ENDS | PUNCTUATION)),
+)
+"""What is forgiven, step by step; a step is taken if the one before has found nothing."""
+
+
+def _occurrences(text: str, part: str) -> Iterator[int]:
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + len(part))
+
+
+def _fenced(lines: Iterable[str], bare: Callable[[str], str]) -> str:
+    """The lines such that a part of it can be found at whole lines only."""
+    return "".join(["\n" + bare(line.rstrip("\r\n")) + "\r" for line in lines])
+
+
+def _indentation(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(BLANKS))]
+
+
+def _step(old: str, there: str) -> tuple[str, str] | None:
+    """What to remove from the front of a line, and what to add, to get from one indentation to the other."""
+    if there.endswith(old):
+        return "", there.removesuffix(old)
+    return (old.removesuffix(there), "") if old.endswith(there) else None
+
+
+def _shifted(text: str, remove: str, add: str) -> str | None:
+    lines = whole_lines(text)
+    if not all(line.startswith(remove) or not line.strip() for line in lines):
+        return None
+    return "".join([add + line.removeprefix(remove) if line.strip() else line for line in lines])
+
+
+class _Folded:
+    """A text in simpler characters that still knows where each of them comes from."""
+
+    def __init__(self, text: str, forms: Mapping[str, str]) -> None:
+        self.text = _fold(text, forms)
+        self._ends: list[int] = []
+        self._shifts = [0]
+        for found in _any_of(forms).finditer(text):
+            if grown := len(forms[found[0]]) - len(found[0]):
+                self._shifts.append(self._shifts[-1] + grown)
+                self._ends.append(found.end() + self._shifts[-1])
+
+    def origin(self, at: int) -> int:
+        return at - self._shifts[bisect_right(self._ends, at)]
+
+
+def _fold(text: str, forms: Mapping[str, str]) -> str:
+    return _any_of(forms).sub(lambda found: forms[found[0]], text)
+
+
+def _any_of(forms: Mapping[str, str]) -> re.Pattern[str]:
+    return re.compile("|".join(forms))
+
+
+def _match(text: str, places: Iterable[_Place], how: str) -> Match:
+    usual = usual_line_end(whole_lines(text)) if "\r" in text else "\n"
+    match = Match(tuple(Replacement(it.start, it.end, _written(text, it, usual)) for it in places), how)
+    if all(text[it.start : it.end] == it.new for it in match.replacements):
+        raise ToolError("the text is already as new_string has it; nothing would change")
+    return match
+
+
+def _written(text: str, place: _Place, usual: str) -> str:
+    """`new`, with the text's own lines where it keeps those of `old`, and the text's line ends throughout."""
+    if place.literal:
+        return place.new
+    there = _END.split(text[place.start : place.end])
+    old, new = _END.split(place.old)[::2], _END.split(place.new)[::2]
+    ends = [*there[1::2], *_end_after(text, place.end)]
+    further = usual_line_end(ends) if ends else usual
+    ends.append(further)
+    pieces: list[str] = []
+    for _, first, last, new_first, new_last in SequenceMatcher(None, old, new).get_opcodes():
+        for at, line in enumerate(new[new_first:new_last], first):
+            kept = at < last
+            pieces += [_reworded(old[at], line, there[2 * at]), ends[at]] if kept else [line, further]
+    return "".join(pieces[:-1])
+
+
+def _end_after(text: str, at: int) -> list[str]:
+    """The end of the line that goes on at `at`, if it has one."""
+    ends = [found for end in "\r\n" if (found := text.find(end, at)) >= 0]
+    return _END.findall(text[min(ends) : min(ends) + 2])[:1] if ends else []
+
+
+def _reworded(old: str, new: str, there: str) -> str:
+    """The line `new`, with the punctuation that the text has where `new` keeps what `old` has."""
+    if old == new:
+        return there
+    if old == there or _fold(old, PUNCTUATION) != _fold(there, PUNCTUATION):
+        return new
+    folded = _Folded(there, PUNCTUATION)
+    old_parts, new_parts = _PART.findall(old), _PART.findall(new)
+    offsets = [folded.origin(at) for at in accumulate((len(_fold(it, PUNCTUATION)) for it in old_parts), initial=0)]
+    pieces: list[str] = []
+    for kind, first, last, new_first, new_last in SequenceMatcher(None, old_parts, new_parts).get_opcodes():
+        piece, origin = "".join(new_parts[new_first:new_last]), there[offsets[first] : offsets[last]]
+        kept = kind == "equal" and _fold(piece, PUNCTUATION) == _fold(origin, PUNCTUATION)
+        pieces.append(origin if kept else piece)
+    return "".join(pieces)
+
+
+def _followed(written: list[_Written], match: Match, edit: int) -> list[_Written]:
+    """What the edits up to this one have written, in the text that it leaves; of what is nested the outermost."""
+    ends = [it.end for it in match.replacements]
+    shifts = [0, *accumulate(len(it.new) - (it.end - it.start) for it in match.replacements)]
+    outermost: list[_Written] = []
+    spans = [*written, *(_Written(it.start, it.end, edit) for it in match.replacements)]
+    for span in sorted(spans, key=lambda it: (it.start, it.end > it.start, -it.end)):
+        if not outermost or span.start >= outermost[-1].end:
+            outermost.append(span)
+        elif span.end > outermost[-1].end or match.how:
+            first, second = sorted((outermost[-1].edit, span.edit))
+            raise ToolError(f"edits {first} and {second} overlap; make them one")
+
+    def moved(offset: int) -> int:
+        return offset + shifts[bisect_right(ends, offset)]
+
+    return [_Written(moved(it.start), moved(it.end), it.edit) for it in outermost]
+
+
+def _ambiguous(text: str, places: Sequence[_Place], forgiven: str) -> ToolError:
+    numbers = ", ".join(str(_line_number(text, it.start)) for it in places[:MAX_LISTED])
+    where = f"{len(places)} times (lines {numbers}{', …' if len(places) > MAX_LISTED else ''})"
+    if forgiven:
+        return ToolError(f"old_string occurs {where}, but nowhere without differences in {forgiven}; quote one exactly")
+    return ToolError(f"old_string occurs {where}; quote more of what surrounds the one you mean, or set replace_all")
+
+
+def _line_number(text: str, at: int) -> int:
+    return 1 + text.count("\n", 0, at) + text.count("\r", 0, at) - text.count("\r\n", 0, at)
+
+
+def _closest(text: str, old: str) -> str:
+    """The lines that are most like `old`. Words that they share vote for a few candidates, rare ones for more."""
+    lines, wanted = whole_lines(text), [line[:MAX_QUOTED_CHARS] for line in split_lines(old)[:MAX_LISTED]]
+    starts = list(accumulate(map(len, lines), initial=0))
+    size = min(len(wanted), len(lines))
+    votes: defaultdict[int, float] = defaultdict(float)
+    for word in nlargest(MAX_WORDS, set(_WORD.findall("\n".join(wanted))), key=len):
+        found = list(islice(_occurrences(text, word), MAX_VOTES))
+        indexes = [index for index, line in enumerate(wanted) if word in line]
+        for at, index in product(found, indexes):
+            first = bisect_right(starts, at) - 1 - index
+            votes[max(0, min(first, len(lines) - size))] += 1 / len(found)
+    if not votes:
+        return ", nor anything like it"
+    candidates = nlargest(MAX_CANDIDATES, votes, key=lambda at: votes[at])
+    first = max(candidates, key=lambda at: _likeness(lines[at : at + size], wanted))
+    numbered = (f"{number:6}\t{_short(line)}" for number, line in enumerate(lines[first : first + size], first + 1))
+    return "\n".join(["; the closest lines are", *numbered])
+
+
+def _likeness(lines: Iterable[str], wanted: Iterable[str]) -> float:
+    pairs = zip(lines, wanted, strict=False)
+    return sum(SequenceMatcher(None, one[:MAX_QUOTED_CHARS], two[:MAX_QUOTED_CHARS]).ratio() for one, two in pairs)
+
+
+def _short(line: str) -> str:
+    line = line.rstrip("\r\n")
+    return line if len(line) <= MAX_QUOTED_CHARS else f"{line[:MAX_QUOTED_CHARS]}…"

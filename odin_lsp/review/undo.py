@@ -1,0 +1,78 @@
+"""What files were before a turn changed them, so that a whole turn can be taken back. It outlives the process."""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from odin_lsp.errors import RequestError
+from odin_lsp.ports import FileOperation
+from odin_lsp.values import Value, from_wire, to_wire
+
+MAX_TURNS = 50
+MAX_BYTES = 20 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Before(Value):
+    path: str
+    operation: FileOperation
+    before: str | None
+    """The text before the turn; `None` if there was none."""
+    after: str | None
+    """The text that the turn left: where it is another one now, somebody has edited since."""
+    new_path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Images(Value):
+    turn_id: str
+    files: tuple[Before, ...]
+
+
+class UndoLog:
+    def __init__(self, folder: Callable[[], Path]) -> None:
+        self._folder = folder
+
+    def note(self, turn_id: str, image: Before) -> None:
+        """A file was changed. Several changes of one file by one turn are one step back."""
+        files = {it.path: it for it in self.images(turn_id)}
+        known = files.pop(image.path, None)
+        if known is not None and image.operation == "edit":
+            image = replace(image, before=known.before, operation=known.operation)
+        self._write(Images(turn_id, (*files.values(), image)))
+
+    def images(self, turn_id: str) -> tuple[Before, ...]:
+        try:
+            return from_wire(Images, json.loads(self._file(turn_id).read_bytes())).files
+        except (OSError, ValueError, RequestError):
+            return ()
+
+    def last(self) -> str | None:
+        """The turn that changed something last."""
+        return max(self._files(), key=lambda path: path.stat().st_mtime_ns).stem if self._files() else None
+
+    def forget(self, turn_id: str) -> None:
+        self._file(turn_id).unlink(missing_ok=True)
+
+    def _write(self, images: Images) -> None:
+        data = json.dumps(to_wire(images)).encode()
+        if len(data) > MAX_BYTES:
+            return
+        self._folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._file(images.turn_id)
+        draft = path.with_suffix(".new")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        draft.replace(path)
+        for old in sorted(self._files(), key=lambda it: it.stat().st_mtime_ns)[:-MAX_TURNS]:
+            old.unlink(missing_ok=True)
+
+    def _files(self) -> list[Path]:
+        return list(self._folder().glob("*.json"))
+
+    def _file(self, turn_id: str) -> Path:
+        safe = "".join(it if it.isalnum() or it in "-_" else "_" for it in turn_id)[:100]
+        return self._folder() / f"{safe}.json"

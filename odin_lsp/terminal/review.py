@@ -1,0 +1,223 @@
+"""A review on a terminal: hunk by hunk, shown as a diff, decided with a letter."""
+
+import asyncio
+import os
+import shlex
+import signal
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from odin_lsp.errors import ToolError
+from odin_lsp.ports import Decision, Range, Review, ReviewAnswer, ReviewFile, ReviewHunk
+from odin_lsp.workspace import disk, text
+from odin_lsp.workspace.text import Lines, line_end, whole_lines
+from odin_lsp.workspace.uris import path_of
+
+PROMPT = "Apply this hunk? [y,n,a,q,e,?]"
+WHY_NOT = "Why not? (an empty line is fine)"
+HELP = """\
+y  apply this hunk
+n  leave it out, and say why
+a  apply this hunk and all that follow in this review
+A  apply everything for the rest of the turn
+q  leave out this hunk and all that follow
+e  edit the new text, then apply it
+?  show this"""
+CONTEXT = 3
+BOLD, RED, GREEN, YELLOW, CYAN = 1, 31, 32, 33, 36
+COLOURS = {"+": GREEN, "-": RED, "@": CYAN}
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewer:
+    say: Callable[[str], None]
+    ask: Callable[[str], Awaitable[str | None]]
+    """The line that answers a prompt; `None` when nobody will answer any more."""
+    colour: bool = False
+
+    async def decide(self, review: Review) -> ReviewAnswer:
+        if review.reason:
+            self._say(one_line(review.reason), BOLD)
+        decisions: list[Decision] = []
+        said = ""
+        for file in review.files:
+            for hunk in pending(file):
+                match said:
+                    case "a" | "A":
+                        decision = Decision(hunk_id=hunk.id, decision="accept")
+                    case "q":
+                        decision = Decision(hunk_id=hunk.id, decision="reject")
+                    case _:
+                        self._show(file, hunk, "" if hunk.reason == review.reason else hunk.reason)
+                        said, decision = await self._decided(file, hunk)
+                decisions.append(decision)
+        return ReviewAnswer(decisions=tuple(decisions), rest_of_turn="accept" if said == "A" else None)
+
+    async def _decided(self, file: ReviewFile, hunk: ReviewHunk) -> tuple[str, Decision]:
+        """What was said, and what it means for this hunk. Silence is never a yes."""
+        while True:
+            match said := await self.ask(PROMPT):
+                case "y" | "a" | "A":
+                    return said, Decision(hunk_id=hunk.id, decision="accept")
+                case "n":
+                    reason = await self.ask(WHY_NOT)
+                    return said, Decision(hunk_id=hunk.id, decision="reject", reason=reason or None)
+                case "q" | None:
+                    return "q", Decision(hunk_id=hunk.id, decision="reject")
+                case "e":
+                    if decision := await self._edited(file, hunk):
+                        return said, decision
+                case "":
+                    pass
+                case _:
+                    self.say(HELP)
+
+    async def _edited(self, file: ReviewFile, hunk: ReviewHunk) -> Decision | None:
+        """`None`, and a word on it, if that did not work."""
+        if file.operation in ("delete", "rename"):
+            self.say(f"a {file.operation} has no text to edit")
+            return None
+        try:
+            edited = await _in_editor(hunk, Path(_path(file.uri)).suffix)
+        except (OSError, ValueError) as error:
+            self.say(f"the editor did not work: {error}")
+            return None
+        if edited == hunk.new_text:
+            return Decision(hunk_id=hunk.id, decision="accept")
+        return Decision(hunk_id=hunk.id, decision="modify", text=edited)
+
+    def _show(self, file: ReviewFile, hunk: ReviewHunk, reason: str) -> None:
+        number = f" ({file.hunks.index(hunk) + 1} of {len(file.hunks)})" if len(file.hunks) > 1 else ""
+        to = f" → {visible(_path(file.new_uri))}" if file.new_uri else ""
+        self._say(f"\n{file.operation} {visible(_path(file.uri))}{to}{number}", BOLD)
+        if file.note:
+            self._say(f"note: {one_line(file.note)}", YELLOW)
+        if reason:
+            self._say(one_line(reason))
+        for line in diff(*_sides(file, hunk)):
+            self._say(line, COLOURS.get(line[0]))
+
+    def _say(self, line: str, colour: int | None = None) -> None:
+        self.say(f"\x1b[{colour}m{line}\x1b[0m" if self.colour and colour else line)
+
+
+def pending(file: ReviewFile) -> Iterator[ReviewHunk]:
+    return (hunk for hunk in file.hunks if hunk.state == "pending")
+
+
+def span(lines: Lines, place: Range) -> tuple[int, int]:
+    """The characters of the text that the range is, in a terminal's encoding."""
+    start, end = (text.Position(it.line, it.character) for it in (place.start, place.end))
+    offset = len(lines.between(text.Position(0, 0), start, "utf-16"))
+    return offset, offset + len(lines.between(start, end, "utf-16"))
+
+
+def diff(old: str, new: str, first: int = 0) -> Iterator[str]:
+    """The one place in which two texts differ, as lines that can be shown; `first` lines come before the texts."""
+    if old == new:
+        return
+    before, after = whole_lines(old), whole_lines(new)
+    head = _common(before, after)
+    tail = _common(before[head:][::-1], after[head:][::-1])
+    end, new_end = len(before) - tail, len(after) - tail
+    start, stop = max(0, head - CONTEXT), min(end + CONTEXT, len(before))
+    yield f"@@ -{_place(first + start, stop - start)} +{_place(first + start, stop - start + new_end - end)} @@"
+    marked = [
+        *((" ", line) for line in before[start:head]),
+        *(("-", line) for line in before[head:end]),
+        *(("+", line) for line in after[head:new_end]),
+        *((" ", line) for line in before[end:stop]),
+    ]
+    ends = {line_end(line) for _, line in marked} - {None}
+    for mark, line in marked:
+        yield mark + visible(line.removesuffix("\n") if len(ends) > 1 else line.rstrip("\r\n"))
+        if line_end(line) is None:
+            yield "\\ No newline at end of file"
+
+
+def visible(line: str) -> str:
+    """What is written there, not what it would do to the screen."""
+    return "".join(it if it.isprintable() or it == "\t" else it.encode("unicode_escape").decode() for it in line)
+
+
+def one_line(said: str) -> str:
+    return visible(" ".join(said.split()))
+
+
+def _sides(file: ReviewFile, hunk: ReviewHunk) -> tuple[str, str, int]:
+    """The file before and after the hunk; the hunk alone if the file is not what it was made for."""
+    if file.operation == "edit" and (path := path_of(file.uri)):
+        try:
+            lines = Lines(disk.read_text(path).text)
+        except ToolError:
+            return hunk.old_text, hunk.new_text, hunk.range.start.line
+        start, end = span(lines, hunk.range)
+        if lines.text[start:end] == hunk.old_text:
+            return lines.text, lines.text[:start] + hunk.new_text + lines.text[end:], 0
+    return hunk.old_text, hunk.new_text, hunk.range.start.line
+
+
+def _common(one: Sequence[str], two: Sequence[str]) -> int:
+    """How many elements both begin with."""
+    pairs = enumerate(zip(one, two, strict=False))
+    return next((index for index, (left, right) in pairs if left != right), min(len(one), len(two)))
+
+
+def _place(start: int, count: int) -> str:
+    """Lines as a diff counts them."""
+    return f"{start + 1 if count else start},{count}"
+
+
+def _path(uri: str) -> str:
+    return str(path_of(uri) or uri)
+
+
+async def _in_editor(hunk: ReviewHunk, suffix: str) -> str:
+    """What the person makes of the new text. Editors end the last line; where none had an end, it gets none."""
+    command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
+    if not command:
+        raise OSError("set $VISUAL or $EDITOR to yours")
+    with _scratch(hunk.new_text, suffix) as path:
+        if code := await _run([*command, path]):
+            raise OSError(f"{command[0]} ended with {code}")
+        edited = _content(path)
+    end = line_end(edited)
+    return edited.removesuffix(end) if end and not line_end(hunk.old_text) and not line_end(hunk.new_text) else edited
+
+
+@contextmanager
+def _scratch(content: str, suffix: str) -> Generator[str]:
+    with tempfile.TemporaryDirectory(prefix="odin-") as folder:
+        path = Path(folder, f"hunk{suffix}")
+        path.write_bytes(content.encode("utf-8", "surrogatepass"))
+        yield str(path)
+
+
+def _content(path: str) -> str:
+    return Path(path).read_bytes().decode()
+
+
+async def _run(command: Sequence[str]) -> int:
+    """Run it on the terminal, even if the answer is piped on; Ctrl-C is meant for it."""
+    process = await asyncio.create_subprocess_exec(*command, stdout=sys.__stderr__)
+    try:
+        with _interrupts_ignored():
+            return await process.wait()
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()
+
+
+@contextmanager
+def _interrupts_ignored() -> Generator[None]:
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        signal.siginterrupt(signal.SIGINT, False)

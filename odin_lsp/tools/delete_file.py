@@ -1,0 +1,37 @@
+"""Delete a file or a folder."""
+
+from odin_lsp.errors import ToolError
+from odin_lsp.permissions.rules import Effect
+from odin_lsp.review.proposals import operation_of
+from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
+from odin_lsp.tools.editing import carry_out, readable
+
+
+class DeleteFileParams(Params):
+    file_path: str
+    """Absolute path."""
+    recursive: bool = False
+    """Also a folder that is not empty."""
+
+
+class DeleteFile(Tool[DeleteFileParams]):
+    """Delete a file or a folder; the user reviews it."""
+
+    name = "DeleteFile"
+    effect = Effect.MUTATING
+    params = DeleteFileParams
+
+    def describe(self, params: DeleteFileParams) -> str:
+        return f"delete {params.file_path}"
+
+    async def execute(self, params: DeleteFileParams, context: ToolContext) -> ToolOutput:
+        path = await context.reach(params.file_path)
+        if not path.exists():
+            raise ToolError(f"{path} does not exist")
+        if path.is_dir() and any(path.iterdir()) and not params.recursive:
+            raise ToolError(f"{path} is a folder that is not empty; set recursive to delete all of it")
+        text = "" if path.is_dir() else readable(path, context).text
+        proposal = operation_of(path, "delete", text, recursive=params.recursive)
+        output = await carry_out([proposal], f"delete {context.files.shown(path)}", context)
+        context.shown.forget(path)
+        return output

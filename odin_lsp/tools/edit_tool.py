@@ -1,0 +1,45 @@
+"""Replace a passage of a file."""
+
+from odin_lsp.permissions.rules import Effect
+from odin_lsp.review import matching
+from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
+from odin_lsp.tools.editing import change_text, readable, require_seen
+from odin_lsp.workspace.text import whole_lines
+
+
+class EditParams(Params):
+    file_path: str
+    """Absolute path."""
+    old_string: str
+    """The passage to replace, exactly as Read shows it without the line numbers. It must occur once."""
+    new_string: str
+    """What to put in its place."""
+    replace_all: bool = False
+    """Replace every occurrence."""
+
+
+class EditTool(Tool[EditParams]):
+    """Replace one exact passage of a file that you have read. The user reviews the edit; the result says what became of
+    it. For several changes of one file use MultiEditTool; for a new file WriteFile."""
+
+    name = "EditTool"
+    effect = Effect.MUTATING
+    params = EditParams
+
+    def describe(self, params: EditParams) -> str:
+        return f"edit {params.file_path}"
+
+    async def execute(self, params: EditParams, context: ToolContext) -> ToolOutput:
+        path = await context.reach(params.file_path)
+        file = readable(path, context)
+        match = matching.find(file.text, params.old_string, params.new_string, replace_all=params.replace_all)
+        require_seen(path, file.text, [lines_of(file.text, it.start, it.end) for it in match.replacements], context)
+        new = matching.replaced(file.text, match)
+        reason = f"edit of {context.files.shown(path)}"
+        return await change_text(path, file, new, reason, context, [f"Note: {match.how}."] if match.how else [])
+
+
+def lines_of(text: str, start: int, end: int) -> tuple[int, int]:
+    """The lines, from 1, that these characters are in."""
+    first = len(whole_lines(text[:start] + "."))
+    return first, first + max(1, len(whole_lines(text[start:end]))) - 1

@@ -1,0 +1,49 @@
+"""Several replacements in one file, all or none."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from odin_lsp.permissions.rules import Effect
+from odin_lsp.review import matching
+from odin_lsp.review.hunks import hunks_between
+from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
+from odin_lsp.tools.edit_tool import lines_of
+from odin_lsp.tools.editing import change_text, readable, require_seen
+
+
+class OneEdit(Params):
+    old_string: str
+    """The passage to replace, exactly."""
+    new_string: str
+    """What to put in its place."""
+    replace_all: bool = False
+    """Replace every occurrence."""
+
+
+class MultiEditParams(Params):
+    file_path: str
+    """Absolute path."""
+    edits: Annotated[tuple[OneEdit, ...], Field(min_length=1)]
+    """Made one after the other, each on the result of the one before."""
+
+
+class MultiEditTool(Tool[MultiEditParams]):
+    """Make several replacements in one file that you have read, in order. If one of them cannot be made, none is."""
+
+    name = "MultiEditTool"
+    effect = Effect.MUTATING
+    params = MultiEditParams
+
+    def describe(self, params: MultiEditParams) -> str:
+        return f"edit {params.file_path} in {len(params.edits)} places"
+
+    async def execute(self, params: MultiEditParams, context: ToolContext) -> ToolOutput:
+        path = await context.reach(params.file_path)
+        file = readable(path, context)
+        edits = [(it.old_string, it.new_string, it.replace_all) for it in params.edits]
+        new, notes = matching.apply_all(file.text, edits)
+        touched = [lines_of(file.text, it.start, it.end) for it in hunks_between(file.text, new)]
+        require_seen(path, file.text, touched, context)
+        reason = f"{len(edits)} edits of {context.files.shown(path)}"
+        return await change_text(path, file, new, reason, context, [f"Note: {note}." for note in notes])

@@ -1,0 +1,47 @@
+"""Create a file, or give one a new text."""
+
+from odin_lsp.errors import ToolError
+from odin_lsp.permissions.rules import Effect
+from odin_lsp.review.proposals import operation_of
+from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
+from odin_lsp.tools.editing import carry_out, change_text, readable
+from odin_lsp.workspace.text import split_lines, usual_line_end, whole_lines
+
+
+class WriteFileParams(Params):
+    file_path: str
+    """Absolute path. Folders on the way are made."""
+    content: str
+    """The whole text."""
+
+
+class WriteFile(Tool[WriteFileParams]):
+    """Create a file, or replace all of its text; the user reviews it. A file that exists must have been read in full.
+    To change parts of a file use EditTool."""
+
+    name = "WriteFile"
+    effect = Effect.MUTATING
+    params = WriteFileParams
+
+    def describe(self, params: WriteFileParams) -> str:
+        return f"write {params.file_path}"
+
+    async def execute(self, params: WriteFileParams, context: ToolContext) -> ToolOutput:
+        path = await context.reach(params.file_path)
+        name = context.files.shown(path)
+        count = len(split_lines(params.content))
+        if not path.exists() and context.files.buffers.of_path(path) is None:
+            output = await carry_out([operation_of(path, "create", params.content)], f"new file {name}", context)
+            context.shown.note(path, 1, split_lines(params.content), size=len(params.content), total=count)
+            return output
+        file = readable(path, context)
+        seen = context.shown.of(path)
+        if seen is None or not seen.is_whole or not context.shown.covers(path, 1, split_lines(file.text)):
+            raise ToolError(f"Must read file first: {path} exists, and you have not seen all of it as it is now")
+        return await change_text(path, file, _like(params.content, file.text), f"new text of {name}", context, [])
+
+
+def _like(content: str, old: str) -> str:
+    """The new text with the old one's line ends, if the model wrote plain ones."""
+    end = usual_line_end(whole_lines(old))
+    return content if end == "\n" or "\r" in content else content.replace("\n", end)

@@ -1,0 +1,175 @@
+"""Edits from the model to the screen and back, over the wire."""
+
+import asyncio
+import json
+
+import pytest
+
+from tests.support import wire as kit
+
+
+@pytest.fixture
+def files(root):
+    texts = {
+        "one.py": "alpha = 1\nbeta = 2\ngamma = 3\ndelta = 4\n",
+        "two.py": "first\nsecond\nthird\n",
+        "three.txt": "crlf one\r\ncrlf two\r\nno end",
+    }
+    for name, text in texts.items():
+        (root / name).write_bytes(text.encode())
+    return {name: root / name for name in texts}
+
+
+@pytest.fixture
+def step(wire):
+    """One step of the model: these calls; then it says `done`."""
+
+    def step(*calls):
+        blocks = [
+            block
+            for index, (name, arguments) in enumerate(calls)
+            for block in kit.anthropic_call(index, f"toolu_{index}_{len(wire.answers)}", name, json.dumps(arguments))
+        ]
+        wire.play(kit.Answer([kit.anthropic_sse(kit.anthropic_start(), *blocks, *kit.anthropic_end("tool_use"))]))
+
+    return step
+
+
+def says(text="done"):
+    return kit.Answer(
+        [kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, text), *kit.anthropic_end("end_turn"))]
+    )
+
+
+def results(wire):
+    blocks = [block for block in wire.request["messages"][-1]["content"] if block["type"] == "tool_result"]
+    return [block["content"] if isinstance(block["content"], str) else block["content"][0]["text"] for block in blocks]
+
+
+async def test_three_files_and_five_hunks_end_exactly_as_they_were_decided(screen, wire, step, files):
+    one, two, three = files.values()
+    screen.open(one, two, three)
+    step(*(("Read", {"file_path": str(path)}) for path in files.values()))
+    step(
+        (
+            "MultiEditTool",
+            {
+                "file_path": str(one),
+                "edits": [
+                    {"old_string": "alpha = 1", "new_string": "alpha = 10"},
+                    {"old_string": "gamma = 3", "new_string": "gamma = 30"},
+                ],
+            },
+        ),
+        (
+            "MultiEditTool",
+            {
+                "file_path": str(two),
+                "edits": [
+                    {"old_string": "first", "new_string": "FIRST"},
+                    {"old_string": "third", "new_string": "THIRD"},
+                ],
+            },
+        ),
+        ("EditTool", {"file_path": str(three), "old_string": "crlf two", "new_string": "CRLF TWO"}),
+    )
+    wire.play(says())
+
+    def decide(review):
+        [file] = review["files"]
+        hunks = file["hunks"]
+        accept = [{"hunkId": hunk["id"], "decision": "accept"} for hunk in hunks]
+        if file["uri"] == one.as_uri():
+            return {"decisions": [accept[0], {"hunkId": hunks[1]["id"], "decision": "reject", "reason": "gamma stays"}]}
+        if file["uri"] == two.as_uri():
+            screen.type(two, "typed ", 0, 2, 2)
+            return {"decisions": [{**accept[1], "decision": "modify", "text": "Third"}, accept[0]]}
+        return {"decisions": accept}
+
+    screen.decide = decide
+    outcome = await screen.client.command("edit", text="change them")
+
+    assert outcome["answer"] == "done"
+    assert screen.text(one) == "alpha = 10\nbeta = 2\ngamma = 3\ndelta = 4\n"
+    assert screen.text(two) == "fityped rst\nsecond\nThird\n"
+    assert screen.text(three) == "crlf one\r\nCRLF TWO\r\nno end"
+    assert [it["state"] for it in outcome["receipts"]] == ["accepted", "rejected", "superseded", "modified", "accepted"]
+    first, second, third = results(wire)
+    assert first.startswith("Of 2 hunks: 1 accepted, 1 rejected.\n- rejected: gamma stays")
+    assert second.startswith("Of 2 hunks: 1 superseded, 1 modified.\n- superseded: the user typed there meanwhile")
+    assert "- modified by the user to:\nThird" in second
+    assert third.startswith("The user accepted the edit.")
+    assert "     2\tCRLF TWO" in third
+    assert [path.read_bytes().count(b"\r\n") for path in files.values()] == [0, 0, 2]
+
+
+async def test_hunks_can_be_decided_by_commands_while_the_turn_waits(screen, wire, step, files):
+    one = files["one.py"]
+    screen.open(one)
+    step(("Read", {"file_path": str(one)}))
+    step(("EditTool", {"file_path": str(one), "old_string": "alpha = 1", "new_string": "alpha = 9"}))
+    wire.play(says())
+    turn = asyncio.ensure_future(screen.client.command("edit", text="go"))
+    opened = await screen.client.until_kind("reviewOpened")
+    [hunk] = opened["event"]["proposal"]["files"][0]["hunks"]
+
+    listed = await screen.client.command("review.list")
+    unknown = await screen.client.command("review.accept", hunkIds=["nothing"])
+    accepted = await screen.client.command("review.accept", hunkIds=[hunk["id"]], texts={hunk["id"]: "7"})
+
+    assert listed["proposals"][0]["files"][0]["uri"] == one.as_uri()
+    assert unknown == {"receipts": []}
+    assert accepted["receipts"][0]["state"] == "modified"
+    assert (await turn)["receipts"][0]["state"] == "modified"
+    assert "alpha = 7" in screen.text(one)
+    assert await screen.client.command("review.accept") == {"receipts": []}
+
+
+async def test_an_edit_of_what_was_not_seen_is_refused_before_anybody_is_asked(screen, wire, step, files):
+    one = files["one.py"]
+    screen.open(one)
+    step(("EditTool", {"file_path": str(one), "old_string": "alpha", "new_string": "omega"}))
+    wire.play(says())
+
+    await screen.client.command("edit", text="go")
+
+    assert results(wire)[0].startswith("Must read file first")
+    assert screen.reviews == []
+
+
+@pytest.mark.parametrize("mode", ["ask", "plan"])
+async def test_ask_and_plan_cannot_write(screen, wire, step, files, mode):
+    one = files["one.py"]
+    screen.open(one)
+    step(("Read", {"file_path": str(one)}))
+    step(
+        ("EditTool", {"file_path": str(one), "old_string": "alpha", "new_string": "omega"}),
+        ("WriteFile", {"file_path": str(one.parent / "new.py"), "content": "x"}),
+        ("DeleteFile", {"file_path": str(one)}),
+    )
+    wire.play(says())
+
+    outcome = await screen.client.command(mode, text="go")
+
+    assert [tool["status"] for tool in outcome["tools"]] == ["success", "error", "error", "error"]
+    assert screen.reviews == []
+    assert screen.text(one) == one.read_text()
+    offered = {tool["name"] for tool in wire.sent[0].body["tools"]}
+    assert not offered & {"EditTool", "MultiEditTool", "WriteFile", "DeleteFile", "MoveFile"}
+
+
+async def test_cancelling_takes_the_review_away_and_changes_nothing(screen, wire, step, files):
+    one = files["one.py"]
+    screen.open(one)
+    step(("Read", {"file_path": str(one)}))
+    step(("EditTool", {"file_path": str(one), "old_string": "alpha", "new_string": "omega"}))
+    turn = asyncio.ensure_future(screen.client.command("edit", text="go", turnId="t"))
+    await screen.client.until_kind("reviewOpened")
+
+    await screen.client.command("cancel", turnId="t")
+    outcome = await turn
+
+    assert outcome["reason"] == "interrupted"
+    assert outcome["receipts"][0]["state"] == "rejected"
+    assert (await screen.client.command("review.list"))["proposals"] == []
+    assert screen.text(one) == one.read_text()

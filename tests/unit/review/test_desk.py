@@ -1,0 +1,352 @@
+"""Proposals in front of editors that lie in every way that real ones do: the receipts are right every time."""
+
+import asyncio
+
+import pytest
+
+from odin_lsp.config import ReviewSettings, Timeouts
+from odin_lsp.events import ReviewChanged, ReviewClosed, ReviewOpened
+from odin_lsp.ports import Decision, ReviewAnswer
+from odin_lsp.review.desk import ReviewDesk, TurnReview
+from odin_lsp.review.proposals import edit_of, operation_of, propose
+from odin_lsp.review.undo import UndoLog
+from odin_lsp.workspace.buffers import Buffers
+from odin_lsp.workspace.cache import FileCache
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.text import Change, Position
+
+OLD = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
+NEW = OLD.replace("two", "TWO").replace("five", "FIVE").replace("eight", "EIGHT")
+
+
+class FakeEditor:
+    """Shows reviews as told, applies edits to its own document, and tells the server of it as told."""
+
+    def __init__(self, files, path) -> None:
+        self.files = files
+        self.path = path
+        self.answers = lambda review: ReviewAnswer()
+        self.lie = "honest"
+        self.reviews = []
+        self.closed = []
+        self.applied = []
+        self.version = 1
+
+    def open(self, text=OLD):
+        self.files.buffers.open(self.path.as_uri(), 1, text)
+
+    def type(self, text, line, start=0, end=0):
+        self.version += 1
+        change = Change(text, Position(line, start), Position(line, end))
+        self.files.buffers.change(self.path.as_uri(), self.version, [change])
+
+    async def review(self, review):
+        self.reviews.append(review)
+        answer = self.answers(review)
+        return await answer if asyncio.iscoroutine(answer) else answer
+
+    async def close_review(self, proposal_id):
+        self.closed.append(proposal_id)
+
+    async def save(self, uris):
+        pass
+
+    async def apply(self, change):
+        self.applied.append(change)
+        edits = list(change.edits)
+        match self.lie:
+            case "says yes and does nothing":
+                return None
+            case "says no and does nothing":
+                return "stale version"
+            case "applies the first only":
+                edits = edits[:1]
+            case "says no but applies":
+                self._apply(edits)
+                return "I do not think so"
+            case "tells later":
+                asyncio.get_running_loop().call_later(0.05, self._apply, edits)
+                return None
+            case "garbles":
+                self.type("??", 1)
+                return None
+            case "user types elsewhere meanwhile":
+                self._apply(edits)
+                self.type("typed ", 8)
+                return None
+            case "crashes":
+                return "the connection is gone"
+        self._apply(edits)
+        return None
+
+    def _apply(self, edits):
+        self.version += 1
+        changes = [
+            Change(
+                it.new_text,
+                Position(it.range.start.line, it.range.start.character),
+                Position(it.range.end.line, it.range.end.character),
+            )
+            for it in sorted(edits, key=lambda it: (it.range.start.line, it.range.start.character), reverse=True)
+        ]
+        self.files.buffers.change(self.path.as_uri(), self.version, changes)
+
+    @property
+    def text(self):
+        return self.files.buffers.of_path(self.path).text
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text(OLD)
+    return path
+
+
+@pytest.fixture
+def settings():
+    return {"policy": ReviewSettings(), "timeouts": Timeouts(client=0.3), "protection": ""}
+
+
+@pytest.fixture
+def editor(path, tmp_path):
+    editor = FakeEditor(Files([tmp_path], Buffers(), FileCache()), path)
+    editor.open()
+    return editor
+
+
+@pytest.fixture
+def desk(editor, settings, undo_folder):
+    return ReviewDesk(
+        editor.files,
+        editor,
+        lambda: (settings["policy"], settings["timeouts"]),
+        lambda path: settings["protection"],
+        UndoLog(lambda: undo_folder),
+    )
+
+
+@pytest.fixture
+def undo_folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("undo")
+
+
+@pytest.fixture
+def events():
+    return []
+
+
+@pytest.fixture
+def turn(events):
+    return TurnReview("t", events.append)
+
+
+@pytest.fixture
+def submit(desk, turn, path):
+    async def submit(new=NEW):
+        proposal = propose("t", "because", [edit_of(path, OLD, new)])
+        return [(it.state, it.text or it.reason) for it in await desk.submit(proposal, turn)]
+
+    return submit
+
+
+def hunks(review):
+    return [hunk for file in review.files for hunk in file.hunks]
+
+
+def accept_all(review):
+    return ReviewAnswer(decisions=tuple(Decision(hunk_id=it.id, decision="accept") for it in hunks(review)))
+
+
+async def test_accepted_rejected_and_modified_hunks_are_what_they_say(editor, submit):
+    def decide(review):
+        one, two, three = hunks(review)
+        return ReviewAnswer(
+            decisions=(
+                Decision(hunk_id=one.id, decision="accept"),
+                Decision(hunk_id=two.id, decision="reject", reason="leave it"),
+                Decision(hunk_id=three.id, decision="modify", text="Eight"),
+            )
+        )
+
+    editor.answers = decide
+
+    assert await submit() == [("accepted", None), ("rejected", "leave it"), ("modified", "Eight")]
+    assert editor.text == OLD.replace("two", "TWO").replace("eight", "Eight")
+    assert len(editor.applied) == 1
+    assert editor.applied[0].version == 1
+
+
+NOT_SEEN = "the edit cannot be seen in the document"
+
+
+@pytest.mark.parametrize(
+    ("lie", "receipts"),
+    [
+        ("honest", [("accepted", None)] * 3),
+        ("tells later", [("accepted", None)] * 3),
+        ("says no but applies", [("accepted", None)] * 3),
+        ("user types elsewhere meanwhile", [("accepted", None)] * 3),
+        ("says yes and does nothing", [("superseded", NOT_SEEN)] * 3),
+        ("says no and does nothing", [("superseded", f"{NOT_SEEN} (stale version)")] * 3),
+        ("crashes", [("superseded", f"{NOT_SEEN} (the connection is gone)")] * 3),
+        ("applies the first only", [("accepted", None), ("superseded", NOT_SEEN), ("superseded", NOT_SEEN)]),
+        ("garbles", [("superseded", NOT_SEEN)] * 3),
+    ],
+)
+async def test_what_an_editor_answers_is_not_believed(editor, submit, lie, receipts):
+    editor.answers, editor.lie = accept_all, lie
+
+    assert await submit() == receipts
+
+
+async def test_typing_while_it_is_pending_moves_hunks_and_ends_those_typed_into(editor, desk, submit, events):
+    shown = asyncio.Event()
+
+    async def wait(review):
+        shown.set()
+        await asyncio.Event().wait()
+
+    editor.answers = wait
+    task = asyncio.create_task(submit())
+    await shown.wait()
+    editor.type("zero\n", 0)
+    editor.type("x", 5, 1, 2)
+    desk.decide([Decision(hunk_id=it.id, decision="accept") for it in hunks(editor.reviews[0])])
+
+    assert await task == [("accepted", None), ("superseded", "the user typed there meanwhile"), ("accepted", None)]
+    assert editor.text == "zero\n" + OLD.replace("two", "TWO").replace("five", "fxve").replace("eight", "EIGHT")
+    moved = next(event for event in events if isinstance(event, ReviewChanged))
+    assert moved.hunks[0].range.start.line == 2
+    assert editor.closed == [editor.reviews[0].proposal_id]
+
+
+async def test_no_answer_is_decided_later_by_commands_and_each_hunk_once(editor, desk, submit):
+    editor.answers = lambda review: None
+    task = asyncio.create_task(submit())
+    await until(lambda: editor.reviews)
+    one, two, three = hunks(editor.reviews[0])
+
+    assert [it.state for it in desk.decide([Decision(hunk_id=one.id, decision="accept")])] == ["accepted"]
+    assert (
+        desk.decide([Decision(hunk_id=one.id, decision="reject"), Decision(hunk_id="unknown", decision="accept")]) == []
+    )
+    desk.decide([Decision(hunk_id=it.id, decision="reject") for it in (two, three)])
+
+    assert [state for state, _ in await task] == ["accepted", "rejected", "rejected"]
+    assert desk.decide([Decision(hunk_id=two.id, decision="accept")]) == []
+    assert editor.text == OLD.replace("two", "TWO")
+
+
+async def test_silence_is_a_no_when_there_is_a_limit(editor, submit, settings):
+    settings["timeouts"] = Timeouts(client=0.3, person=0.05)
+    editor.answers = lambda review: asyncio.sleep(60)
+
+    assert await submit() == [("rejected", "nobody decided in time")] * 3
+    assert editor.text == OLD
+
+
+async def test_a_cancelled_turn_changes_nothing(editor, submit, desk, turn):
+    editor.answers = lambda review: asyncio.sleep(60)
+    task = asyncio.create_task(submit())
+    await until(lambda: editor.reviews)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert editor.text == OLD
+    assert {it.reason for it in turn.receipts} == {"the turn was cancelled before it was decided"}
+    assert list(desk.proposals) == []
+
+
+async def test_the_rest_of_the_turn_can_be_accepted_at_once(editor, submit):
+    editor.answers = lambda review: ReviewAnswer(decisions=accept_all(review).decisions, rest_of_turn="accept")
+    await submit(OLD.replace("two", "TWO"))
+
+    proposal = await submit_again(submit, editor)
+
+    assert proposal == [("accepted", None)]
+    assert len(editor.reviews) == 1
+
+
+async def submit_again(submit, editor):
+    editor.open(OLD)
+    return await submit(OLD.replace("five", "FIVE"))
+
+
+@pytest.mark.parametrize(("protection", "asked"), [("", 0), ("changes Odin's own permissions", 1)])
+async def test_what_is_accepted_automatically_is_asked_all_the_same_for_protected_files(
+    editor, submit, settings, protection, asked
+):
+    settings["policy"] = ReviewSettings(policy="auto")
+    settings["protection"] = protection
+    editor.answers = accept_all
+
+    assert await submit() == [("accepted", None)] * 3
+    assert len(editor.reviews) == asked
+    if asked:
+        assert editor.reviews[0].files[0].note == protection
+
+
+async def test_events_tell_when_a_review_opens_and_closes(editor, submit, events):
+    editor.answers = accept_all
+    await submit()
+
+    assert isinstance(events[0], ReviewOpened)
+    assert isinstance(events[-1], ReviewClosed)
+    assert [it.state for it in events[-1].receipts] == ["accepted"] * 3
+    assert events[0].proposal.files[0].proposed_text == NEW
+
+
+async def test_a_create_that_cannot_be_seen_is_not_accepted(editor, desk, turn, tmp_path):
+    editor.answers = accept_all
+    editor.lie = "says yes and does nothing"
+    [receipt] = await desk.submit(propose("t", "new", [operation_of(tmp_path / "new.txt", "create", "hi\n")]), turn)
+
+    assert (receipt.state, receipt.reason) == ("superseded", NOT_SEEN)
+
+
+async def test_a_turn_is_taken_back_as_a_whole_also_by_the_next_process(
+    editor, submit, desk, settings, undo_folder, path
+):
+    editor.answers = accept_all
+    await submit(OLD.replace("two", "TWO"))
+    editor.files.buffers.close(path.as_uri())
+    editor.open(editor_text := OLD.replace("two", "TWO"))
+    later = ReviewDesk(
+        editor.files,
+        editor,
+        lambda: (settings["policy"], settings["timeouts"]),
+        lambda path: "",
+        UndoLog(lambda: undo_folder),
+    )
+
+    assert editor.text == editor_text
+    assert await later.undo(None) == ([path], [])
+    assert editor.text == OLD
+    assert await later.undo(None) == ([], [])
+
+
+async def test_what_the_user_has_edited_since_is_not_taken_back(editor, submit, desk, path):
+    editor.answers = accept_all
+    await submit(OLD.replace("two", "TWO"))
+    editor.type("more ", 4)
+
+    assert await desk.undo("t") == ([], [(path, "it has been changed since")])
+    assert "more " in editor.text
+    assert "TWO" in editor.text
+
+
+async def test_several_edits_of_one_turn_are_one_step_back(editor, desk, turn, path):
+    editor.answers = accept_all
+    for old, new in (("two", "TWO"), ("five", "FIVE")):
+        await desk.submit(propose("t", "x", [edit_of(path, editor.text, editor.text.replace(old, new))]), turn)
+
+    assert await desk.undo("t") == ([path], [])
+    assert editor.text == OLD
+
+
+async def until(condition) -> None:
+    async with asyncio.timeout(10):
+        while not condition():
+            await asyncio.sleep(0)

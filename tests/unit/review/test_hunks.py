@@ -1,0 +1,83 @@
+"""Hunks against plain text: whatever is applied, moved or left out, nothing else changes."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odin_lsp.review.hunks import Hunk, Typed, apply, hunks_between, overlap, rebased, typed_between, unified
+
+LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\r\n", "é😀\n", "\r", "  x\n", "y"]), max_size=12).map("".join)
+
+
+@given(LINES, LINES)
+def test_all_hunks_together_make_the_new_text(old, new):
+    hunks = hunks_between(old, new)
+
+    assert apply(old, hunks) == new
+    assert not overlap(hunks)
+    assert hunks == sorted(hunks, key=lambda it: it.start)
+    assert all(old[it.start : it.end] == it.old != it.new for it in hunks)
+
+
+@given(LINES, LINES, st.data())
+def test_any_subset_changes_only_what_it_says(old, new, data):
+    hunks = hunks_between(old, new)
+    chosen = [hunk for hunk in hunks if data.draw(st.booleans())]
+
+    result = apply(old, chosen)
+
+    left = sum(len(it.new) - len(it.old) for it in chosen)
+    assert len(result) == len(old) + left
+
+
+@given(LINES, LINES, st.integers(0, 40), st.integers(0, 5), st.sampled_from(["", "z", "\n", "typed"]))
+def test_typing_elsewhere_moves_a_hunk_and_typing_inside_ends_it(old, new, start, removed, inserted):
+    start = min(start, len(old))
+    typed = Typed(start, min(removed, len(old) - start), inserted)
+    text = old[:start] + inserted + old[start + typed.removed :]
+
+    for hunk in hunks_between(old, new):
+        moved = rebased(hunk, typed)
+        touches = typed.start < hunk.end and typed.start + typed.removed > hunk.start
+        if moved is None:
+            beside = not hunk.old and typed.removed and typed.start <= hunk.start <= typed.start + typed.removed
+            assert touches or beside or hunk.start < typed.start < hunk.end
+        else:
+            assert text[moved.start : moved.end] == hunk.old
+
+
+@given(LINES, LINES)
+def test_what_was_typed_leads_from_one_text_to_the_other(old, new):
+    typed = typed_between(old, new)
+
+    if typed is None:
+        assert old == new
+    else:
+        assert old[: typed.start] + typed.inserted + old[typed.start + typed.removed :] == new
+
+
+def test_changed_lines_are_refined_and_new_ones_stay_whole():
+    assert hunks_between("say hello there\n", "say goodbye there\n") == [Hunk(4, "hello", "goodbye")]
+    assert hunks_between("a\nc\n", "a\nb\nc\n") == [Hunk(2, "", "b\n")]
+    assert hunks_between("a\nb\nc\n", "a\nc\n") == [Hunk(2, "b\n", "")]
+
+
+def test_a_carriage_return_and_its_line_feed_stay_together():
+    [hunk] = hunks_between("a\r\nb\r\n", "a\nb\r\n")
+
+    assert (hunk.old, hunk.new) == ("\r\n", "\n")
+
+
+def test_far_changes_are_separate_hunks():
+    old = "".join(f"line {number}\n" for number in range(100))
+
+    hunks = hunks_between(old, old.replace("line 3\n", "LINE 3\n").replace("line 90\n", "LINE 90\n"))
+
+    assert [(it.old, it.new) for it in hunks] == [("line", "LINE"), ("line", "LINE")]
+
+
+def test_a_diff_counts_and_says_when_the_last_line_has_no_end():
+    diff = unified("a\nb", "a\nc", "x.txt")
+
+    assert (diff.added, diff.removed) == (1, 1)
+    no_end = "\\ No newline at end of file\n"
+    assert diff.text == f"--- a/x.txt\n+++ b/x.txt\n@@ -1,2 +1,2 @@\n a\n-b\n{no_end}+c\n{no_end}"

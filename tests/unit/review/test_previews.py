@@ -1,0 +1,59 @@
+"""What an editor applied by itself, told from what the user typed."""
+
+from pathlib import Path
+
+import pytest
+
+from odin_lsp.review.hunks import apply, hunks_between
+from odin_lsp.review.previews import Preview, hunks_taken
+from odin_lsp.review.proposals import edit_of
+
+OLD = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
+NEW = OLD.replace("two", "TWO").replace("four\n", "").replace("six\n", "six\nsix\n")
+
+
+@pytest.fixture
+def preview():
+    return Preview(edit_of(Path("/a"), OLD, NEW))
+
+
+def states(preview):
+    return [it.state for it in preview.file.hunks]
+
+
+@pytest.mark.parametrize("chosen", [[], [0], [1], [2], [0, 2], [1, 2], [0, 1, 2]])
+def test_every_choice_of_hunks_is_recognised(chosen):
+    hunks = hunks_between(OLD, NEW)
+
+    assert hunks_taken(OLD, hunks, apply(OLD, [hunks[index] for index in chosen])) == chosen
+
+
+def test_anything_else_is_no_choice():
+    assert hunks_taken(OLD, hunks_between(OLD, NEW), f"{OLD}!") is None
+
+
+def test_applied_one_by_one_they_are_accepted_and_the_others_stay_where_they_belong(preview):
+    preview.look(OLD.replace("two", "TWO"))
+    preview.look(OLD.replace("two", "TWO").replace("six\n", "six\nsix\n"))
+
+    assert states(preview) == ["accepted", "pending", "accepted"]
+    assert preview.before == OLD
+    assert preview.file.proposed == NEW
+
+
+def test_what_is_typed_moves_the_rest_and_stays_in_the_text_before(preview):
+    preview.look(OLD.replace("two", "TWO"))
+    preview.look("zero\n" + OLD.replace("two", "TWO"))
+
+    assert preview.typed
+    assert states(preview) == ["accepted", "pending", "pending"]
+    assert preview.before == "zero\n" + OLD
+    assert preview.file.proposed == "zero\n" + NEW
+
+
+def test_what_the_user_takes_back_is_no_longer_accepted(preview):
+    preview.look(OLD.replace("two", "TWO"))
+    preview.look(OLD)
+
+    assert states(preview) == ["superseded", "pending", "pending"]
+    assert preview.before is None

@@ -1,0 +1,214 @@
+"""The editor port of a terminal: who is asked, and what is done on disk."""
+
+import asyncio
+import json
+import os
+import pty
+import re
+import sys
+
+import pytest
+
+from odin_lsp.ports import FileChange, Position, Range, Review, ReviewFile, ReviewHunk, TextReplacement
+from odin_lsp.terminal.editor import TerminalEditor
+from odin_lsp.terminal.review import PROMPT
+from odin_lsp.values import to_wire
+
+QUESTION = re.compile(rb"(Apply|Why) [^?]*\?")
+NOWHERE = Range(Position(0, 0), Position(0, 0))
+REVIEW = Review(
+    "p",
+    "t",
+    "Tidy up.",
+    tuple(
+        ReviewFile(
+            uri=f"file:///ws/{name}.py",
+            operation="create",
+            base_hash="",
+            proposed_text="",
+            hunks=(ReviewHunk(name, NOWHERE, "", f"{name}\n", ""),),
+        )
+        for name in ("one", "two")
+    ),
+)
+CHILD = """
+import asyncio, fcntl, json, sys, termios
+from odin_lsp.ports import Review
+from odin_lsp.terminal.editor import TerminalEditor
+from odin_lsp.values import from_wire, to_wire
+
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+review = from_wire(Review, json.loads(sys.argv[1]))
+answer = asyncio.run(TerminalEditor("ask").review(review))
+print("ANSWER", json.dumps([it.decision for it in answer.decisions]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("policy", "decision", "reason"),
+    [
+        ("yes", "accept", None),
+        ("no", "reject", "denied by --no"),
+        ("ask", "reject", "not reviewed: no terminal to ask; use --yes to accept"),
+    ],
+)
+async def test_without_a_person_the_flags_decide(policy, decision, reason):
+    editor = TerminalEditor(policy)
+
+    answer = await editor.review(REVIEW)
+
+    assert [(it.hunk_id, it.decision, it.reason) for it in answer.decisions] == [
+        ("one", decision, reason),
+        ("two", decision, reason),
+    ]
+    assert answer.rest_of_turn is None
+    assert editor.denied == (decision == "reject")
+
+
+async def test_on_a_terminal_the_person_decides_in_colour():
+    screen = await on_a_terminal(["y\n", "n\n", "no need\n"])
+
+    assert "\x1b[32m+one\x1b[0m" in screen
+    assert answered(screen) == ["accept", "reject"]
+
+
+async def test_no_colour_means_none():
+    screen = await on_a_terminal(["a\n"], NO_COLOR="1")
+
+    assert "\x1b" not in screen
+    assert answered(screen) == ["accept", "accept"]
+
+
+async def test_an_empty_line_is_asked_about_again_and_the_end_of_input_is_a_no():
+    screen = await on_a_terminal(["\n", "y\n", "\x04"])
+
+    assert screen.count(PROMPT) == 3
+    assert answered(screen) == ["accept", "reject"]
+
+
+async def test_an_editor_has_the_terminal_even_if_ctrl_c_is_typed_in_it(tmp_path):
+    script = tmp_path / "editor.py"
+    script.write_text(
+        "import signal, sys, pathlib\n"
+        "signal.signal(signal.SIGINT, lambda *_: None)\n"
+        "assert sys.stdin.isatty() and sys.stdout.isatty()\n"
+        "print('Apply what?', flush=True)\n"
+        "pathlib.Path(sys.argv[1]).write_text(input())\n"
+    )
+    screen = await on_a_terminal(["e\n", "\x03mine\n", "q\n"], EDITOR=f"{sys.executable} {script}")
+
+    assert answered(screen) == ["modify", "reject"]
+
+
+async def test_waiting_for_an_answer_can_be_cancelled():
+    child = CHILD.replace('TerminalEditor("ask").review(review)', "main()").replace(
+        "answer =",
+        "async def main():\n"
+        "    try:\n"
+        "        async with asyncio.timeout(0.2):\n"
+        "            return await TerminalEditor('ask').review(review)\n"
+        "    except TimeoutError:\n"
+        "        sys.exit('CANCELLED')\n"
+        "answer =",
+    )
+    assert "CANCELLED" in await on_a_terminal([], child)
+
+
+def edit(path, *replacements):
+    edits = tuple(TextReplacement(Range(Position(*start), Position(*end)), text) for start, end, text in replacements)
+    return FileChange(uri=path.as_uri(), version=None, operation="edit", edits=edits)
+
+
+@pytest.mark.parametrize(
+    ("before", "replacements", "after"),
+    [
+        ("a\nb\nc\n", [((2, 0), (3, 0), "C\n"), ((0, 0), (1, 0), "")], "b\nC\n"),
+        ("😀 helo", [((0, 3), (0, 7), "hello")], "😀 hello"),
+        ("a\r\nb", [((1, 0), (1, 1), "c\r\nd")], "a\r\nc\r\nd"),
+        ("a", [((0, 0), (0, 0), "1"), ((0, 0), (0, 0), "2"), ((0, 1), (9, 9), "3")], "12a3"),
+        ("x\ra\rb", [((1, 0), (2, 0), "A\r"), ((2, 0), (2, 1), "\n")], "x\rA\r\n"),
+    ],
+    ids=["lines", "UTF-16", "CRLF", "insertions in order", "a line feed after a carriage return"],
+)
+async def test_replacements_are_of_the_text_as_it_is(tmp_path, before, replacements, after):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"\xef\xbb\xbf" + before.encode())
+
+    assert await TerminalEditor("ask").apply(edit(path, *replacements)) is None
+
+    assert path.read_bytes() == b"\xef\xbb\xbf" + after.encode()
+
+
+async def test_what_cannot_be_applied_is_told_and_left_alone(tmp_path):
+    editor, path = TerminalEditor("yes"), tmp_path / "a.txt"
+    change = edit(path, ((0, 0), (0, 2), "x"), ((0, 1), (0, 3), "y"))
+
+    assert "does not exist" in await editor.apply(change)
+    path.write_bytes(b"\0\xff")
+    assert "not text" in await editor.apply(change)
+    assert path.read_bytes() == b"\0\xff"
+    path.write_text("text")
+    assert "overlap" in await editor.apply(change)
+    assert path.read_text() == "text"
+
+
+async def test_files_are_created_renamed_and_deleted(tmp_path):
+    editor = TerminalEditor("yes")
+    old, new = tmp_path / "new" / "a.txt", tmp_path / "b.txt"
+    create = FileChange(
+        uri=old.as_uri(), version=None, operation="create", edits=(TextReplacement(NOWHERE, "text\r\n"),)
+    )
+
+    assert await editor.apply(create) is None
+    assert old.read_bytes() == b"text\r\n"
+    assert "exists already" in await editor.apply(create)
+
+    rename = FileChange(uri=old.as_uri(), version=None, operation="rename", new_uri=new.as_uri())
+    assert await editor.apply(rename) is None
+    assert (old.exists(), new.read_bytes()) == (False, b"text\r\n")
+    assert "does not exist" in await editor.apply(rename)
+
+    assert await editor.apply(FileChange(uri=new.as_uri(), version=None, operation="delete")) is None
+    assert not new.exists()
+    delete = FileChange(uri=tmp_path.as_uri(), version=None, operation="delete")
+    assert "is not empty" in await editor.apply(delete)
+
+
+@pytest.mark.parametrize("uri", ["untitled:one", "file://elsewhere/a.txt", ""])
+async def test_only_files_of_this_machine_are_changed(uri):
+    reason = await TerminalEditor("yes").apply(FileChange(uri=uri, version=None, operation="delete"))
+    assert "names no file on this machine" in reason
+
+
+def answered(screen):
+    return json.loads(screen.split("ANSWER")[1])
+
+
+async def on_a_terminal(typed, child=CHILD, **env) -> str:
+    """What is written on a terminal on which each of these is typed once it is asked for."""
+    terminal, inner = pty.openpty()
+    command = [sys.executable, "-c", child, json.dumps(to_wire(REVIEW))]
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=inner, stdout=inner, stderr=inner, env={**os.environ, **env}, start_new_session=True
+    )
+    os.close(inner)
+    seen, done, left = bytearray(), asyncio.Event(), list(typed)
+
+    def read() -> None:
+        try:
+            chunk = os.read(terminal, 65536)
+        except OSError:
+            chunk = b""
+        seen.extend(chunk)
+        if not chunk:
+            asyncio.get_running_loop().remove_reader(terminal)
+            done.set()
+        for _ in range(len(QUESTION.findall(seen)) - len(typed) + len(left)):
+            os.write(terminal, left.pop(0).encode() if left else b"")
+
+    asyncio.get_running_loop().add_reader(terminal, read)
+    async with asyncio.timeout(30):
+        await done.wait()
+        await process.wait()
+    os.close(terminal)
+    return seen.decode()
