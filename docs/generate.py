@@ -35,9 +35,21 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.queue": wire.Queue,
     "odin.model": wire.ModelState,
     "odin.state": None,
+    "odin.review.accept": wire.Receipts,
+    "odin.review.reject": wire.Receipts,
+    "odin.review.list": wire.Proposals,
+    "odin.undoTurn": wire.Undone,
 }
 """What each command answers; `None` where the introduction says it in words."""
-ENTRY_POINTS = (wire.InitOptions, wire.ServerInfo, events.EventRecord, ports.Question, ports.Answer)
+ENTRY_POINTS = (
+    wire.InitOptions,
+    wire.ServerInfo,
+    events.EventRecord,
+    ports.Question,
+    ports.Answer,
+    ports.Review,
+    ports.ReviewAnswer,
+)
 JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null", Any: "any"}
 
 
