@@ -86,8 +86,7 @@ def _walk(root: Path) -> Iterator[Path]:
     while todo:
         folder, ignored = todo.pop()
         try:
-            with os.scandir(folder) as scan:
-                entries = sorted(scan, key=lambda entry: entry.name)
+            entries = _entries(folder)
         except OSError:
             continue
         if any(entry.name == ".gitignore" and entry.is_file(follow_symlinks=False) for entry in entries):
@@ -95,14 +94,28 @@ def _walk(root: Path) -> Iterator[Path]:
             found = compiled_leniently(text.splitlines())
             ignored = (*ignored, (folder, found)) if found is not None else ignored
         for entry in entries:
+            path = f"{folder}/{entry.name}"
             is_folder = entry.is_dir(follow_symlinks=False)
-            name = entry.path + ("/" if is_folder else "")
+            name = path + ("/" if is_folder else "")
             if any(spec.match_file(as_text(name[len(base) + 1 :])) for base, spec in ignored):
                 continue
             if is_folder:
-                todo.append((entry.path, ignored))
+                todo.append((path, ignored))
             elif entry.is_file(follow_symlinks=False):
-                yield Path(entry.path)
+                yield Path(path)
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    """What is in the folder itself, and not behind a link that has taken its place."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        with os.scandir(descriptor) as scan:
+            entries = sorted(scan, key=lambda entry: entry.name)
+        for entry in entries:
+            entry.is_dir(follow_symlinks=False)  # looked up now, while the folder is open
+        return entries
+    finally:
+        os.close(descriptor)
 
 
 def _filter(options: Options) -> Accepts:

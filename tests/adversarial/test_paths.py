@@ -345,18 +345,6 @@ async def test_path_10_a_folder_exchanged_for_a_link_again_and_again_never_shows
     assert world.person.questions
 
 
-@pytest.mark.parametrize("tool", ["Grep", "Glob"])
-async def test_path_10_a_folder_below_the_searched_one_may_be_exchanged_too(world, engine, tool):
-    folder = world.root / "src"
-    folder.mkdir()
-    (folder / "mine.txt").write_text("plain\n")
-    said = []
-    with swapping(folder, world.outside):
-        said = [await engine(world).text(tool, **on(tool, world.root)) for _ in range(15)]
-
-    assert not any("secret.txt" in it for it in said)
-
-
 # PATH-11, PATH-12: what is no file, and what is too much of one
 
 

@@ -255,15 +255,6 @@ async def test_txt_13_fifty_mebibytes_of_text_take_little_memory(make_world, fif
         tracemalloc.stop()
 
 
-async def test_txt_13_fifty_mebibytes_of_text_are_searched(make_world, fifty_mebibytes, engine, within):
-    world = engine(make_world(fifty_mebibytes.parent))
-    async with within(8):
-        output = await world.use("Grep", pattern="nothing at all", output_mode="content")
-
-    assert len(output.data) < 31_000
-    assert "more" in output.data.splitlines()[-1]
-
-
 @pytest.mark.parametrize(("size", "tail"), [(None, ""), (None, "\nlast\n"), (1000, "\nlast\n")])
 async def test_txt_13_a_line_of_two_mebibytes_is_cut_and_it_is_said_how_long_it_is(make_world, within, size, tail):
     world = make_world(max_file_size=size)
