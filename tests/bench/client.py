@@ -89,7 +89,11 @@ async def started(*arguments: str, workspace: Path, **variables: str) -> AsyncIt
         sys.executable,
         *arguments,
         cwd=workspace,
-        env={**{name: os.environ[name] for name in KEPT if name in os.environ}, "HOME": f"{workspace}-home", **variables},
+        env={
+            **{name: os.environ[name] for name in KEPT if name in os.environ},
+            "HOME": f"{workspace}-home",
+            **variables,
+        },
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
     )
