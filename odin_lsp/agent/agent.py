@@ -162,7 +162,7 @@ class Agent:
             ending = Ending("aborted" if self._closing else "interrupted")
         except OdinError as error:
             ending = Ending("failed", str(error))
-        except Exception:
+        except Exception:  # a bug in one turn ends that turn, not the server
             log.exception("turn %s failed", turn.id)
             ending = Ending("failed", INTERNAL_ERROR)
         return self._finish(turn, ending)

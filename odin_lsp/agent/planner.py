@@ -244,7 +244,7 @@ class Planner:
                             await self._again(event)
                         case Reply():
                             return await self._finish(event)
-        except BaseException:
+        except BaseException:  # cancelled or failed: what was begun early must not go on
             await self.executor.discard()
             raise
         finally:

@@ -143,6 +143,18 @@ async def test_a_question_is_answered_on_the_terminal(root, script):
     assert "fine" in screen
 
 
+@pytest.mark.parametrize(("flag", "changed"), [("--yes", True), ("--no", False), (None, False)])
+async def test_a_literal_edit_needs_no_key_keeps_every_other_byte_and_is_never_unreviewed(run, root, flag, changed):
+    path = root / "invoice.py"
+    path.write_bytes(b"total = 1\r\nprint(total)")
+
+    code, out, _ = await run("edit", *([flag] if flag else []), "rename total to amount in invoice.py")
+
+    assert path.read_bytes() == (b"amount = 1\r\nprint(amount)" if changed else b"total = 1\r\nprint(total)")
+    assert code == (0 if changed else 4)
+    assert "invoice.py" in out
+
+
 async def test_the_doctor_says_what_is_wrong_and_how_to_fix_it(run, root):
     assert (await run("doctor"))[0] == 0
     (root / "odinconfig.json").write_text('{"colour": 1}')
