@@ -19,10 +19,11 @@ from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
 from odin_lsp import config, events, ports
-from odin_lsp.agent.modes import MODES, mode_tools
+from odin_lsp.agent.modes import mode_tools
 from odin_lsp.models import catalog
-from odin_lsp.server import wire
-from odin_lsp.server.server import OdinServer
+from odin_lsp.modes import MODES
+from odin_lsp.server import handshake, wire
+from odin_lsp.server.commands.base import all_commands
 from odin_lsp.tools.base import Tool, all_tools
 from odin_lsp.values import Value, json_schema
 
@@ -42,8 +43,8 @@ RESULTS: Mapping[str, type[Value] | None] = {
 }
 """What each command answers; `None` where the introduction says it in words."""
 ENTRY_POINTS = (
-    wire.InitOptions,
-    wire.ServerInfo,
+    handshake.InitOptions,
+    handshake.ServerInfo,
     events.EventRecord,
     ports.Question,
     ports.Answer,
@@ -97,20 +98,12 @@ def _cell(text: str) -> str:
 # --- the protocol
 
 
-class _Listening(OdinServer):
-    """A server that remembers what its commands take."""
-
-    def odin_command(self, name: str, params: type[Any]) -> Any:
-        self.__dict__.setdefault("params", {})[name] = params
-        return super().odin_command(name, params)
-
-
 @cache
 def _arguments() -> Mapping[str, type[Value]]:
-    arguments = _Listening().__dict__["params"]
-    if arguments.keys() != RESULTS.keys():
-        raise SystemExit(f"docs/generate.py: RESULTS and the commands differ by {arguments.keys() ^ RESULTS.keys()}")
-    return arguments
+    commands = all_commands()
+    if commands.keys() != RESULTS.keys():
+        raise SystemExit(f"docs/generate.py: RESULTS and the commands differ by {commands.keys() ^ RESULTS.keys()}")
+    return {name: commands[name].params for name in RESULTS}
 
 
 def _commands() -> str:
@@ -235,7 +228,7 @@ def _setting_rows(section: type[BaseModel], above: str) -> Iterable[tuple[str, .
 
 
 def _tool(tool: Tool[Any]) -> str:
-    modes = ", ".join(mode.removesuffix("_mode").title() for mode in MODES if tool.name in mode_tools(mode))
+    modes = ", ".join(mode.removesuffix("_mode").title() for mode in MODES.values() if tool.name in mode_tools(mode))
     effect = str(tool.effect).replace("_", " ")
     required = tool.schema.get("required", ())
     rows = (

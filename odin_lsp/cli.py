@@ -2,18 +2,16 @@
 
 import gc
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from odin_lsp import __version__
+from odin_lsp.modes import MODES
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from odin_lsp.events import Mode
-
-MODES: Mapping[str, "Mode"] = {"ask": "ask_mode", "plan": "plan_mode", "edit": "edit_mode"}
 EXITS = "exit codes: 0 answered, 1 failed, 2 bad usage, 3 a limit was reached, 4 refused or denied, 130 interrupted"
 ABOUT = {
     "ask": "ask about the code; nothing is changed",

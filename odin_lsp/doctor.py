@@ -11,7 +11,7 @@ from typing import Literal
 
 from odin_lsp import __version__, config
 from odin_lsp.errors import ModelError
-from odin_lsp.models import catalog, providers
+from odin_lsp.models import catalog, providers, selection
 from odin_lsp.sessions.store import sessions_folder
 from odin_lsp.workspace.search import find_ripgrep
 
@@ -56,20 +56,20 @@ def _files(root: Path) -> list[str]:
 
 def _models(settings: config.Config) -> Iterator[Finding]:
     try:
-        model, small = providers.choose(settings, {})
+        model, small = selection.choose(settings, {})
     except ModelError as error:
         yield Finding("wrong", str(error), "correct `model` in odinconfig.json or ODIN_MODEL")
         return
     for ref in dict.fromkeys((model, small, *settings.fallback_models)):
         yield _model(ref, settings)
-    if model == providers.OFFLINE:
-        keys = ", ".join(name for names in providers.KEY_VARIABLES.values() for name in names)
+    if model == selection.OFFLINE:
+        keys = ", ".join(name for names in selection.KEY_VARIABLES.values() for name in names)
         yield Finding("note", "no language model is set: Odin answers by searching", f"set one of {keys}")
 
 
 def _model(ref: str, settings: config.Config) -> Finding:
     try:
-        provider, _ = providers.split(ref)
+        provider, _ = selection.split(ref)
     except ModelError as error:
         return Finding("wrong", str(error))
     package = PACKAGES.get(provider)
@@ -81,9 +81,9 @@ def _model(ref: str, settings: config.Config) -> Finding:
         return Finding(
             "wrong", f"model {ref}: {package} is not installed", f"pip install '{providers.EXTRAS[provider]}'"
         )
-    keys = [name for name, _ in providers.keys(provider, settings, {})]
+    keys = [name for name, _ in selection.keys(provider, settings, {})]
     if not keys and not (provider == "openai" and os.environ.get("OPENAI_BASE_URL")):
-        return Finding("wrong", f"model {ref}: no key", f"set {' or '.join(providers.KEY_VARIABLES[provider])}")
+        return Finding("wrong", f"model {ref}: no key", f"set {' or '.join(selection.KEY_VARIABLES[provider])}")
     known = "" if catalog.find(ref).input else ", price unknown"
     return Finding("ok", f"model {ref} ({package} {installed}, key from {', '.join(keys) or 'nowhere'}{known})")
 

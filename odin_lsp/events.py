@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from odin_lsp.modes import Mode
 from odin_lsp.ports import Level, Receipt, Review, ReviewHunk
 from odin_lsp.values import Value
 
-Mode = Literal["ask_mode", "plan_mode", "edit_mode"]
 Activity = Literal[
     "idle",
     "connecting",

@@ -17,7 +17,7 @@ from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.turn import Progress
 from odin_lsp.config import Config
 from odin_lsp.events import Emit, EventRecord, Notice
-from odin_lsp.models import providers
+from odin_lsp.models import providers, selection
 from odin_lsp.models.resilience import KeyPool, ResilientModel
 from odin_lsp.permissions import protected
 from odin_lsp.permissions.gate import AskingGate
@@ -71,7 +71,7 @@ class Core:
     @property
     def selected(self) -> tuple[str, str]:
         """The planner's model and the small one."""
-        return providers.choose(self.config, self._secrets)
+        return selection.choose(self.config, self._secrets)
 
     def agent(self, session_id: str | None = None) -> Agent:
         """The agent of that session, or of the current one."""
@@ -91,7 +91,7 @@ class Core:
 
     def choose_models(self, model: str | None, small_model: str | None) -> None:
         for ref in filter(None, (model, small_model)):
-            providers.split(ref)
+            selection.split(ref)
         update = {"model": model or self.config.model, "small_model": small_model or self.config.small_model}
         self.config = self.config.model_copy(update=update)
 

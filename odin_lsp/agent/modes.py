@@ -1,13 +1,11 @@
-"""The three modes, and the only source of what each of them offers."""
+"""The only source of what each mode offers."""
 
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any
 
-from odin_lsp.events import Mode
+from odin_lsp.modes import Mode
 from odin_lsp.permissions.rules import CAPABILITIES
 from odin_lsp.tools.base import Tool, all_tools
-
-MODES: tuple[Mode, ...] = get_args(Mode)
 
 
 def mode_tools(mode: Mode, *, subagent: bool = False) -> Mapping[str, Tool[Any]]:

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from odin_lsp.events import Usage
+if TYPE_CHECKING:
+    from odin_lsp.events import Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +33,7 @@ def find(ref: str) -> Entry:
     return _BY_REF.get(ref) or replace(_UNKNOWN, ref=ref)
 
 
-def cost(ref: str, usage: Usage) -> float:
+def cost(ref: str, usage: "Usage") -> float:
     """USD for the usage of one request; of several it would take short prompts for a long one."""
     entry = find(ref)
     prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens

@@ -1,12 +1,13 @@
 """The editor's side of a turn over LSP, by what the client can do."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
 from lsprotocol import types
 
+from odin_lsp.config import Timeouts
 from odin_lsp.errors import RequestError
 from odin_lsp.ports import Answer, Decision, FileChange, Level, Question, Review, ReviewAnswer, ReviewFile
 from odin_lsp.server.client import Abilities
@@ -29,14 +30,15 @@ OPEN_SECONDS = 2.0
 
 
 class LspEditor:
-    def __init__(self, protocol: OdinProtocol, buffers: Buffers) -> None:
+    def __init__(
+        self, protocol: OdinProtocol, buffers: Buffers, abilities: Abilities, timeouts: Callable[[], Timeouts]
+    ) -> None:
         self._protocol = protocol
         self._buffers = buffers
         self._one_at_a_time = asyncio.Lock()
-        self.abilities = Abilities()
-        self.person_timeout: float | None = None
-        self.client_timeout = 10.0
-        self.hints = Hints(protocol, buffers, lambda: self.abilities)
+        self.abilities = abilities
+        self._timeouts = timeouts
+        self.hints = Hints(protocol, buffers, abilities)
 
     async def ask(self, question: Question) -> Answer | None:
         async with self._one_at_a_time:
@@ -51,7 +53,7 @@ class LspEditor:
         """Odin's own clients show hunks; for the others see `surface`."""
         try:
             if self.abilities.review:
-                answer = await self._protocol.ask_client("odin/review", to_wire(review), self.person_timeout)
+                answer = await self._protocol.ask_client("odin/review", to_wire(review), self._timeouts().person)
                 return None if answer is None else from_wire(ReviewAnswer, answer)
             return await self._review_with_anyone(review)
         except (ClientError, TimeoutError, RequestError):
@@ -69,7 +71,7 @@ class LspEditor:
             version = buffer.version
         params = types.ApplyWorkspaceEditParams(annotated_edit(file, version), label="Odin")
         try:
-            result = await self._protocol.ask_client(types.WORKSPACE_APPLY_EDIT, params, self.person_timeout)
+            result = await self._protocol.ask_client(types.WORKSPACE_APPLY_EDIT, params, self._timeouts().person)
         except ClientError as error:
             return str(error)
         except TimeoutError:
@@ -84,7 +86,7 @@ class LspEditor:
             return "the editor cannot apply edits"
         try:
             params = types.ApplyWorkspaceEditParams(workspace_edit(change, self.abilities), label="Odin")
-            result = await self._protocol.ask_client(types.WORKSPACE_APPLY_EDIT, params, self.client_timeout)
+            result = await self._protocol.ask_client(types.WORKSPACE_APPLY_EDIT, params, self._timeouts().client)
         except ClientError as error:
             return str(error)
         except TimeoutError:
@@ -94,7 +96,7 @@ class LspEditor:
     async def save(self, uris: tuple[str, ...]) -> None:
         if self.abilities.save:
             with suppress(ClientError, TimeoutError):
-                await self._protocol.ask_client("odin/save", {"uris": list(uris)}, self.client_timeout)
+                await self._protocol.ask_client("odin/save", {"uris": list(uris)}, self._timeouts().client)
 
     def notify(self, level: Level, message: str) -> None:
         self._protocol.notify(types.WINDOW_SHOW_MESSAGE, types.ShowMessageParams(LEVELS[level], f"Odin: {message}"))
@@ -135,8 +137,8 @@ class LspEditor:
         self._buffers.watchers.append(watch)
         try:
             params = types.ShowDocumentParams(uri, take_focus=False)
-            shown = await self._protocol.ask_client(types.WINDOW_SHOW_DOCUMENT, params, self.client_timeout)
-            async with asyncio.timeout(min(OPEN_SECONDS, self.client_timeout)):
+            shown = await self._protocol.ask_client(types.WINDOW_SHOW_DOCUMENT, params, self._timeouts().client)
+            async with asyncio.timeout(min(OPEN_SECONDS, self._timeouts().client)):
                 return bool(shown and shown.success) and await opened.wait()
         except (ClientError, TimeoutError):
             return False
@@ -144,7 +146,7 @@ class LspEditor:
             self._buffers.watchers.remove(watch)
 
     async def _ask_odin(self, question: Question) -> Answer | None:
-        answer = await self._protocol.ask_client("odin/question", to_wire(question), self.person_timeout)
+        answer = await self._protocol.ask_client("odin/question", to_wire(question), self._timeouts().person)
         if answer is None:
             return None
         given = from_wire(Answer, answer)
@@ -160,7 +162,9 @@ class LspEditor:
             f"{question.title}\n{question.detail}".strip(),
             [types.MessageActionItem(option.label) for option in question.options],
         )
-        chosen: Any = await self._protocol.ask_client(types.WINDOW_SHOW_MESSAGE_REQUEST, params, self.person_timeout)
+        chosen: Any = await self._protocol.ask_client(
+            types.WINDOW_SHOW_MESSAGE_REQUEST, params, self._timeouts().person
+        )
         return next((Answer((it.id,)) for it in question.options if chosen and it.label == chosen.title), None)
 
 

@@ -1,7 +1,7 @@
 """Pending hunks in the editor's own terms: hints that stand where the change would be, and move with the text."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePath
@@ -11,6 +11,7 @@ from lsprotocol import types
 from odin_lsp.events import EventRecord, ReviewChanged, ReviewClosed, ReviewOpened
 from odin_lsp.ports import Review, ReviewFile, ReviewHunk
 from odin_lsp.server.client import Abilities
+from odin_lsp.server.features.pending_hunks import SOURCE
 from odin_lsp.server.rpc import ClientError, OdinProtocol
 from odin_lsp.server.surfaces import cut, marked, name_of, whole_lines_of
 from odin_lsp.server.workspace_edits import lsp_range
@@ -18,13 +19,12 @@ from odin_lsp.workspace.buffers import Buffer, Buffers
 from odin_lsp.workspace.text import Position, position_at, split_lines
 from odin_lsp.workspace.uris import document_key
 
-SOURCE = "Odin"
 MAX_LINES = 8
 REFRESH_SECONDS = 10.0
 
 
 class Hints:
-    def __init__(self, protocol: OdinProtocol, buffers: Buffers, abilities: Callable[[], Abilities]) -> None:
+    def __init__(self, protocol: OdinProtocol, buffers: Buffers, abilities: Abilities) -> None:
         self._protocol = protocol
         self._buffers = buffers
         self._abilities = abilities
@@ -101,7 +101,7 @@ class Hints:
                     buffer.version if buffer else None,
                 ),
             )
-        if self._abilities().code_lens_refresh:
+        if self._abilities.code_lens_refresh:
             task = asyncio.create_task(self._refresh())
             self._refreshing.add(task)
             task.add_done_callback(self._refreshing.discard)

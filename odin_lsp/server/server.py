@@ -1,38 +1,42 @@
-"""The composition root: one process, one client, one workspace."""
+"""The composition root: one process, one client, one workspace.
+
+What turns need is imported when it is first used, at the latest right after `initialized`: `initialize` is answered
+without it, and the functions of `OdinServer` are the place where it comes in."""
 
 import asyncio
+import gc
 import logging
 import pkgutil
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
-from functools import partial
+from collections.abc import Coroutine, Generator, Mapping, Sequence
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import lsp_method
 
 from odin_lsp import __version__, config
-from odin_lsp.agent.core import Core
-from odin_lsp.agent.modes import MODES
 from odin_lsp.errors import ModelError, RequestError
+from odin_lsp.models import selection
+from odin_lsp.modes import MODES
 from odin_lsp.server import features, rpc
 from odin_lsp.server.client import Abilities
-from odin_lsp.server.editor import LspEditor
-from odin_lsp.server.event_sender import EventSender
+from odin_lsp.server.declared import tool_names
+from odin_lsp.server.handshake import PROTOCOL_VERSION, InitOptions, ServerInfo
 from odin_lsp.server.transport import stdio_channel, tcp_channel
-from odin_lsp.server.turns import Turns
-from odin_lsp.server.wire import PROTOCOL_VERSION, InitOptions, ServerInfo
-from odin_lsp.tools.base import all_tools
-from odin_lsp.values import Value, from_wire, is_object, to_flat_wire
+from odin_lsp.values import from_wire, is_object, to_flat_wire
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.uris import path_of
 from odin_lsp.workspace.watch import Watcher
 
-P = TypeVar("P", bound=Value)
-Command = Callable[[Any, types.ProgressToken | None], Awaitable[Any]]
+if TYPE_CHECKING:
+    from odin_lsp.agent.core import Core
+    from odin_lsp.server.editor import LspEditor
+    from odin_lsp.server.turns import Turns
+
 REPLACED = (
     types.TEXT_DOCUMENT_DID_OPEN,
     types.TEXT_DOCUMENT_DID_CHANGE,
@@ -67,44 +71,49 @@ class OdinServer(LanguageServer):
         super().__init__("odin", __version__, protocol_cls=Protocol)  # pyright: ignore[reportUnknownMemberType]
         self.rpc = cast("Protocol", self.protocol)
         self.buffers = Buffers()
-        self.editor = LspEditor(self.rpc, self.buffers)
-        self.turns = Turns(self)
-        self.commands: dict[str, Command] = {}
+        self.abilities = Abilities()
+        self.settings = config.Config.model_construct()
+        self.config_problems: tuple[config.ConfigProblem, ...] = ()
         self.roots: list[Path] = []
         self.watcher: Watcher | None = None
-        self._background: set[asyncio.Task[None]] = set()
-        self.config_problems: tuple[config.ConfigProblem, ...] = ()
         self._options = InitOptions()
         self._core: Core | None = None
+        self._background: set[asyncio.Task[None]] = set()
         for method in REPLACED:
             self.rpc.fm.builtin_features.pop(method, None)  # pyright: ignore[reportUnknownMemberType]
         for module in pkgutil.iter_modules(features.__path__, f"{features.__name__}."):
             import_module(module.name).register(self)
 
     @property
-    def core(self) -> Core:
+    def core(self) -> "Core":
         if self._core is None:
-            raise RequestError("send initialize first")
+            self._core = self._make_core()
         return self._core
+
+    @cached_property
+    def editor(self) -> "LspEditor":
+        from odin_lsp.server.editor import LspEditor
+
+        return LspEditor(self.rpc, self.buffers, self.abilities, lambda: self.settings.timeouts)
+
+    @cached_property
+    def turns(self) -> "Turns":
+        from odin_lsp.server.turns import Turns
+
+        return Turns(self)
 
     @property
     def client_timeout(self) -> float:
-        return self.core.config.timeouts.client
+        return self.settings.timeouts.client
 
-    def odin_command(self, name: str, params: type[P]) -> Callable[[Callable[..., Awaitable[Any]]], None]:
-        """Offer a command that takes one object, `params`; the handler also gets the progress token, if any."""
-
-        def register(handler: Callable[..., Awaitable[Any]]) -> None:
-            async def command(argument: Any, token: types.ProgressToken | None) -> Any:
-                return await handler(from_wire(params, argument), token)
-
-            self.commands[name] = command
-            self.command(name)(command)
-
-        return register
+    async def warm(self) -> None:
+        """Do what takes time before anybody waits for it."""
+        await asyncio.to_thread(_import_the_rest)
+        await self.core.warm()
+        gc.freeze()
 
     def start(self, params: types.InitializeParams) -> None:
-        self.editor.abilities = Abilities.of(params.capabilities)
+        self.abilities = Abilities.of(params.capabilities)
         self.buffers.encoding = cast("Any", str(getattr(self.workspace.position_encoding, "value", None) or "utf-16"))
         self.roots = _roots(params)
         problems: list[config.ConfigProblem] = []
@@ -118,19 +127,10 @@ class OdinServer(LanguageServer):
     def configure(self, problems: Sequence[config.ConfigProblem] = ()) -> None:
         """Read the settings, at the start and whenever they change."""
         root = self.roots[0] if self.roots else None
-        settings, found = config.load(root, settings=self._options.settings, trusted=self._options.trusted)
+        self.settings, found = config.load(root, settings=self._options.settings, trusted=self._options.trusted)
         self.config_problems = (*problems, *found)
-        self.editor.person_timeout = settings.timeouts.person
-        self.editor.client_timeout = settings.timeouts.client
-        if self._core is None:
-            secrets = {str(name): key for name, key in self._options.secrets.items()}
-            self._core = Core(self.roots, self.editor, settings, buffers=self.buffers, secrets=secrets)
-            self._core.stream.subscribe(self.editor.hints.follow)
-            if self.editor.abilities.events:
-                send = EventSender(partial(self.rpc.notify, "odin/event"), lambda: self.rpc.backlog)
-                self._core.stream.subscribe(send)
-        else:
-            self._core.reconfigure(settings)
+        if self._core is not None:
+            self._core.reconfigure(self.settings)
 
     def change_settings(self, settings: object) -> None:
         """The editor's settings; many clients nest them under the server's name."""
@@ -157,16 +157,42 @@ class OdinServer(LanguageServer):
 
     def info(self) -> ServerInfo:
         try:
-            model, small = self.core.selected
+            model, small = selection.choose(self.settings, self._secrets)
         except ModelError:
-            model = small = "offline/odin"
-        return ServerInfo(PROTOCOL_VERSION, __version__, model, small, MODES, tuple(all_tools()))
+            model = small = selection.OFFLINE
+        return ServerInfo(PROTOCOL_VERSION, __version__, model, small, tuple(MODES.values()), tool_names())
+
+    def abort(self) -> None:
+        """End all turns: the client is about to leave."""
+        if self._core is not None:
+            self._core.abort()
 
     async def close(self) -> None:
         for task in self._background:
             task.cancel()
         if self._core is not None:
             await self._core.close()
+
+    @property
+    def _secrets(self) -> Mapping[str, str]:
+        return {str(name): key for name, key in self._options.secrets.items()}
+
+    def _make_core(self) -> "Core":
+        from odin_lsp.agent.core import Core
+        from odin_lsp.server.event_sender import EventSender
+
+        core = Core(self.roots, self.editor, self.settings, buffers=self.buffers, secrets=self._secrets)
+        core.stream.subscribe(self.editor.hints.follow)
+        if self.abilities.events:
+            core.stream.subscribe(EventSender(partial(self.rpc.notify, "odin/event"), lambda: self.rpc.backlog))
+        return core
+
+
+def _import_the_rest() -> None:
+    import_module("odin_lsp.agent.core")
+    from odin_lsp.server.commands.base import all_commands
+
+    all_commands()
 
 
 def _roots(params: types.InitializeParams) -> list[Path]:

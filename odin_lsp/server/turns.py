@@ -50,7 +50,7 @@ class Turns:
             outcome = await turn.task
         finally:
             showing.cancel()
-        if not self._server.editor.abilities.events and outcome.reason != "aborted":
+        if not self._server.abilities.events and outcome.reason != "aborted":
             await self._show_answer(agent, outcome)
         return outcome
 
@@ -66,7 +66,7 @@ class Turns:
             turn.id,
             f"Odin: {turn.progress.message.mode[:-5]}",
         )
-        if token is None and not (server.editor.abilities.progress and await progress.create(server.client_timeout)):
+        if token is None and not (server.abilities.progress and await progress.create(server.client_timeout)):
             return
         key = f"odin/{turn.id}" if token is None else token
         self._by_token[key] = turn.id
@@ -86,7 +86,7 @@ class Turns:
         except OSError as error:
             log.warning("the transcript cannot be written: %s", error)
             path = None
-        if path and self._server.editor.abilities.show_document and await self._show_document(path.as_uri()):
+        if path and self._server.abilities.show_document and await self._show_document(path.as_uri()):
             return
         text = outcome.answer or outcome.detail or outcome.reason
         where = f"\n(the whole conversation: {path})" if path else ""

@@ -1,15 +1,13 @@
-"""Odin's own messages: what editors send and get. `docs/protocol.md` is made from this file."""
+"""Odin's own messages: what editors send and get. `docs/protocol.md` is made from it."""
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from odin_lsp.agent.context import ContextItem
 from odin_lsp.agent.turn import QueuedMessage
-from odin_lsp.events import Mode
+from odin_lsp.modes import Mode
 from odin_lsp.ports import Receipt, Review
 from odin_lsp.values import Value
-
-PROTOCOL_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,28 +133,3 @@ class Undone(Value):
 @dataclass(frozen=True, slots=True)
 class StateParams(Value):
     """`odin.state`"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InitOptions(Value):
-    """`initializationOptions`"""
-
-    settings: dict[str, Any] = field(default_factory=dict[str, Any])
-    """As in `odinconfig.json`."""
-    secrets: dict[Literal["anthropic", "google", "openai"], str] = field(default_factory=dict[Any, str])
-    """Keys from the editor's own safe."""
-    trusted: bool = False
-    """The user has told the editor that this workspace is trusted."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServerInfo(Value):
-    """The server's `capabilities.experimental.odin`."""
-
-    version: int
-    server: str
-    model: str
-    small_model: str
-    modes: tuple[str, ...]
-    tools: tuple[str, ...]
-    skills: tuple[str, ...] = ()

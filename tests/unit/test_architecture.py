@@ -8,7 +8,7 @@ import pytest
 import odin_lsp
 
 ROOT = Path(odin_lsp.__file__).parent
-VALUES = {"errors", "values", "messages", "events", "ports", "config"}
+VALUES = {"errors", "values", "modes", "messages", "events", "ports", "config"}
 MAY_IMPORT = {
     **dict.fromkeys(VALUES, VALUES),
     "workspace": VALUES,

@@ -22,7 +22,7 @@ def register(server: "OdinServer") -> None:
     )
     def code_action(params: types.CodeActionParams) -> list[types.CodeAction] | list[types.Command]:
         actions = [it for it in _actions(params) if _wanted(_name(it.kind), params.context.only)]
-        if server.editor.abilities.code_action_literals:
+        if server.abilities.code_action_literals:
             return actions
         return [action.command for action in actions if action.command]
 

@@ -40,7 +40,7 @@ def register(server: "OdinServer") -> None:
 
 async def follow(server: "OdinServer") -> None:
     """Have the client tell of changes; where it cannot, watch."""
-    if server.editor.abilities.watched_files:
+    if server.abilities.watched_files:
         watcher = types.FileSystemWatcher("**/*")
         registration = types.Registration(
             "odin-files",
@@ -67,7 +67,7 @@ def changed(server: "OdinServer", paths: set[Path]) -> None:
         server.configure()
         server.report_config_problems()
     stale = [it.uri for it in server.buffers if it.path in paths and not it.unsaved and moved(it)]
-    if stale and server.editor.abilities.reload:
+    if stale and server.abilities.reload:
         server.background(_reload(server, stale))
 
 

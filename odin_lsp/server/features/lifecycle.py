@@ -41,11 +41,11 @@ def register(server: "OdinServer") -> None:
 
     @server.feature(types.SHUTDOWN)
     def shutdown(_: None = None) -> None:
-        server.core.abort()
+        server.abort()
 
 
 async def _warm(server: "OdinServer") -> None:
     try:
-        await server.core.warm()
+        await server.warm()
     except ModelError as error:
         log.info("not warmed: %s", error)  # the first turn will say so to the user

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from odin_lsp.server.hints import SOURCE
-
 if TYPE_CHECKING:
     from odin_lsp.server.server import OdinServer
 
+SOURCE = "Odin"
 ACCEPT, REJECT = "odin.review.accept", "odin.review.reject"
 
 

@@ -8,7 +8,7 @@ from odin_lsp.config import Config, Retries
 from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavailable
 from odin_lsp.events import Usage
 from odin_lsp.messages import Message, Text
-from odin_lsp.models import providers
+from odin_lsp.models import providers, selection
 from odin_lsp.models.base import Attempt, Reply, Request, TextDelta
 from odin_lsp.models.providers import Candidate
 from odin_lsp.models.resilience import KeyPool, ResilientModel
@@ -208,13 +208,13 @@ async def test_closing_closes_every_connection():
     ],
 )
 def test_the_model_follows_the_key_that_is_set(monkeypatch, variables, chosen):
-    for names in providers.KEY_VARIABLES.values():
+    for names in selection.KEY_VARIABLES.values():
         for name in names:
             monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
 
-    assert providers.choose(Config(), {}) == chosen
+    assert selection.choose(Config(), {}) == chosen
 
 
 def test_the_editors_key_comes_first_and_keys_are_not_used_twice(monkeypatch):
@@ -222,7 +222,7 @@ def test_the_editors_key_comes_first_and_keys_are_not_used_twice(monkeypatch):
     monkeypatch.setenv("B", "two")
     settings = Config(keys={"anthropic": ("A", "B")})
 
-    found = providers.keys("anthropic", settings, {"anthropic": "one"})
+    found = selection.keys("anthropic", settings, {"anthropic": "one"})
 
     assert found == [("the editor", "one"), ("B", "two")]
 
@@ -230,7 +230,7 @@ def test_the_editors_key_comes_first_and_keys_are_not_used_twice(monkeypatch):
 @pytest.mark.parametrize("ref", ["claude", "nobody/x", "anthropic/", "/x", ""])
 def test_a_reference_that_names_no_model_says_how_to_write_one(ref):
     with pytest.raises(ModelError, match="write provider/model"):
-        providers.split(ref)
+        selection.split(ref)
 
 
 def test_a_provider_that_is_not_installed_says_how_to_install_it(monkeypatch):

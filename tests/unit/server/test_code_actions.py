@@ -2,6 +2,7 @@
 
 from lsprotocol import types
 
+from odin_lsp.server.client import Abilities
 from odin_lsp.server.features.code_actions import register
 
 SELECTION = types.Range(types.Position(0, 4), types.Position(0, 9))
@@ -11,7 +12,7 @@ class Server:
     """Just enough of one to register a feature."""
 
     def __init__(self, *, literals: bool) -> None:
-        self.editor = type("Editor", (), {"abilities": type("Abilities", (), {"code_action_literals": literals})})
+        self.abilities = Abilities(code_action_literals=literals)
         register(self)
 
     def feature(self, method, options):

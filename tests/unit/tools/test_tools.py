@@ -5,8 +5,9 @@ import json
 import jsonschema
 import pytest
 
-from odin_lsp.agent.modes import MODES, mode_tools
+from odin_lsp.agent.modes import mode_tools
 from odin_lsp.errors import ToolError
+from odin_lsp.modes import MODES
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.ports import Answer
 from odin_lsp.tools.base import all_tools, clipped
@@ -58,7 +59,7 @@ def test_every_tool_says_what_it_is(tool):
     assert isinstance(tool.effect, Effect)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", MODES.values())
 @pytest.mark.parametrize("subagent", [False, True])
 def test_reading_tools_are_in_every_set_and_writing_ones_only_in_edit(mode, subagent):
     tools = mode_tools(mode, subagent=subagent)

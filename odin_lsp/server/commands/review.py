@@ -1,11 +1,11 @@
 """`odin.review.*`: decide on pending hunks, from anywhere. `odin.undoTurn`: take back what a turn did."""
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from odin_lsp.ports import Decision
 from odin_lsp.review.proposals import PendingHunk
 from odin_lsp.server import wire
+from odin_lsp.server.commands.base import Token, command
 from odin_lsp.values import to_wire
 from odin_lsp.workspace.uris import path_of
 
@@ -13,14 +13,8 @@ if TYPE_CHECKING:
     from odin_lsp.server.server import OdinServer
 
 
-def register(server: "OdinServer") -> None:
-    server.odin_command("odin.review.accept", wire.AcceptParams)(partial(_accept, server))
-    server.odin_command("odin.review.reject", wire.RejectParams)(partial(_reject, server))
-    server.odin_command("odin.review.list", wire.ReviewListParams)(partial(_list, server))
-    server.odin_command("odin.undoTurn", wire.UndoParams)(partial(_undo, server))
-
-
-async def _accept(server: "OdinServer", params: wire.AcceptParams, _: object) -> dict[str, Any]:
+@command("odin.review.accept", wire.AcceptParams)
+async def accept(server: "OdinServer", params: wire.AcceptParams, _: Token) -> dict[str, Any]:
     texts = params.texts or {}
     decisions = [
         Decision(hunk_id=it.id, decision="modify", text=texts[it.id])
@@ -31,7 +25,8 @@ async def _accept(server: "OdinServer", params: wire.AcceptParams, _: object) ->
     return to_wire(wire.Receipts(tuple(server.core.desk.decide(decisions))))
 
 
-async def _reject(server: "OdinServer", params: wire.RejectParams, _: object) -> dict[str, Any]:
+@command("odin.review.reject", wire.RejectParams)
+async def reject(server: "OdinServer", params: wire.RejectParams, _: Token) -> dict[str, Any]:
     decisions = [
         Decision(hunk_id=it.id, decision="reject", reason=params.reason)
         for it in _selected(server, params.proposal_id, params.hunk_ids, params.uri)
@@ -39,12 +34,14 @@ async def _reject(server: "OdinServer", params: wire.RejectParams, _: object) ->
     return to_wire(wire.Receipts(tuple(server.core.desk.decide(decisions))))
 
 
-async def _list(server: "OdinServer", _params: wire.ReviewListParams, _: object) -> dict[str, Any]:
+@command("odin.review.list", wire.ReviewListParams)
+async def list_pending(server: "OdinServer", _params: wire.ReviewListParams, _: Token) -> dict[str, Any]:
     desk = server.core.desk
     return to_wire(wire.Proposals(tuple(desk.shown(proposal) for proposal in desk.proposals)))
 
 
-async def _undo(server: "OdinServer", params: wire.UndoParams, _: object) -> dict[str, Any]:
+@command("odin.undoTurn", wire.UndoParams)
+async def undo_turn(server: "OdinServer", params: wire.UndoParams, _: Token) -> dict[str, Any]:
     restored, kept = await server.core.desk.undo(params.turn_id)
     kept_files = tuple(wire.KeptFile(path.as_uri(), reason) for path, reason in kept)
     return to_wire(wire.Undone(tuple(path.as_uri() for path in restored), kept_files))

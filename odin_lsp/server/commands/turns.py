@@ -1,0 +1,65 @@
+"""`odin.ask`, `odin.plan`, `odin.edit` are turns: the answer is the outcome. The others look at or steer them."""
+
+from typing import TYPE_CHECKING, Any
+
+from odin_lsp.errors import RequestError
+from odin_lsp.modes import Mode
+from odin_lsp.server import wire
+from odin_lsp.server.commands.base import Token, command
+from odin_lsp.values import to_wire
+
+if TYPE_CHECKING:
+    from odin_lsp.server.server import OdinServer
+
+
+@command("odin.ask", wire.MessageParams)
+async def ask(server: "OdinServer", params: wire.MessageParams, token: Token) -> dict[str, Any]:
+    return await _take(server, "ask_mode", params, token)
+
+
+@command("odin.plan", wire.MessageParams)
+async def plan(server: "OdinServer", params: wire.MessageParams, token: Token) -> dict[str, Any]:
+    return await _take(server, "plan_mode", params, token)
+
+
+@command("odin.edit", wire.MessageParams)
+async def edit(server: "OdinServer", params: wire.MessageParams, token: Token) -> dict[str, Any]:
+    return await _take(server, "edit_mode", params, token)
+
+
+@command("odin.cancel", wire.CancelParams)
+async def cancel(server: "OdinServer", params: wire.CancelParams, _: Token) -> dict[str, Any]:
+    return to_wire(wire.Cancelled(server.core.cancel(params.turn_id)))
+
+
+@command("odin.queue", wire.QueueParams)
+async def queue(server: "OdinServer", params: wire.QueueParams, _: Token) -> dict[str, Any]:
+    agent = server.core.agent()
+    match params.action, params.turn_id:
+        case "list", _:
+            pass
+        case "clear", _:
+            agent.clear_queue()
+        case _, None:
+            raise RequestError(f"`turnId` is missing; {params.action} needs it")
+        case "edit", turn_id:
+            agent.edit_queued(turn_id, params.text, params.mode)
+        case "remove", turn_id:
+            agent.remove_queued(turn_id)
+    return to_wire(wire.Queue(tuple(agent.queue())))
+
+
+@command("odin.model", wire.ModelParams)
+async def model(server: "OdinServer", params: wire.ModelParams, _: Token) -> dict[str, Any]:
+    server.core.choose_models(params.model, params.small_model)
+    selected, small = server.core.selected
+    return to_wire(wire.ModelState(selected, small, selected))
+
+
+@command("odin.state", wire.StateParams)
+async def state(server: "OdinServer", _params: wire.StateParams, _: Token) -> dict[str, Any]:
+    return server.core.state()
+
+
+async def _take(server: "OdinServer", mode: Mode, params: wire.MessageParams, token: Token) -> dict[str, Any]:
+    return to_wire(await server.turns.take(mode, params, token))

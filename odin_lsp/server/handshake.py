@@ -1,0 +1,33 @@
+"""What client and server tell each other at `initialize`."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from odin_lsp.values import Value
+
+PROTOCOL_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitOptions(Value):
+    """`initializationOptions`"""
+
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])
+    """As in `odinconfig.json`."""
+    secrets: dict[Literal["anthropic", "google", "openai"], str] = field(default_factory=dict[Any, str])
+    """Keys from the editor's own safe."""
+    trusted: bool = False
+    """The user has told the editor that this workspace is trusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo(Value):
+    """The server's `capabilities.experimental.odin`."""
+
+    version: int
+    server: str
+    model: str
+    small_model: str
+    modes: tuple[str, ...]
+    tools: tuple[str, ...]
+    skills: tuple[str, ...] = ()
