@@ -30,6 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from odin_lsp.doctor import diagnose
 
             return diagnose(options.cwd)
+        case "permissions":
+            from odin_lsp import permissions_cli
+
+            return permissions_cli.run(parser, options)
         case "ask" | "plan" | "edit":
             return _turn(parser, options)
         case _:
@@ -52,6 +56,8 @@ def _serve(tcp_port: int | None) -> int:
 def _parser() -> "ArgumentParser":
     from argparse import ArgumentParser  # editors start the server without it
 
+    from odin_lsp import permissions_cli
+
     parser = ArgumentParser(prog="odin-lsp", description=__doc__, epilog=EXITS)
     parser.add_argument("--version", action="version", version=f"odin-lsp {__version__}")
     parser.add_argument("--stdio", action="store_true", help="serve over stdin and stdout (the default)")
@@ -65,6 +71,8 @@ def _parser() -> "ArgumentParser":
         _add_turn(commands.add_parser(name, help=about, description=about, epilog=EXITS))
     doctor = commands.add_parser("doctor", help="say what works, what is missing and how to fix it")
     doctor.add_argument("--cwd", type=_folder, default=Path.cwd(), help="the workspace")
+    permissions = commands.add_parser("permissions", help="try what your rules say to a command; see what you allowed")
+    permissions_cli.add_arguments(permissions, _folder)
     return parser
 
 

@@ -5,30 +5,46 @@ until the workspace is trusted."""
 
 import json
 import os
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
 from odin_lsp.values import is_list, is_object, json_schema, problem
 
 FILE_NAME = "odinconfig.json"
 MAX_FILE_BYTES = 1024 * 1024
 ENVIRONMENT = {"ODIN_MODEL": "model", "ODIN_SMALL_MODEL": "smallModel"}
-FREE_FOR_WORKSPACES = {"model", "smallModel", "fallbackModels", "forbiddenCommands", "limits", "files"}
-"""What a workspace may set before it is trusted. Limits only downwards, models only among the user's own."""
-NEVER_FOR_WORKSPACES = {"keys", "network"}
-"""What no workspace may set: it would lead the user's keys elsewhere."""
+FREE_FOR_WORKSPACES = {"model", "smallModel", "fallbackModels", "forbiddenCommands", "rules", "limits", "files"}
+"""What a workspace may set before it is trusted. Limits only downwards, models only among the user's own, rules that
+do not allow."""
+NEVER_FOR_WORKSPACES = {"keys", "network", "web"}
+"""What no workspace may set: it would lead the user's keys elsewhere, or Odin into the user's network."""
 
-ADDED_UP = ("forbiddenCommands", "deny")
+ADDED_UP = ("forbiddenCommands", "rules", "deny")
 """Lists that grow from layer to layer: nobody takes back what another has forbidden."""
 
 Origin = Literal["user", "workspace", "editor", "environment", "flags"]
 Place = tuple[str | int, ...]
+
+
+def _words(text: str) -> str:
+    from odin_lsp.patterns import CommandPattern
+
+    try:
+        CommandPattern.of(text)
+    except ValueError as error:
+        raise PydanticCustomError("words", "{why}", {"why": str(error)}) from None
+    return text
+
+
+CommandWords = Annotated[str, AfterValidator(_words)]
 
 
 class Section(BaseModel):
@@ -60,6 +76,15 @@ class Network(Section):
     """PEM file of the certificate authorities to trust; without it SSL_CERT_FILE is used."""
 
 
+class WebSettings(Section):
+    private_hosts: tuple[str, ...] = ()
+    """Hosts that may be fetched although their addresses are private: `localhost:8000`, `wiki.example.org`."""
+    timeout: float = Field(default=30.0, gt=0, le=300)
+    """Seconds for one page with all its redirects."""
+    max_bytes: int = Field(default=10 * 1024 * 1024, ge=1024, le=100 * 1024 * 1024)
+    """Of one page, packed or unpacked; the rest is left out."""
+
+
 class Retries(Section):
     attempts: int = Field(default=6, ge=1, le=20)
     """Tries of one request over all keys and models, the first included."""
@@ -85,8 +110,20 @@ class CacheSettings(Section):
 
 
 class ReviewSettings(Section):
-    policy: Literal["each", "auto"] = "each"
-    """When edits are reviewed: each one before it is made, or not at all (`odin.undoTurn` takes them back)."""
+    policy: Literal["each", "end", "auto"] = "each"
+    """When edits are reviewed: those of each step before the next, all of a turn at its end, or not at all
+    (`odin.undoTurn` takes them back). Files that are code for Odin, the editor or git are asked about in any case."""
+    save: Literal["touched", "ask", "never"] = "touched"
+    """Whether the documents that Odin has changed are saved, before a command runs and at the end of a turn."""
+
+
+class CommandSettings(Section):
+    timeout: float = Field(default=120.0, gt=0, le=600)
+    """Seconds after which a command is ended, unless the model asks for another time; 600 at most."""
+    network: bool = False
+    """Whether a command in the sandbox may use the network."""
+    environment: tuple[str, ...] = ()
+    """Variables that commands get although they look like secrets, such as `SSH_AUTH_SOCK`."""
 
 
 class FileRules(Section):
@@ -94,6 +131,60 @@ class FileRules(Section):
     """Files that no tool reads or finds, as in a `.gitignore`; also absolute, or with `~` or `$HOME`."""
     allow: tuple[str, ...] = ()
     """Files that may be read although they look like secrets."""
+
+
+class RuleExamples(Section):
+    match: tuple[str, ...] = ()
+    """Commands, paths or hosts that the rule is meant for."""
+    not_match: tuple[str, ...] = ()
+    """Others, that it is not meant for."""
+
+
+class RuleSettings(Section):
+    tool: str = Field(min_length=1)
+    """The tool's name; `*` is every tool."""
+    pattern: str | None = None
+    """Of `ExecuteCommand`: the words that a command starts with; `*` is any text in a word."""
+    path: str | None = None
+    """The file, as in a `.gitignore`; of `ExecuteCommand` the folder it runs in."""
+    host: str | None = None
+    """Of `WebFetch`: the host; `*.example.com` is every host below it."""
+    modes: tuple[Literal["ask", "plan", "edit"], ...] = ()
+    """Where the rule counts; empty: everywhere."""
+    decision: Literal["allow", "ask", "deny"]
+    reason: str = ""
+    """What the model and the user are told."""
+    examples: RuleExamples = Field(default_factory=RuleExamples.model_construct)
+    """Checked when the rule is read: if one fails, the rule is refused."""
+
+    @model_validator(mode="after")
+    def _holds(self) -> "RuleSettings":
+        from odin_lsp.patterns import CommandPattern, host_matches, path_matches
+
+        def matches(example: str) -> bool:
+            if self.pattern is not None:
+                words, pattern = shlex.split(example), CommandPattern.of(self.pattern)
+                return pattern.covers(words) if self.decision == "allow" else pattern.reaches(words)
+            if self.path is not None:
+                return path_matches(self.path, example)
+            return self.host is None or host_matches(self.host, example)
+
+        try:
+            wrong = [it for it in self.examples.match if not matches(it)]
+            wrong += [it for it in self.examples.not_match if matches(it)]
+            matches("")
+        except ValueError as error:
+            raise PydanticCustomError("rule", "{name}: {why}", {"name": self._name, "why": str(error)}) from None
+        if wrong:
+            raise PydanticCustomError(
+                "rule", "{name} does not hold for its example `{example}`", {"name": self._name, "example": wrong[0]}
+            )
+        return self
+
+    @property
+    def _name(self) -> str:
+        about = " ".join(filter(None, (self.pattern, self.path, self.host)))
+        return f"the rule to {self.decision} {self.tool}{f' `{about}`' if about else ''}"
 
 
 class Config(Section):
@@ -106,16 +197,22 @@ class Config(Section):
     keys: Mapping[Literal["anthropic", "google", "openai"], tuple[str, ...]] = {}
     """Names of environment variables that hold a provider's keys, in the order to use them."""
     network: Network = Field(default_factory=Network.model_construct)
+    web: WebSettings = Field(default_factory=WebSettings.model_construct)
     limits: Limits = Field(default_factory=Limits.model_construct)
     timeouts: Timeouts = Field(default_factory=Timeouts.model_construct)
     retries: Retries = Field(default_factory=Retries.model_construct)
     cache: CacheSettings = Field(default_factory=CacheSettings.model_construct)
     review: ReviewSettings = Field(default_factory=ReviewSettings.model_construct)
     files: FileRules = Field(default_factory=FileRules.model_construct)
-    allowed_commands: tuple[str, ...] = ()
-    """Commands that run without asking in Edit mode."""
-    forbidden_commands: tuple[str, ...] = ()
-    """Commands that never run."""
+    sandbox: bool = False
+    """Whether commands in Edit mode can change nothing but the workspace. In Ask and Plan they can change nothing."""
+    commands: CommandSettings = Field(default_factory=CommandSettings.model_construct)
+    allowed_commands: tuple[CommandWords, ...] = ()
+    """Commands that run without asking in Edit mode, by the words they start with; `*` is any text in a word."""
+    forbidden_commands: tuple[CommandWords, ...] = ()
+    """Commands that never run, in whatever they are wrapped."""
+    rules: tuple[RuleSettings, ...] = ()
+    """What tools may do, in order: any `deny` wins, then the last rule that matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +244,11 @@ def load(
     settings: Mapping[str, Any] | None = None,
     flags: Mapping[str, Any] | None = None,
     trusted: bool = False,
+    user: Path | None = None,
 ) -> tuple[Config, tuple[ConfigProblem, ...]]:
-    """The settings in force for the workspace at `root`, and what was wrong with them."""
+    """The settings in force for the workspace at `root`, and what was wrong with them. `user` stands for the user's."""
     problems: list[ConfigProblem] = []
-    layers = [_file("user", user_file(), problems)]
+    layers = [_file("user", user or user_file(), problems)]
     if root is not None:
         layers.append(_file("workspace", root / FILE_NAME, problems))
     environment = {key: os.environ[name] for name, key in ENVIRONMENT.items() if os.environ.get(name)}
@@ -215,6 +313,8 @@ def _apply(config: Config, layer: Layer, *, trusted: bool, problems: list[Config
     if layer.origin == "workspace":
         _restrict(config, values, trusted=trusted, report=report)
     while faults := _faults(values):
+        if any(item["loc"][0] in ("forbiddenCommands", "rules") for item in faults):
+            _be_strict(values, report)
         for item in faults:
             place = _drop(values, item["loc"])
             report(place, problem(item) + ("" if item["type"] == "extra_forbidden" else "; it is not used"))
@@ -227,6 +327,12 @@ def _faults(values: dict[str, Any]) -> list[Any]:
     except ValidationError as error:
         return list(reversed(error.errors()))
     return []
+
+
+def _be_strict(values: dict[str, Any], report: Callable[[Place, str], None]) -> None:
+    """Something that was meant to forbid cannot be read: then nothing beside it allows either."""
+    if values.pop("allowedCommands", None):
+        report(("allowedCommands",), "`allowedCommands` is not used while what is forbidden here cannot be read")
 
 
 def _restrict(config: Config, values: dict[str, Any], *, trusted: bool, report: Callable[[Place, str], None]) -> None:
@@ -245,6 +351,10 @@ def _restrict(config: Config, values: dict[str, Any], *, trusted: bool, report: 
         if str(values.get(key, "")).startswith("scripted/"):
             del values[key]
             report((key,), f"`{key}`: a script is not used until you trust this workspace")
+    rules = values.get("rules")
+    if is_list(rules) and any(is_object(it) and it.get("decision") == "allow" for it in rules):
+        values["rules"] = [it for it in rules if not is_object(it) or it.get("decision") != "allow"]
+        report(("rules",), "`rules` that allow are not used until you trust this workspace")
     files = values.get("files")
     if is_object(files) and "allow" in files:
         del files["allow"]

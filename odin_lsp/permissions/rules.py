@@ -1,10 +1,15 @@
-"""Pure decisions: what a mode allows, by what a call would do."""
+"""Pure decisions: what a mode allows, by what a call would do, and what the user's rules say to it."""
 
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Literal
 
-from odin_lsp.events import Mode
+from odin_lsp.config import Config, FileRules
+from odin_lsp.modes import MODES, Mode
+from odin_lsp.patterns import CommandPattern, host_matches, path_matches, program_name
 
 
 class Effect(StrEnum):
@@ -26,6 +31,9 @@ CAPABILITIES: dict[Mode, frozenset[Effect]] = {
 }
 NEEDS_NO_QUESTION = frozenset({Effect.NONE, Effect.READ_ONLY, Effect.BLOCKING, Effect.MUTATING})
 """Edits are not asked about here, because every one of them is reviewed."""
+COMMANDS = "ExecuteCommand"
+ALIASES = {"Bash": COMMANDS, "FileRead": "Read", "FileWrite": "WriteFile", "FileEdit": "EditTool"}
+"""Names that other agents' rules have for these tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +42,139 @@ class Verdict:
     reason: str = ""
 
 
-def decide(tool: str, effect: Effect, mode: Mode) -> Verdict:
+@dataclass(frozen=True, slots=True)
+class Rule:
+    tool: str
+    decision: Literal["allow", "ask", "deny"]
+    pattern: CommandPattern | None = None
+    path: str | None = None
+    host: str | None = None
+    modes: frozenset[Mode] = frozenset()
+    """Empty: all of them."""
+    reason: str = ""
+
+    def applies(self, tool: str, mode: Mode) -> bool:
+        return self.tool in ("*", tool) and (not self.modes or mode in self.modes)
+
+    def is_about(self, path: Path | None, root: Path | None) -> bool:
+        if self.path is None or path is None:
+            return self.path is None
+        if self.path.startswith(("/", "~")):
+            return path_matches(str(Path(self.path).expanduser()), str(path))
+        return root is not None and path.is_relative_to(root) and path_matches(self.path, str(path.relative_to(root)))
+
+
+class Rules:
+    """Any deny wins; then the last rule that matches; without one the mode and the kind of call decide."""
+
+    def __init__(self, rules: Sequence[Rule] = (), files: FileRules | None = None, root: Path | None = None) -> None:
+        self.files = files or FileRules()
+        self._root = root
+        self._rules = tuple(rules)
+        self._denying = _ByProgram(rule for rule in rules if rule.decision == "deny")
+        self._deciding = _ByProgram(rule for rule in rules if rule.decision != "deny")
+
+    @classmethod
+    def of(cls, config: Config, *, root: Path | None = None, approved: Sequence[str] = ()) -> "Rules":
+        """`approved`: commands that the user wants no more to be asked about."""
+        allowed = [*config.allowed_commands, *approved]
+        return cls(
+            [
+                *(Rule(COMMANDS, "deny", CommandPattern.of(text)) for text in config.forbidden_commands),
+                *(Rule(COMMANDS, "allow", CommandPattern.of(text)) for text in allowed),
+                *(
+                    Rule(
+                        ALIASES.get(it.tool, it.tool),
+                        it.decision,
+                        CommandPattern.of(it.pattern) if it.pattern is not None else None,
+                        it.path,
+                        it.host,
+                        frozenset(MODES[mode] for mode in it.modes),
+                        it.reason,
+                    )
+                    for it in config.rules
+                ),
+            ],
+            config.files,
+            root,
+        )
+
+    def forbids(self, argv: Sequence[str], mode: Mode, cwd: Path) -> str:
+        """Why this command never runs; empty if no rule says so."""
+        for rule in self._denying.of(argv):
+            if self._applies(rule, mode, cwd) and (rule.pattern is None or rule.pattern.reaches(argv)):
+                return rule.reason or f"`{_shown(rule, argv)}` is forbidden by your rules"
+        return ""
+
+    def word_on(
+        self, argv: Sequence[str], mode: Mode, cwd: Path
+    ) -> tuple[Literal["ask"], str] | tuple[Literal["allow"], CommandPattern] | None:
+        """What the last rule on this command says: ask, and why; or allow, and which words it has in mind."""
+        for rule in reversed(list(self._deciding.of(argv))):
+            if not self._applies(rule, mode, cwd):
+                continue
+            pattern = rule.pattern or CommandPattern(())
+            if rule.decision == "ask" and pattern.reaches(argv):
+                return "ask", rule.reason or f"your rules ask about `{_shown(rule, argv)}`"
+            if rule.decision == "allow" and pattern.covers(argv):
+                return "allow", pattern
+        return None
+
+    def allowing(self, argv: Sequence[str], mode: Mode, cwd: Path) -> bool:
+        found = self.word_on(argv, mode, cwd)
+        return found is not None and found[0] == "allow"
+
+    def on(self, tool: str, mode: Mode, *, path: Path | None = None, host: str | None = None) -> Verdict | None:
+        """What the rules say to any other call; nothing, if none matches."""
+        found = [
+            rule
+            for rule in self._rules
+            if rule.applies(tool, mode)
+            and rule.pattern is None
+            and rule.is_about(path, self._root)
+            and (rule.host is None or (host is not None and host_matches(rule.host, host)))
+        ]
+        said = next((rule for rule in found if rule.decision == "deny"), found[-1] if found else None)
+        return Verdict(said.decision, said.reason or f"your rules {said.decision} {tool}") if said else None
+
+    def _applies(self, rule: Rule, mode: Mode, cwd: Path) -> bool:
+        return rule.applies(COMMANDS, mode) and rule.host is None and rule.is_about(cwd, self._root)
+
+
+class _ByProgram:
+    """Rules on commands, found by the program: ten thousand of them cost no more than ten."""
+
+    def __init__(self, rules: Iterator[Rule]) -> None:
+        self._named: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
+        self._others: list[tuple[int, Rule]] = []
+        for place, rule in enumerate(rules):
+            first = rule.pattern.words[0] if rule.pattern and rule.pattern.words else "*"
+            (self._others if "*" in first else self._named[program_name(first)]).append((place, rule))
+
+    def of(self, argv: Sequence[str]) -> Iterator[Rule]:
+        named = self._named.get(program_name(argv[0]), []) if argv else []
+        found = sorted([*named, *self._others], key=lambda it: it[0]) if self._others else named
+        return (rule for _, rule in found)
+
+
+def decide(
+    tool: str,
+    effect: Effect,
+    mode: Mode,
+    rules: Rules | None = None,
+    *,
+    path: Path | None = None,
+    host: str | None = None,
+) -> Verdict:
+    """No rule gives a mode what it cannot do."""
     if effect not in CAPABILITIES[mode]:
         return Verdict("deny", f"{tool} is not available in {mode.replace('_', ' ')}; the user can switch to Edit")
+    if rules is not None and (said := rules.on(tool, mode, path=path, host=host)) is not None:
+        return said
     if effect in NEEDS_NO_QUESTION:
         return Verdict("allow")
     return Verdict("ask", f"{tool} has effects outside of Odin")
+
+
+def _shown(rule: Rule, argv: Sequence[str]) -> str:
+    return " ".join(rule.pattern.words) if rule.pattern and rule.pattern.words else argv[0]

@@ -8,7 +8,7 @@ import pytest
 import odin_lsp
 
 ROOT = Path(odin_lsp.__file__).parent
-VALUES = {"errors", "values", "modes", "messages", "events", "ports", "config"}
+VALUES = {"errors", "values", "modes", "patterns", "messages", "events", "ports", "config", "markdown"}
 MAY_IMPORT = {
     **dict.fromkeys(VALUES, VALUES),
     "workspace": VALUES,
@@ -16,11 +16,13 @@ MAY_IMPORT = {
     "sessions": VALUES,
     "permissions": VALUES | {"workspace"},
     "review": VALUES | {"workspace"},
-    "tools": VALUES | {"workspace", "review", "permissions"},
-    "agent": VALUES | {"workspace", "models", "sessions", "review", "permissions", "tools"},
+    "web": VALUES,
+    "commands": VALUES | {"workspace", "permissions"},
+    "tools": VALUES | {"workspace", "review", "permissions", "commands", "web"},
+    "agent": VALUES | {"workspace", "models", "sessions", "review", "permissions", "commands", "web", "tools"},
 }
 MAY_IMPORT["terminal"] = MAY_IMPORT["server"] = MAY_IMPORT["agent"] | {"agent"}
-EVERYTHING = {"cli", "doctor", "__main__", "__init__"}
+EVERYTHING = {"cli", "permissions_cli", "doctor", "__main__", "__init__"}
 """The ways in."""
 ONLY_IN = {
     "pygls": "server/",
@@ -29,6 +31,7 @@ ONLY_IN = {
     "anthropic": "models/anthropic.py",
     "google": "models/google.py",
     "openai": "models/openai.py",
+    "justhtml": "web/page.py",
 }
 MODULES = sorted(ROOT.rglob("*.py"))
 

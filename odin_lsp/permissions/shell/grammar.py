@@ -1,0 +1,119 @@
+"""Options of programs: only what is listed here is understood, everything else is not."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+Operands = Literal["none", "text", "paths", "path", "pattern"]
+"""What stands besides options: nothing, texts, files, one file at most, or a pattern and then files."""
+
+
+def names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+class NotUnderstood(Exception):
+    """Says what it is that may be more than reading."""
+
+
+@dataclass(slots=True)
+class Reading:
+    options: list[str] = field(default_factory=list[str])
+    """Their names, in order: `-n`, `--all`."""
+    operands: list[str] = field(default_factory=list[str])
+    paths: list[str] = field(default_factory=list[str])
+    """All that the program would open."""
+    values: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    end: int = 0
+    """Where more options could be put: the place of `--`, or the end."""
+
+    def has(self, *names: str) -> bool:
+        return any(name in self.options for name in names)
+
+
+class Grammar:
+    """`options` in one text: `-l` `--all` take nothing; `-n=` takes a text, `-f=path` a file; `--color=?` may."""
+
+    def __init__(self, options: str = "", operands: Operands = "paths", *, digits: bool = False) -> None:
+        self._options: Mapping[str, str | None] = dict(_option(item) for item in options.split())
+        self._operands = operands
+        self._digits = digits
+        """`-5` is an option."""
+
+    def read(self, words: Sequence[str]) -> Reading:
+        """The words behind the program's name, or `NotUnderstood`."""
+        reading = Reading(end=len(words))
+        rest = iter(enumerate(words))
+        for place, word in rest:
+            if word == "--":
+                reading.end = place
+                reading.operands += [word for _, word in rest]
+            elif word.startswith("--"):
+                self._long(word, rest, reading)
+            elif word.startswith("-") and word != "-":
+                self._short(word, rest, reading)
+            else:
+                reading.operands.append(word)
+        self._sort_operands(reading)
+        return reading
+
+    def _long(self, word: str, rest: Iterator[tuple[int, str]], reading: Reading) -> None:
+        name, equals, value = word.partition("=")
+        kind = self._kind(name)
+        if (equals and kind is None) or (name not in self._options):
+            raise NotUnderstood(f"the option `{word}`")
+        if not equals and kind not in (None, "?"):
+            value = _next(rest, name)
+            equals = "="
+        self._note(name, value if equals else None, kind, reading)
+
+    def _short(self, word: str, rest: Iterator[tuple[int, str]], reading: Reading) -> None:
+        if self._digits and word[1:].isdecimal():
+            reading.options.append("-0")
+            return
+        for place, letter in enumerate(word[1:], 1):
+            name = f"-{letter}"
+            kind = self._kind(name)
+            if kind is None:
+                reading.options.append(name)
+                continue
+            value = word[place + 1 :]
+            if not value and kind != "?":
+                value = _next(rest, name)
+            self._note(name, value, kind, reading)
+            return
+
+    def _kind(self, name: str) -> str | None:
+        if name not in self._options:
+            raise NotUnderstood(f"the option `{name}`")
+        return self._options[name]
+
+    def _note(self, name: str, value: str | None, kind: str | None, reading: Reading) -> None:
+        reading.options.append(name)
+        if value is not None:
+            reading.values.append((name, value))
+            if kind == "path":
+                reading.paths.append(value)
+
+    def _sort_operands(self, reading: Reading) -> None:
+        operands = reading.operands
+        if self._operands == "none" and operands:
+            raise NotUnderstood(f"the word `{operands[0]}`")
+        if self._operands == "path" and len(operands) > 1:
+            raise NotUnderstood(f"the second file `{operands[1]}`")
+        if self._operands in ("paths", "path"):
+            reading.paths += [it for it in operands if it != "-"]
+        if self._operands == "pattern":
+            given = reading.has("-e", "-f", "--regexp", "--file", "--files")
+            reading.paths += [it for it in operands[0 if given else 1 :] if it != "-"]
+
+
+def _option(item: str) -> tuple[str, str | None]:
+    name, equals, kind = item.partition("=")
+    return name, (kind or "text") if equals else None
+
+
+def _next(rest: Iterator[tuple[int, str]], name: str) -> str:
+    for _, word in rest:
+        return word
+    raise NotUnderstood(f"`{name}` without its value")

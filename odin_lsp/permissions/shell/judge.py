@@ -1,0 +1,250 @@
+"""The verdict on a command: allow what is understood and only reads, deny what is forbidden, ask about the rest."""
+
+import glob
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from odin_lsp.events import Mode
+from odin_lsp.patterns import CommandPattern, program_name
+from odin_lsp.permissions.rules import Rules
+from odin_lsp.permissions.shell import floor, git, programs, readers
+from odin_lsp.permissions.shell.grammar import NotUnderstood
+from odin_lsp.permissions.shell.parse import Command, Script, parse, written
+from odin_lsp.permissions.shell.places import Places
+from odin_lsp.permissions.shell.unwrap import all_commands, likely_commands
+from odin_lsp.workspace.uris import printable
+
+MAX_MATCHES = 200
+LONGEST = 100_000
+LONGEST_OFFER = 120
+
+Decision = Literal["allow", "ask", "deny"]
+
+
+@dataclass(frozen=True, slots=True)
+class SimpleCommand:
+    program: str
+    """Where it is, if that is known; else as it is written."""
+    argv: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CommandVerdict:
+    decision: Decision
+    reason: str
+    commands: tuple[SimpleCommand, ...]
+    """All that would run, at any depth, as far as the text tells."""
+    hardened: str
+    """The text to run if it is allowed: means what was judged, and nothing else."""
+    background: bool
+    offer_rule: str | None
+    """The beginning of commands that may be offered as "always allow"."""
+
+
+def judge(command: str, *, mode: Mode, cwd: Path, roots: Sequence[Path], rules: Rules) -> CommandVerdict:
+    if len(command) > LONGEST:
+        return CommandVerdict("deny", "it is longer than any command", (), command, background=False, offer_rule=None)
+    script = parse(command)
+    inner = list(all_commands(script))
+    row = _Row(Places(roots, rules.files), cwd, mode, rules)
+    shown = tuple(row.shown(argv) for argv in likely_commands(script))
+
+    def verdict(decision: Decision, reason: str, hardened: str = command, offer: str | None = None) -> CommandVerdict:
+        return CommandVerdict(decision, reason, shown, hardened, script.background, offer)
+
+    if reason := _never(script, inner, cwd):
+        return verdict("deny", f"{reason}; this never runs")
+    if reason := next(filter(None, (rules.forbids(argv, mode, cwd) for argv in inner)), ""):
+        return verdict("deny", reason)
+    for argv in likely_commands(script):
+        if program_name(argv[0]) in programs.PRIVILEGE and not rules.allowing(argv, mode, cwd):
+            return verdict("deny", f"`{argv[0]}` takes the rights of another user; a rule could make it a question")
+    try:
+        text = row.hardened(script)
+    except _Asks as reason:
+        if mode == "edit_mode":
+            return verdict("ask", str(reason), offer=_offer(script))
+        return verdict("deny", f"{reason}; in {mode.replace('_', ' ')} only what surely just reads may run")
+    return verdict("allow", "it only reads" if row.only_reads else "your rules allow it", text)
+
+
+class _Asks(Exception):
+    """Says why."""
+
+
+class _Row:
+    """The commands one after the other: where each would run, and whether it may."""
+
+    def __init__(self, places: Places, cwd: Path, mode: Mode, rules: Rules) -> None:
+        self._places = places
+        self._cwd = cwd
+        self._mode: Mode = mode
+        self._rules = rules
+        self.only_reads = True
+
+    def hardened(self, script: Script) -> str:
+        """The text to run, or `_Asks`."""
+        if script.problem:
+            raise _Asks(script.problem)
+        if reason := self._places.problem(str(self._cwd), self._cwd):
+            raise _Asks(f"it would run where it should not: {reason}")
+        return written(self._judged_steps(script))
+
+    def _judged_steps(self, script: Script) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+        later = [step.joiner for step in script.steps][1:]
+        for step in script.steps:
+            # Whether `cd` has worked counts for what follows, so that must not run otherwise.
+            may_move = (
+                step.joiner not in ("|", "||")
+                and all(it == "&&" for it in later[:1])
+                and not (set(later) - {"&&", "|"})
+            )
+            yield step.joiner, self._judged(step.command, may_move=may_move), step.command.redirects
+            later = later[1:]
+
+    def _judged(self, command: Command, *, may_move: bool) -> tuple[str, ...]:
+        """The words to run, or `_Asks`."""
+        if not command.words[0].plain:
+            raise _Asks(f"the program is written as `{command.words[0].raw}`")
+        argv = self._expanded(command)
+        name = argv[0]
+        match self._rules.word_on(argv, self._mode, self._cwd):
+            case ("ask", reason):
+                raise _Asks(reason)
+            case ("allow", pattern):
+                rule = pattern
+            case None:
+                rule = None
+        try:
+            return self._reading(name, argv, may_move=may_move)
+        except NotUnderstood as reason:
+            problem = f"{reason} may be more than reading"
+        except _Asks as reason:
+            problem = str(reason)
+        if rule is None or self._mode != "edit_mode":
+            raise _Asks(f"`{printable(name)}`: {problem}")
+        self._check_rule(rule, argv)
+        self.only_reads = False
+        return argv
+
+    def _reading(self, name: str, argv: tuple[str, ...], *, may_move: bool) -> tuple[str, ...]:
+        if name == "cd":
+            return self._changed_folder(argv, may_move=may_move)
+        if name == "git":
+            use, folder = git.judge_git(argv, self._cwd)
+        elif (judge := readers.JUDGES.get(name)) is not None:
+            use, folder = judge(argv), self._cwd
+        elif name == "command" and argv[1:2] in (("-v",), ("-V",)) and len(argv) == 3:
+            return argv
+        else:
+            raise _Asks("not one of the programs that only read")
+        for path in use.paths:
+            if reason := self._places.problem(path, folder):
+                raise _Asks(reason)
+        if use.sweeps and self._places.hides_more(self._cwd):
+            raise _Asks("it would also print files that your settings hide; the Grep tool spares them")
+        return (self._program(name), *use.argv[1:])
+
+    def _program(self, name: str) -> str:
+        if name in readers.BUILTINS:
+            return name
+        found = programs.find_program(name, self._places.roots)
+        if found is None:
+            raise _Asks("it is not installed outside of the workspace")
+        return str(found)
+
+    def _changed_folder(self, argv: tuple[str, ...], *, may_move: bool) -> tuple[str, ...]:
+        if len(argv) != 2 or argv[1].startswith("-") or not argv[1] or not may_move:
+            raise NotUnderstood("changing the folder like this")
+        folder = (self._cwd / argv[1]).resolve()
+        if reason := self._places.problem(argv[1], self._cwd):
+            raise _Asks(reason)
+        if not folder.is_dir():
+            raise _Asks(f"{printable(argv[1])} is no folder")
+        self._cwd = folder
+        return ("cd", str(folder))
+
+    def _expanded(self, command: Command) -> tuple[str, ...]:
+        """The words with file names in place of globs, so that what is checked is what runs."""
+        argv: list[str] = []
+        for word in command.words:
+            if word.pattern is None:
+                argv.append(word.value or "")
+                continue
+            names = sorted(glob.glob(word.pattern, root_dir=self._cwd))  # noqa: PTH207 - as bash, not as pathlib does it
+            if len(names) > MAX_MATCHES:
+                raise _Asks(f"`{word.raw}` stands for more than {MAX_MATCHES} files")
+            argv += [f"./{name}" if name.startswith("-") else name for name in names] or [word.value or ""]
+        return tuple(argv)
+
+    def _check_rule(self, rule: CommandPattern, argv: tuple[str, ...]) -> None:
+        """A rule means the ordinary use of a program: `_Asks` for what the user has hardly thought of."""
+        name, said = program_name(argv[0]), len(rule.words)
+        if name in programs.BUILTINS or programs.is_wrapper(name):
+            raise _Asks(f"`{argv[0]}` could run anything; no rule allows it")
+        if name == "git":
+            if said < 2:
+                raise _Asks("a rule for git has to name the git command")
+            if option := git.sharp_option(argv[said - 1 :]):
+                raise _Asks(f"`{option}` could run a program or lead elsewhere; the rule does not name it")
+        elif name in readers.JUDGES:
+            if said < len(argv):
+                raise _Asks(f"a rule for this use of `{name}` has to spell out the whole command")
+        elif name in programs.SHARP and said < 2:
+            raise _Asks(f"a rule for `{name}` has to say more than its name")
+        for word in argv[max(said, 1) :]:
+            for part in _parts(word):
+                if reason := self._places.problem(part, self._cwd, writing=True):
+                    raise _Asks(reason)
+
+    def shown(self, argv: tuple[str, ...]) -> SimpleCommand:
+        name = argv[0]
+        if name in readers.BUILTINS or "/" in name:
+            return SimpleCommand(name, argv)
+        found = programs.find_program(name, self._places.roots) if name in readers.JUDGES or name == "git" else None
+        return SimpleCommand(str(found or name), argv)
+
+
+def _never(script: Script, inner: Sequence[tuple[str, ...]], cwd: Path) -> str:
+    if "\0" in script.text:
+        return "it has a NUL character"
+    if any("\ud800" <= character <= "\udfff" for character in script.text):
+        return "it is not valid Unicode"
+    if any(floor.is_fork_bomb(name, body) for name, body in script.functions):
+        return "it starts itself again and again"
+    dangers = (*map(floor.destroys, script.targets), *(floor.catastrophe(argv, cwd) for argv in inner))
+    return next(filter(None, dangers), "")
+
+
+def _parts(word: str) -> Iterator[str]:
+    """What in a word may be a file: itself, what follows a `=`, what follows the letter of an option."""
+    if not word.startswith("-"):
+        yield word
+    elif not word.startswith("--") and len(word) > 2:
+        yield word[2:]
+    if "=" in word:
+        yield word.partition("=")[2]
+
+
+def _offer(script: Script) -> str | None:
+    """Only for one command of a program that does always the same."""
+    if script.problem or len(script.steps) != 1:
+        return None
+    command = script.steps[0].command
+    argv = command.argv
+    if argv is None or not command.words[0].plain or any(word.pattern for word in command.words):
+        return None
+    name = program_name(argv[0])
+    if (
+        name != argv[0]
+        or name in programs.PROJECT | programs.BUILTINS | programs.SHARP | {"git"}
+        or name in readers.JUDGES
+        or programs.is_wrapper(name)
+        or programs.is_interpreter(name)
+    ):
+        return None
+    offer = shlex.join(argv)
+    return offer if len(offer) <= LONGEST_OFFER and offer.isprintable() and "*" not in offer else None

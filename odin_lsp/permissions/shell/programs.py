@@ -1,0 +1,83 @@
+"""Programs by name: where they are, and what kind they are of."""
+
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from odin_lsp.permissions.shell.grammar import names
+
+SHELLS = names("sh bash dash ash zsh ksh mksh fish csh tcsh rbash pwsh powershell cmd")
+PRIVILEGE = names("sudo doas su pkexec runuser gosu run0 sudoedit visudo")
+WRAPPERS = PRIVILEGE | names(
+    "env xargs timeout nice nohup setsid stdbuf command exec builtin time coproc busybox toybox watch parallel ionice"
+    " chrt taskset numactl flock unshare nsenter chroot fakeroot script scriptreplay strace ltrace gdb valgrind perf"
+    " catchsegv setarch linux32 linux64 i386 x86_64 prlimit setpriv cgexec bwrap firejail systemd-run dbus-run-session"
+    " unbuffer expect rlwrap entr caffeinate proxychains proxychains4 torify torsocks faketime eatmydata dumb-init"
+    " tini chpst softlimit envdir daemonize start-stop-daemon screen tmux at batch ssh ssh-agent eval trap source ."
+    " sshpass npx pnpx bunx uvx pipx doppler direnv mise asdf nix-shell logsave choom hyperfine multitime chronic"
+    " ifne pee"
+)
+"""They run what they are given. Their inner command is looked at for what is forbidden; they are never allowed."""
+CODE = names("eval trap watch script su ssh at batch parallel expect tmux screen")
+"""They take a whole line of shell as an argument."""
+BUILTINS = names(
+    "alias unalias bind bg fg jobs break continue caller cd compgen complete compopt declare typeset local readonly"
+    " dirs pushd popd disown enable export getopts hash help history let logout mapfile readarray read return set"
+    " shift shopt suspend times ulimit umask unset wait exit kill fc"
+)
+"""Of bash: they change the shell itself, and the meaning of what follows."""
+_INTERPRETER = re.compile(
+    r"(python|pypy|perl|ruby|node|nodejs|php|lua|luajit|tclsh|wish|guile|ghci?|runghc|scala|java|jshell|julia|r"
+    r"|rscript|deno|bun|osascript|irb|ipython|sqlite|psql|mysql|racket|erl|elixir|iex|ocaml|swipl|octave)[\d.]*"
+)
+PROJECT = names(
+    "make gmake just rake ninja pytest py.test tox nox invoke npm pnpm yarn gulp grunt jest vitest mocha gradle gradlew"
+    " mvn mvnw ant bazel cmake ctest uv poetry pipenv hatch pdm rye pre-commit composer bundle mix"
+)
+"""They run the project's own code, whatever that is."""
+SHARP = names(
+    # files, disks, processes
+    "rm rmdir unlink shred mv cp ln install dd tee truncate split csplit chmod chown chgrp chattr setfacl mkfifo mknod"
+    " patch tar bsdtar cpio zip unzip 7z gzip gunzip bzip2 xz zstd rsync mount umount kill pkill killall crontab"
+    " systemctl service launchctl swapoff sysctl yes ed ex vi vim nvim view emacs nano pico less more most man info"
+    " awk gawk mawk nawk xxd hexdump jq yq egrep fgrep zgrep ack ag locate env printenv ps lsof gcore strings base64"
+    " openssl gpg pass defaults security sleep"
+    # the network
+    " curl wget nc ncat netcat socat telnet ftp sftp scp rclone aria2c ping ping6 traceroute dig nslookup host whois"
+    " getent nmap tcpdump mail mailx sendmail xdg-open open lynx w3m links http https"
+    # whole systems in one word
+    " docker podman nerdctl kubectl helm vagrant terraform ansible ansible-playbook aws gcloud az gh glab heroku fly"
+    " npm pnpm yarn pip pip3 gem cargo go apt apt-get dpkg dnf yum brew pacman apk snap flatpak conda mamba svn"
+)  # fmt: skip
+"""What they do depends on their arguments: to allow one, a rule has to say more than the name."""
+
+
+def is_interpreter(name: str) -> bool:
+    return name in SHELLS or bool(_INTERPRETER.fullmatch(name))
+
+
+def is_wrapper(name: str) -> bool:
+    return name in WRAPPERS or name.startswith(("ld-linux", "ld.so", "ld-musl"))
+
+
+def search_path(roots: Sequence[Path]) -> str:
+    """The PATH without relative entries and without folders of the workspace."""
+    folders = [it for it in os.environ.get("PATH", os.defpath).split(os.pathsep) if Path(it).is_absolute()]
+    return os.pathsep.join(it for it in folders if not _within(Path(it), roots))
+
+
+def find_program(name: str, roots: Sequence[Path]) -> Path | None:
+    """The program that `name` means; never a file of the workspace, whatever it is called."""
+    if name == "rg":
+        from odin_lsp.workspace.search import find_ripgrep  # it takes a while to import
+
+        return find_ripgrep(roots)
+    found = shutil.which(name, path=search_path(roots))
+    return Path(found) if found and not _within(Path(found), roots) else None
+
+
+def _within(path: Path, roots: Sequence[Path]) -> bool:
+    real = Path(os.path.realpath(path))
+    return any(real.is_relative_to(root) for root in roots)

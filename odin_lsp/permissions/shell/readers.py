@@ -1,0 +1,265 @@
+"""Programs that only read and print, each with the options that keep it so. What is not here asks."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from odin_lsp.permissions.shell.grammar import Grammar, NotUnderstood, Reading, names
+from odin_lsp.workspace.ignore import SECRET_FOLDERS, SECRET_NAMES
+
+BUILTINS = frozenset({"pwd", "true", "false", ":", "echo", "printf", "test", "type"})
+"""They run in bash itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What a command that is understood comes down to."""
+
+    argv: tuple[str, ...]
+    """To run, where it is not just what was written."""
+    paths: tuple[str, ...]
+    """To be in the workspace."""
+    sweeps: bool = False
+    """It prints what is in files that nobody has named."""
+
+
+Judge = Callable[[Sequence[str]], Use]
+"""Of the whole command; `NotUnderstood` if it is more than reading."""
+
+
+def _plainly(grammar: Grammar, check: Callable[[Reading], None] | None = None) -> Judge:
+    def judge(argv: Sequence[str]) -> Use:
+        reading = grammar.read(argv[1:])
+        if check is not None:
+            check(reading)
+        return Use(tuple(argv), tuple(reading.paths))
+
+    return judge
+
+
+# --- find, grep, ripgrep, sed
+
+FIND_TESTS = names(
+    "-empty -readable -writable -executable -true -false -print -print0 -ls -prune -quit -depth -mount -xdev -not -a"
+    " -and -o -or ! ( ) , -nouser -nogroup -daystart -noleaf -ignore_readdir_race -nowarn"
+)
+FIND_TESTS_OF = names(
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -maxdepth -mindepth -size"
+    " -mtime -mmin -atime -amin -ctime -cmin -perm -user -group -uid -gid -links -lname -ilname -printf -inum -newermt"
+    " -used"
+)
+FIND_FILES = frozenset({"-newer", "-anewer", "-cnewer", "-samefile"})
+
+
+def _find(argv: Sequence[str]) -> Use:
+    words = iter(argv[1:])
+    paths: list[str] = []
+    in_expression = False
+    for word in words:
+        if not in_expression and not word.startswith("-") and word not in "!(),":
+            paths.append(word)
+            continue
+        in_expression = True
+        if word in FIND_TESTS_OF or word in FIND_FILES:
+            value = next(words, None)
+            if value is None:
+                raise NotUnderstood(f"`{word}` without its value")
+            if word in FIND_FILES:
+                paths.append(value)
+        elif word not in FIND_TESTS:
+            raise NotUnderstood(f"`{word}`")
+    return Use(tuple(argv), tuple(paths))
+
+
+GREP = Grammar(
+    "-i -y -v -n -c -l -L -o -q -s -w -x -r -H -h -a -E -F -G -P -I -U -z -Z -b -T -e= -f=path -A= -B= -C= -m="
+    " --ignore-case --no-ignore-case --invert-match --line-number --count --files-with-matches --files-without-match"
+    " --only-matching --quiet --silent --no-messages --word-regexp --line-regexp --recursive --with-filename"
+    " --no-filename --text --extended-regexp --fixed-strings --basic-regexp --perl-regexp --null --null-data"
+    " --byte-offset --initial-tab --regexp= --file=path --after-context= --before-context= --context= --max-count="
+    " --include= --exclude= --exclude-dir= --exclude-from=path --color=? --colour=? --binary-files= --line-buffered",
+    "pattern",
+    digits=True,
+)
+
+
+def _grep(argv: Sequence[str]) -> Use:
+    reading = GREP.read(argv[1:])
+    paths = tuple(reading.paths)
+    if not reading.has("-r", "--recursive"):
+        return Use(tuple(argv), paths)
+    spared = [*(f"--exclude={name}" for name in SECRET_NAMES), *(f"--exclude-dir={name}" for name in SECRET_FOLDERS)]
+    return Use(_with_options(argv, reading, spared), paths, sweeps=True)
+
+
+RIPGREP = Grammar(
+    "-i -S -s -n -N -v -w -x -c -l -o -q -H -I -a -F -P -U -p -. -0 -u -b -e= -f=path -A= -B= -C= -m= -g= -t= -T= -r="
+    " -M= -j= -d= -E= --ignore-case --smart-case --case-sensitive --line-number --no-line-number --invert-match"
+    " --word-regexp --line-regexp --count --count-matches --files-with-matches --files-without-match --only-matching"
+    " --quiet --with-filename --no-filename --text --fixed-strings --pcre2 --multiline --multiline-dotall --pretty"
+    " --hidden --no-hidden --null --unrestricted --byte-offset --regexp= --file=path --after-context= --before-context="
+    " --context= --max-count= --glob= --iglob= --type= --type-not= --replace= --max-columns= --max-columns-preview"
+    " --threads= --max-depth= --maxdepth= --max-filesize= --encoding= --engine= --sort= --sortr= --color= --colors="
+    " --column --heading --no-heading --trim --vimgrep --json --stats --files --type-list --type-add= --no-ignore"
+    " --no-ignore-vcs --no-ignore-parent --no-ignore-dot --no-messages --no-config --ignore-file=path --crlf"
+    " --one-file-system --passthru --context-separator= --glob-case-insensitive --no-unicode --include-zero",
+    "pattern",
+)
+
+
+def _ripgrep(argv: Sequence[str]) -> Use:
+    reading = RIPGREP.read(argv[1:])
+    spared = [f"--iglob=!{name}" for name in (*SECRET_NAMES, *SECRET_FOLDERS)]
+    return Use(_with_options(argv, reading, ["--no-config", *spared]), tuple(reading.paths), sweeps=True)
+
+
+def _with_options(argv: Sequence[str], reading: Reading, options: Sequence[str]) -> tuple[str, ...]:
+    """Behind the given ones, so that these have the last word."""
+    return (*argv[: 1 + reading.end], *options, *argv[1 + reading.end :])
+
+
+SED = Grammar("-n -E -r -e= --quiet --silent --regexp-extended --expression=", "text")
+SED_SCRIPT = re.compile(r"\s*((\d+|\$)(,[ ]*([+~]?\d+|\$))?\s*!?\s*)?[pdq=]\s*")
+
+
+def _sed(argv: Sequence[str]) -> Use:
+    reading = SED.read(argv[1:])
+    scripts = [value for name, value in reading.values if name in ("-e", "--expression")]
+    operands = reading.operands
+    if not scripts:
+        scripts, operands = operands[:1], operands[1:]
+    for script in scripts:
+        if not script.isascii() or not all(SED_SCRIPT.fullmatch(part) for part in script.split(";")):
+            raise NotUnderstood(f"the script `{script}`")
+    return Use(tuple(argv), tuple(it for it in operands if it != "-"))
+
+
+# --- what bash does itself
+
+
+def _text(argv: Sequence[str]) -> Use:
+    return Use(tuple(argv), ())
+
+
+def _printf(argv: Sequence[str]) -> Use:
+    if len(argv) < 2 or argv[1].startswith("-") or re.search(r"%[^a-zA-Z%]*[nT(]", argv[1]):
+        raise NotUnderstood("what it prints to a variable")
+    return Use(tuple(argv), ())
+
+
+def _test(argv: Sequence[str]) -> Use:
+    match argv[1:]:
+        case ["-e" | "-f" | "-d" | "-r" | "-w" | "-x" | "-s" | "-L" | "-h", path]:
+            return Use(tuple(argv), (path,))
+        case ["-n" | "-z", _] | [_, "=" | "!=", _]:
+            return Use(tuple(argv), ())
+        case _:
+            raise NotUnderstood("this test")
+
+
+# --- the rest
+
+
+def _one_date(reading: Reading) -> None:
+    """A word that is no format sets the clock."""
+    if any(not operand.startswith("+") for operand in reading.operands):
+        raise NotUnderstood("setting the clock")
+
+
+def _few_numbers(reading: Reading) -> None:
+    if not all(re.fullmatch(r"-?\d{1,6}", operand) for operand in reading.operands):
+        raise NotUnderstood("what it counts")
+
+
+LS = (
+    "-a -A -l -h -1 -t -r -S -R -d -F -p -i -s -n -g -o -G -m -x -C -c -u -X -v -B -k -N -q -Q -b --all"
+    " --almost-all --human-readable --recursive --reverse --size --inode --directory --classify=? --file-type"
+    " --full-time --group-directories-first --no-group --numeric-uid-gid --si --color=? --sort= --time= --time-style="
+    " --format= --indicator-style= --ignore= --hide= --width= --zero"
+)
+DIGEST = "-b -t --binary --text --tag --zero"
+
+JUDGES: Mapping[str, Judge] = {
+    "find": _find,
+    "grep": _grep,
+    "rg": _ripgrep,
+    "sed": _sed,
+    "pwd": _plainly(Grammar("-L -P", "none")),
+    "true": _plainly(Grammar("", "none")),
+    "false": _plainly(Grammar("", "none")),
+    ":": _plainly(Grammar("", "none")),
+    "echo": _text,
+    "printf": _printf,
+    "test": _test,
+    "type": _plainly(Grammar("-t -a -p", "text")),
+    "which": _plainly(Grammar("-a", "text")),
+    "ls": _plainly(Grammar(LS)),
+    "cat": _plainly(
+        Grammar("-n -b -s -A -E -T -v -e -t -u --number --number-nonblank --squeeze-blank --show-all --show-ends"
+                " --show-tabs --show-nonprinting")
+    ),
+    "head": _plainly(Grammar("-n= -c= -q -v -z --lines= --bytes= --quiet --silent --verbose", digits=True)),
+    "tail": _plainly(Grammar("-n= -c= -q -v -z --lines= --bytes= --quiet --silent --verbose", digits=True)),
+    "wc": _plainly(Grammar("-l -w -c -m -L --lines --words --bytes --chars --max-line-length --total=")),
+    "stat": _plainly(Grammar("-c= -L -f -t --format= --printf= --file-system --terse --dereference")),
+    "cut": _plainly(
+        Grammar("-b= -c= -d= -f= -n -s -z --bytes= --characters= --delimiter= --fields= --only-delimited --complement"
+                " --output-delimiter=")
+    ),
+    "nl": _plainly(Grammar("-b= -d= -f= -h= -i= -l= -n= -p -s= -v= -w=")),
+    "tac": _plainly(Grammar("-b -s= --before --separator=")),
+    "rev": _plainly(Grammar("")),
+    "fold": _plainly(Grammar("-b -s -w= --bytes --spaces --width=")),
+    "paste": _plainly(Grammar("-d= -s -z --delimiters= --serial")),
+    "comm": _plainly(Grammar("-1 -2 -3 --check-order --nocheck-order --output-delimiter= --total")),
+    "tr": _plainly(Grammar("-c -C -d -s -t --complement --delete --squeeze-repeats --truncate-set1", "text")),
+    "uniq": _plainly(
+        Grammar("-c -d -D -i -u -z -f= -s= -w= --count --repeated --unique --ignore-case --skip-fields= --skip-chars="
+                " --check-chars=", "path")
+    ),
+    "sort": _plainly(
+        Grammar("-b -d -f -g -h -i -M -n -r -R -V -c -C -s -u -z -k= -t= --ignore-leading-blanks --dictionary-order"
+                " --ignore-case --general-numeric-sort --human-numeric-sort --month-sort --numeric-sort --reverse"
+                " --version-sort --check --stable --unique --zero-terminated --key= --field-separator=")
+    ),
+    "du": _plainly(
+        Grammar("-a -b -c -d= -h -k -m -s -S -x -0 --all --apparent-size --bytes --total --max-depth= --human-readable"
+                " --summarize --separate-dirs --one-file-system --exclude= --threshold= --si --time")
+    ),
+    "df": _plainly(Grammar("-a -h -H -i -k -l -T --all --human-readable --inodes --local --print-type --total --si")),
+    "basename": _plainly(Grammar("-a -s= -z --multiple --suffix= --zero", "text")),
+    "dirname": _plainly(Grammar("-z --zero", "text")),
+    "realpath": _plainly(Grammar("-e -m -L -P -q -s -z --relative-to=path --canonicalize-existing --no-symlinks")),
+    "readlink": _plainly(Grammar("-f -e -m -n -q -s -v -z")),
+    "file": _plainly(Grammar("-b -i -h -k -n -N -r -0 -F= --brief --mime --mime-type --mime-encoding")),
+    "diff": _plainly(
+        Grammar("-u -c -y -q -s -i -w -b -B -E -Z -a -d -e -n -p -t -T -U= -C= -W= -I= -L= --unified=? --context=?"
+                " --side-by-side --brief --report-identical-files --ignore-case --ignore-all-space"
+                " --ignore-space-change --ignore-blank-lines --text --minimal --width= --label= --color=?"
+                " --suppress-common-lines --strip-trailing-cr --normal")
+    ),
+    "cmp": _plainly(Grammar("-b -l -s -n= -i= --print-bytes --verbose --quiet --silent --bytes= --ignore-initial=")),
+    "md5sum": _plainly(Grammar(DIGEST)),
+    "sha1sum": _plainly(Grammar(DIGEST)),
+    "sha256sum": _plainly(Grammar(DIGEST)),
+    "sha512sum": _plainly(Grammar(DIGEST)),
+    "cksum": _plainly(Grammar("")),
+    "od": _plainly(Grammar("-a -b -c -d -f -i -l -o -s -x -v -A= -j= -N= -t= -w= --address-radix= --skip-bytes="
+                           " --read-bytes= --format= --output-duplicates")),
+    "date": _plainly(
+        Grammar("-u -R -I -d= -r=path --utc --universal --rfc-email --rfc-3339= --iso-8601=? --date= --reference=path",
+                "text"),
+        _one_date,
+    ),
+    "seq": _plainly(Grammar("-w -s= -f= --equal-width --separator= --format=", "text"), _few_numbers),
+    "whoami": _plainly(Grammar("", "none")),
+    "id": _plainly(Grammar("-u -g -G -n -r", "none")),
+    "uname": _plainly(Grammar("-a -s -n -r -v -m -p -i -o --all", "none")),
+    "arch": _plainly(Grammar("", "none")),
+    "nproc": _plainly(Grammar("--all", "none")),
+    "tree": _plainly(
+        Grammar("-a -d -f -i -s -h -D -F -r -t -v -C -n -L= -P= -I= --dirsfirst --noreport --prune --gitignore --du"
+                " --filelimit= --si --sort=")
+    ),
+}  # fmt: skip
+"""By name. `ls -L` and its like are left out: links lead anywhere."""

@@ -1,0 +1,102 @@
+"""`odin-lsp permissions`: what a command would be told, and what the user no longer wants to be asked about."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from odin_lsp.modes import MODES
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from odin_lsp.permissions.approvals import Approval
+
+EXIT_CODES = {"allow": 0, "ask": 10, "deny": 20}
+EXITS = "exit codes: 0 allow, 10 ask, 20 deny, 2 bad usage"
+
+
+def add_arguments(parser: "ArgumentParser", folder: Any) -> None:
+    """`folder` is the type of an option that names one."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    about = "say whether a shell command would run, be asked about, or be refused; nothing runs"
+    check = actions.add_parser("check", help=about, description=about, epilog=EXITS)
+    check.add_argument("--mode", choices=list(MODES), default="edit")
+    check.add_argument("--config", type=Path, metavar="FILE", help="settings to take for the user's own")
+    check.add_argument("--cwd", type=folder, default=Path.cwd(), help="the workspace, and where the command would run")
+    check.add_argument("--json", action="store_true", help="print one object: verdict, reason, commands")
+    check.add_argument("words", nargs="+", metavar="COMMAND", help="behind --, best in quotes; - reads it from stdin")
+    shown = actions.add_parser("list", help="show what you allowed for a workspace or always")
+    shown.add_argument("--json", action="store_true", help="print a list of objects")
+    remove = actions.add_parser("remove", help="take one of these back")
+    remove.add_argument("id", help="as `list` shows it")
+
+
+def run(parser: "ArgumentParser", options: "Namespace") -> int:
+    match options.action:
+        case "check":
+            return _check(parser, options)
+        case "list":
+            return _list(as_json=options.json)
+        case _:
+            return _remove(options.id)
+
+
+def _check(parser: "ArgumentParser", options: "Namespace") -> int:
+    from odin_lsp import config
+    from odin_lsp.permissions.rules import Rules
+    from odin_lsp.permissions.shell import judge
+
+    if options.config is not None and not options.config.is_file():
+        parser.error(f"{options.config} is no file")
+    settings, problems = config.load(options.cwd, user=options.config)
+    for problem in problems:
+        sys.stderr.write(f"{problem}\n")
+    command = " ".join(options.words)
+    if command == "-":
+        command = sys.stdin.buffer.read().decode("utf-8", "surrogateescape").removesuffix("\n")
+    rules = Rules.of(settings, root=options.cwd)
+    verdict = judge(command, mode=MODES[options.mode], cwd=options.cwd, roots=[options.cwd], rules=rules)
+    if options.json:
+        commands = [{"program": it.program, "argv": it.argv} for it in verdict.commands]
+        _print(json.dumps({"verdict": verdict.decision, "reason": verdict.reason, "commands": commands}))
+    else:
+        _print(f"{verdict.decision}: {verdict.reason}")
+    return EXIT_CODES[verdict.decision]
+
+
+def _list(*, as_json: bool) -> int:
+    from odin_lsp.permissions.approvals import Approvals
+
+    found = Approvals().all()
+    if as_json:
+        _print(json.dumps([_as_object(it) for it in found]))
+    else:
+        for it in found:
+            _print(f"{it.id}  {it.tool}  {it.pattern}  ({it.workspace or 'everywhere'}, since {it.when})")
+    return 0
+
+
+def _remove(approval_id: str) -> int:
+    from odin_lsp.permissions.approvals import Approvals
+
+    gone = Approvals().remove(approval_id)
+    if gone is None:
+        sys.stderr.write(f"there is no {approval_id}; `odin-lsp permissions list` shows what there is\n")
+        return 1
+    _print(f"removed: {gone.tool}  {gone.pattern}")
+    return 0
+
+
+def _as_object(approval: "Approval") -> dict[str, Any]:
+    return {
+        "id": approval.id,
+        "tool": approval.tool,
+        "pattern": approval.pattern,
+        "workspace": approval.workspace,
+        "when": approval.when,
+    }
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode() + "\n")
