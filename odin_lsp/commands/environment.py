@@ -1,0 +1,119 @@
+"""What a command gets to know of Odin's environment: no secrets, nothing that makes programs run other programs."""
+
+import ctypes
+import os
+import re
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+SHELLS = (
+    "/bin/bash",
+    "/usr/bin/bash",
+    "/usr/local/bin/bash",
+    "/opt/homebrew/bin/bash",
+    "/run/current-system/sw/bin/bash",
+)
+VIRTUAL_ENVIRONMENTS = (".venv", "venv", "env", ".env")
+SET_DUMPABLE = 4
+
+_SECRET_NAME = re.compile(
+    r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH|COOKIE|SIGNATURE|PRIVATE|BEARER|_PAT$|_PWD$|_DSN$|CONNECTION_STRING|"
+    r"CONN_STR|WEBHOOK|SESSION_ID|_SID$",
+    re.IGNORECASE,
+)
+_SECRET_VALUE = re.compile(
+    r"://[^/\s:@]*:[^/\s@]+@"  # a password in an address
+    r"|-----BEGIN "
+    r"|\b(?:sk-|sk_|pk_|rk_|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|xox[abp]-|AKIA|ASIA|AIza|hf_|npm_|pypi-|ya29\.|eyJ)[\w.-]{12,}"
+)
+_STEERING_NAME = re.compile(
+    r"BASH.*|ENV|SHELLOPTS|PS[0-4]|PROMPT_COMMAND|CDPATH|GLOBIGNORE|IFS|FPATH|ZDOTDIR|INPUTRC|HIST.*|EXECIGNORE|TIMEFORMAT"
+    r"|LD_.*|DYLD_.*|GCONV_PATH|LOCPATH|NLSPATH|MALLOC_.*|GLIBC_.*|HOSTALIASES|LOCALDOMAIN|RES_OPTIONS"
+    r"|GIT_.*|PAGER|.*_PAGER|MANPAGER|LESS.*|EDITOR|VISUAL|.*_EDITOR|BROWSER|.*_ASKPASS|TERM.*|NCURSES_.*"
+    r"|NODE_.*|NPM_CONFIG_.*|PYTHON.*|VIRTUAL_ENV.*|CONDA_.*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|LUA_.*|PHP.*|TCL.*"
+    r"|_?JAVA_.*OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|MAKEFLAGS|MAKEFILES|MFLAGS|GNUMAKEFLAGS|RUSTC.*|CARGO_BUILD_.*"
+    r"|RIPGREP_CONFIG_PATH|GREP_.*|TAR_OPTIONS|GZIP|XZ_OPT|ZIPOPT|UNZIP|WGETRC|CURL_HOME|ACK_.*|AG_.*|FZF_.*|RSYNC_.*"
+    r"|POSIXLY_CORRECT|GTK_.*|QT_.*|COLUMNS|LINES|ODIN_.*|CLAUDE.*|OPENAI_.*|ANTHROPIC_.*|GEMINI_.*|GOOGLE_.*",
+    re.IGNORECASE,
+)
+"""Variables by which a program is told to run, load or read something else."""
+QUIET = {
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "MANPAGER": "cat",
+    "SYSTEMD_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "EDITOR": "true",
+    "VISUAL": "true",
+    "GIT_EDITOR": "true",
+    "TERM": "dumb",
+    "NO_COLOR": "1",
+    "PIP_NO_INPUT": "1",
+    "DEBIAN_FRONTEND": "noninteractive",
+    "PYTHONUNBUFFERED": "1",
+}
+"""Nobody is there to page, to type or to choose."""
+
+
+def find_shell() -> str | None:
+    """Bash, by its absolute path: commands are judged as bash, so nothing else runs them."""
+    return next((shell for shell in SHELLS if os.access(shell, os.X_OK)), None)
+
+
+def child_environment(
+    environ: Mapping[str, str],
+    roots: Sequence[Path],
+    *,
+    secret_names: Collection[str] = (),
+    passed: Collection[str] = (),
+    virtual_environment: Path | None = None,
+    temporary: Path | None = None,
+) -> dict[str, str]:
+    """`passed` are variables that the user wants commands to have, whatever they look like."""
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if name in passed
+        or not (
+            name in secret_names
+            or _SECRET_NAME.search(name)
+            or _SECRET_VALUE.search(value)
+            or _STEERING_NAME.fullmatch(name)
+        )
+    }
+    path = trusted_path(environ.get("PATH", os.defpath), roots)
+    kept |= QUIET | {"PATH": path, "SHELL": find_shell() or "/bin/sh"}
+    kept.setdefault("LANG", "C.UTF-8")
+    if virtual_environment is not None:
+        kept |= {"VIRTUAL_ENV": str(virtual_environment), "PATH": f"{virtual_environment / 'bin'}{os.pathsep}{path}"}
+    if temporary is not None:
+        kept["TMPDIR"] = str(temporary)
+    return kept
+
+
+def trusted_path(path: str, roots: Sequence[Path]) -> str:
+    """Without relative entries and without folders of the workspace, which could hold a `git` of their own."""
+    folders = [Path(entry) for entry in path.split(os.pathsep) if entry.startswith("/")]
+    real = [os.path.realpath(root) for root in roots]
+    trusted = [it for it in folders if not any(Path(os.path.realpath(it)).is_relative_to(root) for root in real)]
+    return os.pathsep.join(dict.fromkeys(map(str, trusted))) or os.defpath
+
+
+def find_virtual_environment(cwd: Path, roots: Sequence[Path]) -> Path | None:
+    """The nearest one, from `cwd` up to the workspace folder."""
+    for folder in (cwd, *cwd.parents):
+        if not any(folder.is_relative_to(root) for root in roots):
+            return None
+        for name in VIRTUAL_ENVIRONMENTS:
+            found = folder / name
+            if (found / "pyvenv.cfg").is_file() and (found / "bin" / "python").exists():
+                return found
+    return None
+
+
+def hide_own_environment() -> None:
+    """Keep commands, which run as the same user, from reading Odin's memory and environment in `/proc`."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(SET_DUMPABLE, 0, 0, 0, 0)

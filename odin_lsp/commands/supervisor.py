@@ -1,0 +1,249 @@
+"""The parent of one command, a small process of its own: it confines the command, waits for it, and ends whatever the
+command has started, however it was started. It lives no longer than Odin.
+
+It reads its job, one line of JSON, from stdin; the end of stdin means: stop. The command writes to stdout. What became
+of it goes to stderr, one line of JSON."""
+
+import ctypes
+import json
+import os
+import select
+import signal
+import sys
+import time
+from typing import Any, NoReturn
+
+from odin_lsp.permissions import landlock, namespaces, seccomp
+
+GRACE_SECONDS = 0.4
+"""Between the polite signal and the other one."""
+PATIENCE_SECONDS = 2.0
+"""For processes to be gone that were killed."""
+SET_PARENT_DEATH_SIGNAL, DROP_CAPABILITY, SET_CHILD_SUBREAPER = 1, 24, 36
+PTRACE = 19
+FILE_CAPABILITIES = frozenset({0, 1, 3, 4, 6, 7})
+"""Of a superuser: to own, read and write files, and to become somebody else. None of them leaves a sandbox."""
+LINUX = sys.platform.startswith("linux")
+
+
+def main() -> None:
+    line = _line()
+    if line is None:
+        return
+    job = json.loads(line)
+    waking, woken = os.pipe()
+    os.set_blocking(waking, False)
+    os.set_blocking(woken, False)
+    signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, _wake_up)
+    if LINUX:
+        ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _report(_supervise(job, waking))
+
+
+def _wake_up(_number: int, _frame: object) -> None:
+    """Only interrupts what waits. A handler, unlike `SIG_IGN`, is not inherited by programs."""
+
+
+def _supervise(job: dict[str, Any], waking: int) -> dict[str, Any]:
+    failing, failed = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _become(job, failed)
+    os.close(failed)
+    silence = os.open(os.devnull, os.O_RDWR)
+    os.dup2(silence, 1)
+    status: int | None = None
+    stopped = False
+    while status is None and not stopped:
+        ready = select.select([0, waking], [], [])[0]
+        stopped = 0 in ready and not os.read(0, 4096)
+        _drain(waking)
+        status = _reaped(child)
+    left = [pid for pid in _descendants() if pid != child]
+    ended = _end(waking)
+    status = ended.pop(child, status)
+    problem = os.read(failing, 4096).decode("utf-8", "replace")
+    return {
+        "exit": None if status is None else os.waitstatus_to_exitcode(status),
+        "left": len(left),
+        "survivors": len(_descendants()),
+        "problem": problem,
+    }
+
+
+def _become(job: dict[str, Any], failed: int) -> NoReturn:
+    """Turn into the command."""
+    try:
+        os.setsid()
+        _die_with_parent()
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(1, 2)
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)  # Python ignores them, and programs would inherit that
+        _confine(job)
+        os.chdir(job["cwd"])
+        os.execve(job["argv"][0], job["argv"], job["env"])  # noqa: S606
+    except OSError as error:
+        os.write(failed, f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}".encode())
+    finally:
+        os._exit(127)
+
+
+def _die_with_parent() -> None:
+    """Should the command kill its supervisor, it ends itself."""
+    if LINUX:
+        ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+
+
+def _confine(job: dict[str, Any]) -> None:
+    confinement = job["confinement"]
+    if confinement is None:
+        _drop_capabilities(keep=frozenset(range(64)) - {PTRACE})
+        return
+    program = bytes.fromhex(confinement["filter"])
+    if confinement["mechanism"] == "namespaces":
+        namespaces.hold(confinement["held"])
+    if confinement["landlock"]:
+        _drop_capabilities(keep=FILE_CAPABILITIES)
+        landlock.restrict(confinement["writable"], network=confinement["network"], version=confinement["landlock"])
+    if confinement["filter_descriptor"] is not None:
+        reading, writing = os.pipe()
+        os.write(writing, program)
+        os.close(writing)
+        os.dup2(reading, confinement["filter_descriptor"])
+    elif program:
+        seccomp.install(program)
+
+
+def _drop_capabilities(*, keep: frozenset[int]) -> None:
+    """Have the command start without them. Only a superuser has any, and only one may give them up."""
+    if LINUX:
+        libc = ctypes.CDLL(None)
+        for number in range(64):
+            if number not in keep:
+                libc.prctl(DROP_CAPABILITY, number, 0, 0, 0)
+
+
+def _end(waking: int) -> dict[int, int]:
+    """End everything below this process: first asked, then forced. How each of its own children ended."""
+    ended: dict[int, int] = {}
+    for pid in _descendants():
+        _send(pid, signal.SIGTERM)
+        _send(pid, signal.SIGCONT)
+    until = time.monotonic() + PATIENCE_SECONDS
+    gone = _all_ended(waking, GRACE_SECONDS, ended)
+    while not gone and time.monotonic() < until:
+        frozen: set[int] = set()
+        while new := set(_descendants()) - frozen:
+            for pid in new:
+                _send(pid, signal.SIGSTOP)  # what forks without end could not be caught up with otherwise
+            frozen |= new
+        for pid in frozen:
+            _send(pid, signal.SIGKILL)
+        gone = _all_ended(waking, 0.05, ended)
+    return ended
+
+
+def _all_ended(waking: int, seconds: float, ended: dict[int, int]) -> bool:
+    """Wait until nothing is left, or the time is up. Orphans become children of this process: without any child there
+    is no descendant."""
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            while (found := os.waitpid(-1, os.WNOHANG))[0]:
+                ended[found[0]] = found[1]
+        except ChildProcessError:
+            return True
+        remaining = until - time.monotonic()
+        if remaining <= 0:
+            return False
+        select.select([waking], [], [], remaining)
+        _drain(waking)
+
+
+def _descendants() -> list[int]:
+    """All processes below this one, also those that have ended but for their last threads."""
+    children: dict[int, list[int]] = {}
+    for pid, parent in _parents():
+        children.setdefault(parent, []).append(pid)
+    found: list[int] = []
+    waiting = [os.getpid()]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
+
+
+def _parents() -> list[tuple[int, int]]:
+    if not LINUX:
+        return _listed()
+    found: list[tuple[int, int]] = []
+    with os.scandir("/proc") as entries:
+        numbers = [entry.name for entry in entries if entry.name.isdigit()]
+    for number in numbers:
+        try:
+            opened = os.open(f"/proc/{number}/stat", os.O_RDONLY)
+        except OSError:
+            continue
+        try:
+            status = os.read(opened, 4096)
+        except OSError:
+            continue
+        finally:
+            os.close(opened)
+        found.append((int(number), int(status.rpartition(b")")[2].split()[1])))
+    return found
+
+
+def _listed() -> list[tuple[int, int]]:
+    """As `ps` says, where there is no `/proc`; without `ps` itself."""
+    import subprocess
+
+    with subprocess.Popen(["/bin/ps", "-axo", "pid=,ppid="], stdout=subprocess.PIPE) as ps:
+        rows = [line.split() for line in ps.communicate()[0].splitlines()]
+    return [(int(pid), int(parent)) for pid, parent in rows if int(pid) != ps.pid]
+
+
+def _send(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except OSError:
+        return
+
+
+def _reaped(child: int) -> int | None:
+    """How the command ended, if it has. Orphans that end in the meantime are buried as well."""
+    try:
+        while (found := os.waitpid(-1, os.WNOHANG))[0]:
+            if found[0] == child:
+                return found[1]
+    except ChildProcessError:
+        pass
+    return None
+
+
+def _line() -> bytes | None:
+    """The job; `None` if Odin has ended without one."""
+    data = b""
+    while not data.endswith(b"\n"):
+        chunk = os.read(0, 1 << 16)
+        if not chunk:
+            return None
+        data += chunk
+    return data
+
+
+def _drain(descriptor: int) -> None:
+    try:
+        while os.read(descriptor, 4096):
+            pass
+    except BlockingIOError:
+        return
+
+
+def _report(what: dict[str, Any]) -> None:
+    os.write(2, json.dumps(what).encode() + b"\n")
