@@ -32,6 +32,8 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.ask": events.Outcome,
     "odin.plan": events.Outcome,
     "odin.edit": events.Outcome,
+    "odin.init": events.Outcome,
+    "odin.prompt": events.Outcome,
     "odin.cancel": wire.Cancelled,
     "odin.queue": wire.Queue,
     "odin.model": wire.ModelState,

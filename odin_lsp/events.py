@@ -169,6 +169,24 @@ class ToolFinished(Value):
     kind: Literal["toolFinished"] = "toolFinished"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackgroundFinished(Value):
+    """A command that went on in the background has ended; it may come after the end of its turn."""
+
+    call_id: str
+    background_id: str
+    command: str
+    description: str
+    status: Literal["exited", "stopped", "failed"]
+    message: str
+    """How it ended, in words."""
+    log: str
+    """The file with its output."""
+    exit_code: int | None = None
+    duration_ms: int = 0
+    kind: Literal["backgroundFinished"] = "backgroundFinished"
+
+
 @dataclass(frozen=True, slots=True)
 class TodosChanged(Value):
     todos: tuple[Todo, ...]
@@ -255,6 +273,7 @@ Event = (
     | ToolStarted
     | ToolProgress
     | ToolFinished
+    | BackgroundFinished
     | TodosChanged
     | ReviewOpened
     | ReviewChanged

@@ -158,8 +158,12 @@ class Editor(Protocol):
         """Carry out what was accepted; why not, if the editor says that it did not. What it says is not believed."""
         ...
 
-    async def save(self, uris: tuple[str, ...]) -> None:
-        """Write these documents to disk, as the user would."""
+    async def save(self, uris: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+        """Write these documents to disk, as the user would; those that it could not, each with the reason."""
+        ...
+
+    async def reload(self, uris: tuple[str, ...]) -> None:
+        """Show these documents, whose files have changed under them, as they are on disk. Unsaved ones stay."""
         ...
 
     def notify(self, level: Level, message: str) -> None:

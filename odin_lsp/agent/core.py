@@ -8,6 +8,7 @@ from typing import Any
 
 from odin_lsp.agent.agent import Agent
 from odin_lsp.agent.compaction import Shortener
+from odin_lsp.agent.digest import digest_with
 from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.modes import mode_tools
@@ -15,6 +16,7 @@ from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.prompt import Instructions, Prompt
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.turn import Progress
+from odin_lsp.commands.session import SessionCommands
 from odin_lsp.config import Config
 from odin_lsp.events import Emit, EventRecord, Notice
 from odin_lsp.models import providers, selection
@@ -24,11 +26,14 @@ from odin_lsp.permissions.gate import AskingGate
 from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.ports import Editor
 from odin_lsp.review.desk import ReviewDesk
-from odin_lsp.review.undo import UndoLog
+from odin_lsp.review.drafts import Draft
+from odin_lsp.review.saving import Saver
+from odin_lsp.review.undo import UndoLog, take_back
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import sessions_folder
 from odin_lsp.tools.base import ToolContext, all_tools
 from odin_lsp.values import adapter, to_wire
+from odin_lsp.web.pages import Pages
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
@@ -51,15 +56,13 @@ class Core:
         self.stream = EventStream()
         self.files = Files(roots, buffers or Buffers(), FileCache(config.cache), config.files)
         self.search = Search(self.files)
+        self._undo_log = UndoLog(lambda: self._sessions / "undo")
         self.desk = ReviewDesk(
-            self.files,
-            editor,
-            lambda: (self.config.review, self.config.timeouts),
-            protected.protection,
-            UndoLog(lambda: self._sessions / "undo"),
+            self.files, editor, lambda: (self.config.review, self.config.timeouts), protected.caution, self._undo_log
         )
         self._editor = editor
         self._secrets = secrets or {}
+        self.pages = Pages(config.web, config.network, secrets=self._secrets.values())
         self._hooks = hooks or Hooks()
         self._gate = AskingGate(editor)
         self._keys = KeyPool()
@@ -98,12 +101,17 @@ class Core:
     def reconfigure(self, config: Config) -> None:
         """New settings, from the next turn on."""
         self.config = config
+        self.pages = Pages(config.web, config.network, secrets=self._secrets.values())
         self._models.clear()
 
     async def warm(self) -> None:
         """Do what takes time before anybody waits for it: import the configured SDK, connect, describe the tools."""
         await asyncio.to_thread(lambda: [adapter(EventRecord), *(tool.schema for tool in all_tools().values())])
         await self._model(self.selected[0]).warm()
+
+    async def undo(self, turn_id: str | None) -> tuple[list[Path], list[tuple[Path, str]]]:
+        """Take back what a turn did, or the last one."""
+        return await take_back(self._undo_log, turn_id, self.desk.applier)
 
     def abort(self) -> None:
         for agent in self._agents.values():
@@ -112,6 +120,8 @@ class Core:
     async def close(self) -> None:
         for agent in self._agents.values():
             await agent.close()
+        for view in self._views.values():
+            await view.commands.close()
         for model in self._models.values():
             await model.aclose()
 
@@ -153,7 +163,12 @@ class Core:
 
     def _view(self, session: Session) -> "_View":
         if session.id not in self._views:
-            self._views[session.id] = _View(Instructions.load(self.files.roots), Shown(), OutsideGate(self._editor))
+            self._views[session.id] = _View(
+                Instructions.load(self.files.roots),
+                Shown(),
+                OutsideGate(self._editor),
+                SessionCommands(lambda: self.config),
+            )
         return self._views[session.id]
 
     async def _planner(self, session: Session, progress: Progress, emit: Emit) -> Planner:
@@ -169,10 +184,15 @@ class Core:
             session_id=session.id,
             emit=emit,
             todos=session.todos,
+            pages=self.pages,
+            digest=digest_with(self._model(self.selected[1]), progress, emit),
             shown=view.shown,
             outside=view.outside,
-            desk=self.desk,
-            turn=progress.review,
+            commands=view.commands,
+            draft=Draft(self.desk, progress.review, view.shown),
+            saver=Saver(
+                self.files, self._editor, self.desk.applier, progress.review, view.shown, self.config.review.save
+            ),
         )
         return Planner(
             model=self._model(self.selected[0]),
@@ -207,3 +227,4 @@ class _View:
     """A snapshot: a prefix that changes in the middle of a conversation could not be cached."""
     shown: Shown
     outside: OutsideGate
+    commands: SessionCommands

@@ -13,12 +13,15 @@ from typing import Any
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.events import ToolFinished, ToolRecord, ToolStarted, ToolStatus
-from odin_lsp.messages import ToolCall, ToolResult
+from odin_lsp.messages import Message, ToolCall, ToolResult
 from odin_lsp.permissions.gate import Gate
 from odin_lsp.permissions.rules import Effect, decide
 from odin_lsp.tools.base import Tool, ToolContext, ToolOutput
+from odin_lsp.tools.editing import report_receipts
 
 SIDE_BY_SIDE = frozenset({Effect.NONE, Effect.READ_ONLY, Effect.NETWORK})
+ONE_REVIEW = frozenset({Effect.NONE, Effect.MUTATING})
+"""Neighbours of these kinds are carried out in order, and their edits reviewed as one set."""
 AT_ONCE = 4
 CANCELLED = "cancelled by the user"
 
@@ -50,10 +53,15 @@ class Executor:
             task.cancel()
         await asyncio.gather(*early, return_exceptions=True)
 
-    async def run(self, calls: Sequence[ToolCall], results: dict[str, ToolResult]) -> None:
-        """Carry out `calls`; `results` is filled as they end, and when this is cancelled, with what is known then."""
+    async def run(self, message: Message, results: dict[str, ToolResult]) -> None:
+        """Carry out the calls; `results` is filled as they end, and when this is cancelled, with what is known then."""
+        calls = message.calls
+        self.context.draft.reason = message.text.strip().partition("\n")[0]
         try:
             for group in self._groups(calls):
+                if any(self._effect(call) is Effect.MUTATING for call in group):
+                    await self._edit_together(group, results)
+                    continue
                 async with asyncio.TaskGroup() as tasks:
                     for call in group:
                         tasks.create_task(self._one(call, results))
@@ -62,19 +70,44 @@ class Executor:
             for call in calls:
                 results.setdefault(call.id, ToolResult(call.id, call.name, CANCELLED, failed=True))
 
+    async def _edit_together(self, calls: Sequence[ToolCall], results: dict[str, ToolResult]) -> None:
+        """Each call proposes on what those before it proposed; then all of it is reviewed."""
+        draft = self.context.draft
+        async with asyncio.TaskGroup() as tasks:
+            for call in calls:
+                await draft.gathered(tasks.create_task(self._one(call, results)))
+            if not draft.waits_for_end:
+                await draft.review()
+
+    async def review(self) -> tuple[bool, str]:
+        """Have the user decide on what the turn has proposed and not shown yet: whether all was accepted as it is, and
+        what the model should know of it."""
+        decided = await self.context.draft.review()
+        as_wanted = all(it.state == "accepted" for told in decided for it in told.receipts)
+        return as_wanted, report_receipts(decided, self.context) if decided else ""
+
+    async def save(self) -> str:
+        """Have the editor save what the turn has changed; what the model should know of it."""
+        return await self.context.saver.save(at_end=True)
+
+    def drop_draft(self) -> None:
+        """The turn has ended: what nobody has reviewed is not made."""
+        self.context.draft.drop()
+
     def _groups(self, calls: Sequence[ToolCall]) -> list[list[ToolCall]]:
-        """Neighbours that may run side by side belong together; everything else stands alone."""
+        """Neighbours that may run side by side, or be reviewed together, are a group; everything else stands alone."""
         groups: list[list[ToolCall]] = []
-        together = False
         for call in calls:
-            tool = self.tools.get(call.name)
-            side_by_side = tool is None or tool.effect in SIDE_BY_SIDE
-            if groups and together and side_by_side:
+            effects = {self._effect(it) for it in (*groups[-1], call)} if groups else set[Effect]()
+            if groups and (effects <= SIDE_BY_SIDE or effects <= ONE_REVIEW):
                 groups[-1].append(call)
             else:
                 groups.append([call])
-            together = side_by_side
         return groups
+
+    def _effect(self, call: ToolCall) -> Effect:
+        tool = self.tools.get(call.name)
+        return tool.effect if tool else Effect.NONE
 
     async def _one(self, call: ToolCall, results: dict[str, ToolResult]) -> None:
         began = time.monotonic()
@@ -134,8 +167,11 @@ class Executor:
         return replace(output, data=f"{output.data}\n{note}") if note else output
 
     async def _use(self, tool: Tool[Any], arguments: Mapping[str, Any], call_id: str) -> ToolOutput:
+        context = replace(self.context, call_id=call_id)
+        if tool.effect is Effect.MUTATING:  # it waits for a person, together with its neighbours
+            return await tool.run(tool.parse(arguments), context)
         async with self._slots:
-            return await tool.run(tool.parse(arguments), replace(self.context, call_id=call_id))
+            return await tool.run(tool.parse(arguments), context)
 
     async def _after(self, event: Any, call: ToolCall, output: ToolOutput) -> str:
         decision = await self.hooks.fire(event, {**_seen(call), "result": output.data})

@@ -77,6 +77,14 @@ class Planner:
         """Take the turn whose prompt is the last message of the session."""
         self._max_tokens = self.limits.max_tokens
         self._running = self.model.ref
+        try:
+            ending = await self._until_done()
+            self._tell(await self.executor.save())
+            return ending
+        finally:
+            self.executor.drop_draft()
+
+    async def _until_done(self) -> Ending:
         while (why := self._limit()) is None:
             reply = await self._step()
             ending = await self._follow(reply)
@@ -98,7 +106,7 @@ class Planner:
             case "tools" if calls:
                 return await self._run_calls(reply.message)
             case "end" | "tools":
-                return self._answered(reply.message)
+                return await self._answered(reply.message)
             case "paused" if self._pauses < MAX_PAUSES:
                 self._pauses += 1
                 self._keep(reply.message)
@@ -121,10 +129,12 @@ class Planner:
                 self._keep(reply.message)
                 return Ending("failed", f"the model stopped for an unknown reason: {reply.detail or reply.stop}")
 
-    def _answered(self, message: Message) -> Ending | None:
+    async def _answered(self, message: Message) -> Ending | None:
         if message.text.strip():
             self._keep(message)
-            return Ending("end_turn")
+            as_wanted, told = await self.executor.review()
+            self._tell(told)
+            return Ending("end_turn") if as_wanted else None
         if self._pauses < MAX_PAUSES:
             self._pauses = MAX_PAUSES
             self._keep(message)
@@ -147,7 +157,7 @@ class Planner:
         count = len(message.calls)
         self.emit(ActivityChanged("executing", f"{count} tool{'' if count == 1 else 's'}"))
         try:
-            await self.executor.run(message.calls, results)
+            await self.executor.run(message, results)
         finally:
             self.progress.records[:] = self.executor.records
             parts: list[Part] = [results[call.id] for call in message.calls]
@@ -180,7 +190,8 @@ class Planner:
 
     async def _last_step(self, reason: ExitReason, why: str) -> Ending:
         """The answer so far: one more reply, without tools."""
-        self.session.append(user(LAST_STEP.format(why=why)))
+        _, told = await self.executor.review()
+        self.session.append(user("\n".join(filter(None, (told, LAST_STEP.format(why=why))))))
         try:
             reply = await self._step(may_call=False)
         except ModelError as error:
@@ -189,6 +200,11 @@ class Planner:
             replace(reply.message, parts=tuple(part for part in reply.message.parts if part not in reply.message.calls))
         )
         return Ending(reason, why)
+
+    def _tell(self, what: str) -> None:
+        """What happened besides the conversation; these are not the user's words."""
+        if what:
+            self.session.append(user(f"<reminder>\n{what}\n</reminder>"))
 
     def _keep(self, message: Message) -> None:
         if message.parts:

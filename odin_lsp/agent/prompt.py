@@ -45,7 +45,7 @@ class Prompt:
     @property
     def system(self) -> tuple[str, ...]:
         places = "\n".join(f"Workspace: {root}" for root in self.roots) or "No folder is open."
-        blocks = [f"{_text('system')}\n{_text(self.mode)}\nMode: {self.mode}\n{places}"]
+        blocks = [f"{prompt_text('system')}\n{prompt_text(self.mode)}\nMode: {self.mode}\n{places}"]
         if self.instructions.text:
             name = self.instructions.path.name if self.instructions.path else ""
             blocks.append(f'<instructions file="{name}">\n{self.instructions.text}\n</instructions>')
@@ -91,5 +91,5 @@ def _reminder(lines: list[str]) -> str:
 
 
 @cache
-def _text(name: str) -> str:
+def prompt_text(name: str) -> str:
     return resources.files("odin_lsp.agent").joinpath(f"prompts/{name}.md").read_text(encoding="utf-8").strip()

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
 
 import platformdirs
 
@@ -21,44 +20,11 @@ from odin_lsp.config import Config
 from odin_lsp.errors import ToolError
 from odin_lsp.events import Mode
 from odin_lsp.permissions import sandbox
+from odin_lsp.permissions.rules import Rules
+from odin_lsp.permissions.shell import CommandVerdict, judge
 from odin_lsp.workspace.files import vouches
 
-
-class CommandVerdict(Protocol):
-    """What the shell policy says of a command line."""
-
-    @property
-    def decision(self) -> Literal["allow", "ask", "deny"]: ...
-    @property
-    def reason(self) -> str: ...
-    @property
-    def hardened(self) -> str:
-        """What runs in its place when nobody was asked."""
-        ...
-
-    @property
-    def background(self) -> bool:
-        """It starts something that goes on."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Unjudged:
-    """The verdict where there is no policy: a person decides, and where none is asked nothing runs."""
-
-    decision: Literal["allow", "ask", "deny"]
-    reason: str
-    hardened: str = ""
-    background: bool = False
-
-
-Judge = Callable[[str, Mode, Path], CommandVerdict]
-
-
-def unjudged(_command: str, mode: Mode, _cwd: Path) -> CommandVerdict:
-    if mode == "edit_mode":
-        return Unjudged("ask", "commands can change anything")
-    return Unjudged("deny", "commands are not judged here; the user can switch to Edit")
+Judge = Callable[[str, Mode, Path, Sequence[Path]], CommandVerdict]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +35,6 @@ class Order:
     cwd: Path
     roots: Sequence[Path]
     mode: Mode
-    approved: bool = False
-    """By a person, who knows that it may use programs of the workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +46,8 @@ class Result:
 
 
 class SessionCommands:
-    def __init__(self, config: Callable[[], Config] = Config.model_construct, judge: Judge = unjudged) -> None:
-        self.judge = judge
+    def __init__(self, config: Callable[[], Config] = Config.model_construct, judged_by: Judge | None = None) -> None:
+        self.judge = judged_by or self._by_rules
         self.background = Background()
         self._config = config
         self._runner = Runner()
@@ -141,6 +105,10 @@ class SessionCommands:
         """Have everything ready for the first command."""
         self._runner.prepare()
 
+    def _by_rules(self, command: str, mode: Mode, cwd: Path, roots: Sequence[Path]) -> CommandVerdict:
+        rules = Rules.of(self._config(), root=roots[0] if roots else None)
+        return judge(command, mode=mode, cwd=cwd, roots=roots, rules=rules)
+
     def _output(self, watch: Callable[[str], None], *, always_in_file: bool = False) -> Output:
         self._count += 1
         return Output(self.folder / f"output-{self._count}.txt", watch, always_in_file=always_in_file)
@@ -151,13 +119,13 @@ class SessionCommands:
             raise ToolError("bash is not installed: commands are judged as bash, and nothing else runs them")
         confinement, guard, temporary = await asyncio.to_thread(self._confined, order)
         config = self._config()
-        venv = find_virtual_environment(order.cwd, order.roots) if order.approved else None
+        edits = order.mode == "edit_mode"
         environment = child_environment(
             os.environ,
             order.roots,
             secret_names={name for names in config.keys.values() for name in names},
             passed=config.commands.environment,
-            virtual_environment=venv,
+            virtual_environment=find_virtual_environment(order.cwd, order.roots) if edits else None,
             temporary=temporary,
         )
         spec = Spec(

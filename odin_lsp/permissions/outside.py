@@ -22,6 +22,10 @@ class OutsideGate:
         self._editor = editor
         self._folders: set[Path] = set()
 
+    def admit(self, folder: Path) -> None:
+        """A folder of Odin's own, about which nobody needs to be asked."""
+        self._folders.add(folder)
+
     async def allow(self, path: Path, name: str) -> None:
         """`path` is canonical, `name` what the model wrote. No answer is a no."""
         if any(path.is_relative_to(folder) for folder in self._folders):

@@ -70,6 +70,37 @@ def apply(text: str, hunks: Iterable[Hunk]) -> str:
     return "".join([*pieces, text[at:]])
 
 
+@dataclass(frozen=True, slots=True)
+class Composed:
+    hunk: Hunk
+    first: tuple[int, ...]
+    """Which hunks of the first step are in it."""
+    second: tuple[int, ...]
+
+
+def compose(text: str, first: Sequence[Hunk], second: Sequence[Hunk]) -> list[Composed]:
+    """Two steps as one: `first` stands in `text`, `second` in what it becomes. Those that meet become one hunk."""
+    between = apply(text, first)
+    clusters: list[tuple[int, int, list[int], list[int]]] = []
+    for start, end, index, is_second in sorted([*_placed(first, is_second=False), *_placed(second, is_second=True)]):
+        if clusters and _meets(clusters[-1][:2], (start, end)):
+            low, high, ones, twos = clusters.pop()
+        else:
+            low, high, ones, twos = start, end, list[int](), list[int]()
+        (twos if is_second else ones).append(index)
+        clusters.append((low, max(high, end), ones, twos))
+    composed: list[Composed] = []
+    shift = 0
+    for low, high, ones, twos in clusters:
+        growth = sum(len(first[index].new) - len(first[index].old) for index in ones)
+        new = apply(between[low:high], [replace(second[index], start=second[index].start - low) for index in twos])
+        old = text[low - shift : high - shift - growth]
+        if old != new:
+            composed.append(Composed(Hunk(low - shift, old, new), tuple(ones), tuple(twos)))
+        shift += growth
+    return composed
+
+
 def rebased(hunk: Hunk, typed: Typed) -> Hunk | None:
     """The hunk in the text after somebody typed; `None` if they typed inside of it."""
     end = typed.start + typed.removed
@@ -100,6 +131,24 @@ def unified(old: str, new: str, name: str) -> Diff:
 def overlap(hunks: Sequence[Hunk]) -> bool:
     ordered = sorted(hunks, key=lambda it: (it.start, it.end))
     return any(one.end > two.start for one, two in pairwise(ordered))
+
+
+def _placed(hunks: Sequence[Hunk], *, is_second: bool) -> Iterator[tuple[int, int, int, bool]]:
+    """Where each hunk is between the two steps: the first step's by what they put there, the second's by what they
+    take."""
+    shift = 0
+    for index, hunk in sorted(enumerate(hunks), key=lambda it: (it[1].start, it[1].end)):
+        size = len(hunk.old) if is_second else len(hunk.new)
+        start = hunk.start + shift
+        yield start, start + size, index, is_second
+        shift += 0 if is_second else len(hunk.new) - len(hunk.old)
+
+
+def _meets(one: tuple[int, int], two: tuple[int, int]) -> bool:
+    """They overlap; or one is a mere place, at or in the other."""
+    if one[0] == one[1] or two[0] == two[1]:
+        return one[0] <= two[1] and two[0] <= one[1]
+    return one[0] < two[1] and two[0] < one[1]
 
 
 def _ended(lines: list[str]) -> Iterator[str]:

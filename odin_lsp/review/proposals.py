@@ -3,31 +3,45 @@
 import asyncio
 import hashlib
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from odin_lsp.ports import Decision, FileOperation, HunkState
-from odin_lsp.review.hunks import Hunk, apply, hunks_between, rebased, typed_between
+from odin_lsp.review.hunks import Hunk, apply, compose, hunks_between, rebased, typed_between
 
 TYPED_INSIDE = "the user typed there meanwhile"
 
 
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """One call's reason to change something."""
+
+    call_id: str
+    purpose: str
+
+
 @dataclass(slots=True)
 class PendingHunk:
-    id: str
     hunk: Hunk
     """In the text as it is now."""
+    wishes: tuple[Wish, ...] = ()
+    """What it is for; edits of one place by several calls are one hunk."""
     state: HunkState = "pending"
     text: str | None = None
     """What the user put in place of the hunk's text."""
     reason: str | None = None
     """Why it was rejected, or what came in between."""
+    id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
 
     @property
     def result(self) -> Hunk:
         """What would be applied."""
         return self.hunk if self.text is None else replace(self.hunk, new=self.text)
+
+    @property
+    def purpose(self) -> str:
+        return "; ".join(dict.fromkeys(it.purpose for it in self.wishes))
 
 
 @dataclass(slots=True)
@@ -57,6 +71,21 @@ class FileProposal:
     def chosen(self) -> list[PendingHunk]:
         return [it for it in self.hunks if it.state in ("accepted", "modified")]
 
+    def extend(self, text: str, wish: Wish) -> None:
+        """One more edit, of what is proposed so far."""
+        pending = self.pending
+        steps = hunks_between(self.proposed, text)
+        composed: list[PendingHunk] = []
+        for it in compose(self.base, [old.hunk for old in pending], steps):
+            known = [pending[index] for index in it.first]
+            if not it.second:
+                composed += known
+                continue
+            wishes = (*(wish for old in known for wish in old.wishes), wish)
+            composed.append(PendingHunk(it.hunk, tuple(dict.fromkeys(wishes))))
+        self.hunks = [*(it for it in self.hunks if it.state != "pending"), *composed]
+        self.hunks.sort(key=lambda it: (it.hunk.start, it.hunk.end))
+
     def follow(self, text: str) -> bool:
         """The user typed: move the hunks along. What was typed into is no longer what was shown."""
         typed = typed_between(self.base, text)
@@ -74,10 +103,12 @@ class FileProposal:
 
 @dataclass(slots=True)
 class Proposal:
-    id: str
+    """Several files as one set to decide on."""
+
     turn_id: str
-    reason: str
     files: list[FileProposal]
+    reason: str = ""
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
     decided: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when nothing is pending any more."""
 
@@ -90,26 +121,25 @@ class Proposal:
         return any(it.state == "pending" for it in self.hunks)
 
 
-def propose(turn_id: str, reason: str, files: list[FileProposal]) -> Proposal:
-    return Proposal(uuid.uuid4().hex, turn_id, reason, files)
-
-
-def edit_of(path: Path, old: str, new: str) -> FileProposal:
-    return FileProposal(path, "edit", old, [_pending(hunk) for hunk in hunks_between(old, new)])
+def edit_of(path: Path, old: str, new: str, wish: Wish | None = None) -> FileProposal:
+    wishes = (wish,) if wish else ()
+    return FileProposal(path, "edit", old, [PendingHunk(hunk, wishes) for hunk in hunks_between(old, new)])
 
 
 def operation_of(
-    path: Path, operation: FileOperation, text: str = "", *, new_path: Path | None = None, recursive: bool = False
+    path: Path,
+    operation: FileOperation,
+    text: str = "",
+    wish: Wish | None = None,
+    *,
+    new_path: Path | None = None,
+    recursive: bool = False,
 ) -> FileProposal:
     """A create, delete or rename: decided as one."""
     hunk = (
         Hunk(0, "", text) if operation == "create" else Hunk(0, text, "") if operation == "delete" else Hunk(0, "", "")
     )
-    return FileProposal(path, operation, hunk.old, [_pending(hunk)], new_path, recursive)
-
-
-def _pending(hunk: Hunk) -> PendingHunk:
-    return PendingHunk(uuid.uuid4().hex[:12], hunk)
+    return FileProposal(path, operation, hunk.old, [PendingHunk(hunk, (wish,) if wish else ())], new_path, recursive)
 
 
 class Proposals:
@@ -169,10 +199,6 @@ class Proposals:
             if any(moved):
                 self._changed(proposal)
         self._settle()
-
-    def texts(self) -> Mapping[Path, str]:
-        """The files as they would be if everything pending were accepted."""
-        return {file.path: file.proposed for proposal in self._open.values() for file in proposal.files}
 
     def _settle(self) -> None:
         for proposal in self._open.values():

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from odin_lsp.errors import RequestError
 from odin_lsp.ports import FileOperation
+from odin_lsp.review.applying import NOT_SEEN, Applier
+from odin_lsp.review.proposals import edit_of, operation_of
 from odin_lsp.values import Value, from_wire, to_wire
 
 MAX_TURNS = 50
@@ -76,3 +78,40 @@ class UndoLog:
     def _file(self, turn_id: str) -> Path:
         safe = "".join(it if it.isalnum() or it in "-_" else "_" for it in turn_id)[:100]
         return self._folder() / f"{safe}.json"
+
+
+async def take_back(log: UndoLog, turn_id: str | None, applier: Applier) -> tuple[list[Path], list[tuple[Path, str]]]:
+    """Undo a turn, or the last one: the files that are as before, and those that were kept, with the reason."""
+    wanted = turn_id or log.last()
+    restored: list[Path] = []
+    kept: list[tuple[Path, str]] = []
+    for image in reversed(log.images(wanted) if wanted else ()):
+        path = Path(image.path)
+        reason = await _restore(image, applier)
+        if reason:
+            kept.append((path, reason))
+        else:
+            restored.append(path)
+    if wanted and not kept:
+        log.forget(wanted)
+    return restored, kept
+
+
+async def _restore(image: Before, applier: Applier) -> str | None:
+    """Why not, if not."""
+    path, now = Path(image.path), applier.text(Path(image.path))
+    match image.operation:
+        case "edit" if now == image.after and now is not None:
+            file = edit_of(path, now, image.before or "")
+        case "create" if now == image.after and now is not None:
+            file = operation_of(path, "delete", now)
+        case "delete" if not path.exists() and image.before is not None:
+            file = operation_of(path, "create", image.before)
+        case "rename" if image.new_path and Path(image.new_path).exists() and not path.exists():
+            file = operation_of(Path(image.new_path), "rename", new_path=path)
+        case _:
+            return "it has been changed since"
+    for it in file.hunks:
+        it.state = "accepted"
+    await applier.apply(file)
+    return None if len(file.chosen) == len(file.hunks) else file.hunks[0].reason or NOT_SEEN

@@ -9,7 +9,9 @@ from lsprotocol import types
 
 from odin_lsp.config import Timeouts
 from odin_lsp.errors import RequestError
+from odin_lsp.markdown import unlinked
 from odin_lsp.ports import Answer, Decision, FileChange, Level, Question, Review, ReviewAnswer, ReviewFile
+from odin_lsp.server import wire
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.hints import Hints
 from odin_lsp.server.rpc import ClientError, OdinProtocol
@@ -93,13 +95,24 @@ class LspEditor:
             return "the editor did not answer in time"
         return None if result.applied else result.failure_reason or "the editor did not apply it"
 
-    async def save(self, uris: tuple[str, ...]) -> None:
-        if self.abilities.save:
+    async def save(self, uris: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+        if not self.abilities.save:
+            return ()
+        try:
+            answer = await self._protocol.ask_client("odin/save", {"uris": list(uris)}, self._timeouts().client)
+            return tuple((it.uri, it.reason) for it in from_wire(wire.Saved, answer).failed)
+        except (ClientError, TimeoutError, RequestError) as error:
+            return tuple((uri, str(error) or "the editor did not answer in time") for uri in uris)
+
+    async def reload(self, uris: tuple[str, ...]) -> None:
+        if self.abilities.reload:
             with suppress(ClientError, TimeoutError):
-                await self._protocol.ask_client("odin/save", {"uris": list(uris)}, self._timeouts().client)
+                await self._protocol.ask_client("odin/reload", {"uris": list(uris)}, self._timeouts().client)
 
     def notify(self, level: Level, message: str) -> None:
-        self._protocol.notify(types.WINDOW_SHOW_MESSAGE, types.ShowMessageParams(LEVELS[level], f"Odin: {message}"))
+        self._protocol.notify(
+            types.WINDOW_SHOW_MESSAGE, types.ShowMessageParams(LEVELS[level], unlinked(f"Odin: {message}"))
+        )
 
     async def _review_with_anyone(self, review: Review) -> ReviewAnswer | None:
         """Hints are decided later, by commands; in the meantime the rest is asked."""
@@ -159,7 +172,7 @@ class LspEditor:
             return None
         params = types.ShowMessageRequestParams(
             types.MessageType.Info,
-            f"{question.title}\n{question.detail}".strip(),
+            unlinked(f"{question.title}\n{question.detail}".strip()),
             [types.MessageActionItem(option.label) for option in question.options],
         )
         chosen: Any = await self._protocol.ask_client(

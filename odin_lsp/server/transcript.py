@@ -4,6 +4,7 @@ import os
 import time
 from pathlib import Path
 
+from odin_lsp.markdown import harmless
 from odin_lsp.sessions.session import Session, TurnRecord
 
 MODE_NAMES = {"ask_mode": "Ask", "plan_mode": "Plan", "edit_mode": "Edit"}
@@ -22,13 +23,14 @@ def write_transcript(session: Session) -> Path:
 
 
 def render(session: Session) -> str:
-    return "\n".join([f"# {session.title}", "", *(_turn(turn) for turn in session.turns)])
+    """What models, pages and files said stands in it, and whoever opens it may have a preview: it must do nothing."""
+    return "\n".join([f"# {harmless(session.title)}", "", *(_turn(turn) for turn in session.turns)])
 
 
 def _turn(turn: TurnRecord) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(turn.timestamp))
-    quoted = "\n".join(f"> {line}" for line in turn.body.splitlines())
-    tools = "".join(f"- {tool.name}: {tool.description}\n" for tool in turn.tool_history)
+    quoted = "\n".join(f"> {line}" for line in harmless(turn.body).splitlines())
+    tools = harmless("".join(f"- {tool.name}: {tool.description}\n" for tool in turn.tool_history))
     ended = "" if turn.reason == "end_turn" else f"*{turn.reason.replace('_', ' ')}*\n\n"
     details = f"<details><summary>{len(turn.tool_history)} tools</summary>\n\n{tools}\n</details>\n\n" if tools else ""
-    return f"## {MODE_NAMES[turn.mode]} · {when}\n\n{quoted}\n\n{details}{ended}{turn.answer_summary}\n"
+    return f"## {MODE_NAMES[turn.mode]} · {when}\n\n{quoted}\n\n{details}{ended}{harmless(turn.answer_summary)}\n"

@@ -17,6 +17,13 @@ class ImageItem(Value):
     """Base64."""
 
 
+@dataclass(frozen=True, slots=True)
+class InitParams(Value):
+    """`odin.init`: a turn that writes the project's ODIN.md."""
+
+    turn_id: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageParams(Value):
     """`odin.ask`, `odin.plan`, `odin.edit`: a turn. The answer is its `Outcome`."""
@@ -122,6 +129,24 @@ class UndoParams(Value):
 class KeptFile(Value):
     uri: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptParams(Value):
+    """`odin.prompt`: ask the user what to do with the context, then take that turn. The answer is its `Outcome`, or
+    `Cancelled` if the user said nothing."""
+
+    mode: Literal["plan", "edit"]
+    context: tuple[ContextItem, ...] = ()
+    turn_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Saved(Value):
+    """The answer to `odin/save`."""
+
+    saved: tuple[str, ...]
+    failed: tuple[KeptFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

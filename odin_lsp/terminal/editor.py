@@ -59,8 +59,11 @@ class TerminalEditor:
             return str(error)
         return None
 
-    async def save(self, uris: tuple[str, ...]) -> None:
-        """What is applied here is on disk."""
+    async def save(self, uris: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+        return ()  # what is applied here is on disk
+
+    async def reload(self, uris: tuple[str, ...]) -> None:
+        """Nothing is open here."""
 
     def notify(self, level: Level, message: str) -> None:
         say(f"{level}: {message}")

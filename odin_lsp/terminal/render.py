@@ -27,6 +27,7 @@ from odin_lsp.events import (
     TurnFinished,
     Usage,
 )
+from odin_lsp.markdown import harmless
 from odin_lsp.terminal.editor import say
 from odin_lsp.values import to_wire
 
@@ -107,7 +108,7 @@ class RichRenderer:
                 self._text = ""
                 self._live.update(self._screen(), refresh=True)
                 if text.strip():
-                    self._console.print(Markdown(text))
+                    self._console.print(Markdown(harmless(text)))
             case ActivityChanged(activity, detail):
                 self._activity = detail or activity.replace("_", " ")
             case ToolStarted(description=description):
@@ -145,7 +146,7 @@ class RichRenderer:
     def _screen(self) -> RenderableType:
         spinner = Spinner("dots", Line(self._activity, style="dim", no_wrap=True, overflow="ellipsis"))
         tail = "\n".join(self._text.splitlines()[-max(1, self._console.height - SPARE_LINES) :])
-        return Group(Markdown(tail), spinner) if tail else spinner
+        return Group(Markdown(harmless(tail)), spinner) if tail else spinner
 
 
 def ending(outcome: Outcome) -> str:

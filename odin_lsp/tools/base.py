@@ -2,7 +2,7 @@
 
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import import_module
@@ -13,19 +13,24 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from odin_lsp import tools
+from odin_lsp.commands.session import SessionCommands
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.events import Emit, Mode, Todo
 from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.ports import Editor
-from odin_lsp.review.desk import ReviewDesk, TurnReview
+from odin_lsp.review.drafts import Draft
+from odin_lsp.review.saving import Saver
 from odin_lsp.values import is_list, is_object, json_schema, problem
-from odin_lsp.workspace.files import Files, vouches
+from odin_lsp.web.pages import Pages
+from odin_lsp.workspace.files import Files, Window, vouches
 from odin_lsp.workspace.search import Search
 from odin_lsp.workspace.shown import Shown
+from odin_lsp.workspace.text import whole_lines
 from odin_lsp.workspace.uris import printable
 
 MAX_RESULT_CHARS = 30_000
+DRAFTED = "your own edits, which the user has not reviewed yet, are shown"
 
 
 class Params(BaseModel):
@@ -35,6 +40,8 @@ class Params(BaseModel):
 
 
 P = TypeVar("P", bound=Params)
+SmallModel = Callable[[str, str], Awaitable[str]]
+"""Instructions and a text → what the small model says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +67,20 @@ class ToolContext:
     shown: Shown
     """What the model has seen of files."""
     outside: OutsideGate
-    desk: ReviewDesk
-    """Where edits are reviewed."""
-    turn: TurnReview
+    draft: Draft
+    """Where edits go to be reviewed."""
+    saver: Saver
+    """Has the editor save what the turn has changed, before a command looks at the disk."""
+    small: SmallModel | None = None
+    """None: there is no model that could judge a text."""
     todos: list[Todo] = field(default_factory=list[Todo])
     """The session's; replaced in place."""
+    pages: Pages = field(default_factory=Pages)
+    """The web."""
+    digest: Callable[[str, str], Awaitable[str]] | None = None
+    """The small model's answer to a question about a text that is data; none: there is no such model."""
+    commands: SessionCommands = field(default_factory=SessionCommands)
+    """The session's."""
     call_id: str = ""
 
     async def reach(self, name: str) -> Path:
@@ -75,6 +91,14 @@ class ToolContext:
             if self.files.resolve(name) != place:
                 raise PermissionDenied(f"{printable(name)} was exchanged while the user was asked")
         return place.path
+
+    def window(self, path: Path, start: int, count: int) -> Window:
+        """Some lines of a file as the model should know it: with its own edits that nobody has reviewed yet."""
+        drafted = self.draft.texts.get(path)
+        if drafted is None:
+            return self.files.window(path, start, count)
+        lines = whole_lines(drafted)
+        return Window(path, lines[start - 1 : start - 1 + count], len(lines), len(drafted), note=DRAFTED)
 
     async def folders(self, name: str | None) -> list[Path]:
         """Where to search: what was named, else all folders of the workspace."""

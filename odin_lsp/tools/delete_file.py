@@ -2,7 +2,7 @@
 
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.rules import Effect
-from odin_lsp.review.proposals import operation_of
+from odin_lsp.review.proposals import Wish, operation_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 from odin_lsp.tools.editing import carry_out, readable
 
@@ -26,12 +26,13 @@ class DeleteFile(Tool[DeleteFileParams]):
 
     async def execute(self, params: DeleteFileParams, context: ToolContext) -> ToolOutput:
         path = await context.reach(params.file_path)
+        await context.draft.settle(path)
         if not path.exists():
             raise ToolError(f"{path} does not exist")
         if path.is_dir() and any(path.iterdir()) and not params.recursive:
             raise ToolError(f"{path} is a folder that is not empty; set recursive to delete all of it")
         text = "" if path.is_dir() else readable(path, context).text
-        proposal = operation_of(path, "delete", text, recursive=params.recursive)
-        output = await carry_out([proposal], f"delete {context.files.shown(path)}", context)
+        wish = Wish(context.call_id, f"delete {context.files.shown(path)}")
+        output = await carry_out(operation_of(path, "delete", text, wish, recursive=params.recursive), context)
         context.shown.forget(path)
         return output

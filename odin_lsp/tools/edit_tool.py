@@ -3,8 +3,8 @@
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.review import matching
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
-from odin_lsp.tools.editing import change_text, readable, require_seen
-from odin_lsp.workspace.text import whole_lines
+from odin_lsp.tools.editing import change_text, lines_of, readable
+from odin_lsp.tools.sufficiency import require_seen, require_shown
 
 
 class EditParams(Params):
@@ -31,15 +31,11 @@ class EditTool(Tool[EditParams]):
 
     async def execute(self, params: EditParams, context: ToolContext) -> ToolOutput:
         path = await context.reach(params.file_path)
+        require_shown(path, context)
         file = readable(path, context)
         match = matching.find(file.text, params.old_string, params.new_string, replace_all=params.replace_all)
-        require_seen(path, file.text, [lines_of(file.text, it.start, it.end) for it in match.replacements], context)
+        touched = [lines_of(file.text, it.start, it.end) for it in match.replacements]
+        await require_seen(path, file.text, touched, [(params.old_string, params.new_string)], context)
         new = matching.replaced(file.text, match)
         reason = f"edit of {context.files.shown(path)}"
         return await change_text(path, file, new, reason, context, [f"Note: {match.how}."] if match.how else [])
-
-
-def lines_of(text: str, start: int, end: int) -> tuple[int, int]:
-    """The lines, from 1, that these characters are in."""
-    first = len(whole_lines(text[:start] + "."))
-    return first, first + max(1, len(whole_lines(text[start:end]))) - 1

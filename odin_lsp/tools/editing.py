@@ -1,12 +1,14 @@
 """What all tools that change files share: seen first, proposed as hunks, told afterwards what became of them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from odin_lsp.errors import ToolError
 from odin_lsp.ports import Receipt
+from odin_lsp.review.drafts import FileReceipts
 from odin_lsp.review.hunks import hunks_between, unified
-from odin_lsp.review.proposals import FileProposal, edit_of, propose
+from odin_lsp.review.proposals import FileProposal, Wish, edit_of
 from odin_lsp.tools.base import ToolContext, ToolOutput
 from odin_lsp.workspace.buffers import moved
 from odin_lsp.workspace.files import FileText
@@ -16,6 +18,7 @@ from odin_lsp.workspace.uris import printable
 MAX_SNIPPET_LINES = 60
 MAX_DIFF_CHARS = 100_000
 MARGIN = 3
+LATER = "Proposed; the user reviews it when you are done, and you read the file as if it were accepted."
 
 
 def readable(path: Path, context: ToolContext) -> FileText:
@@ -25,20 +28,16 @@ def readable(path: Path, context: ToolContext) -> FileText:
         raise ToolError(f"{path} is open, but its text on the screen is not known; the user has to open it again")
     if buffer is not None and moved(buffer):
         raise ToolError(f"{path} has changed on disk under the editor; the user has to reload or save it first")
+    drafted = context.draft.texts.get(path)
+    if drafted is not None:
+        return FileText(path, drafted)
     return context.files.read(path)
 
 
-def require_seen(path: Path, text: str, lines: Sequence[tuple[int, int]], context: ToolContext) -> None:
-    """Refuse to change lines (from 1, both included) that the model has not been shown as they are now."""
-    if context.shown.of(path) is None:
-        raise ToolError(f"Must read file first: {path} has not been shown to you")
-    current = split_lines(text)
-    missing = [gap for first, last in lines for gap in context.shown.missing(path, first, current[first - 1 : last])]
-    if missing:
-        ranges = ", ".join(
-            f"{max(1, first - MARGIN)}-{min(len(current), last + MARGIN)}" for first, last in missing[:5]
-        )
-        raise ToolError(f"Insufficient cache. Please read lines {ranges} first: they are not as you were shown them")
+def lines_of(text: str, start: int, end: int) -> tuple[int, int]:
+    """The lines, from 1, that these characters are in."""
+    first = len(whole_lines(text[:start] + "."))
+    return first, first + max(1, len(whole_lines(text[start:end]))) - 1
 
 
 async def change_text(
@@ -47,36 +46,45 @@ async def change_text(
     """Propose the difference, and report."""
     if not hunks_between(old.text, new):
         return ToolOutput(data="Nothing to change: the text is already so.", description=f"{path.name}: no change")
-    return await carry_out([edit_of(path, old.text, new)], reason, context, notes)
+    return await carry_out(edit_of(path, old.text, new, Wish(context.call_id, reason)), context, notes)
 
 
-async def carry_out(
-    files: list[FileProposal], reason: str, context: ToolContext, notes: Sequence[str] = ()
-) -> ToolOutput:
-    before = {file.path: file.base for file in files}
-    receipts = await context.desk.submit(propose(context.turn.turn_id, reason, files), context.turn)
-    accepted = [it for it in receipts if it.state in ("accepted", "modified")]
-    parts = [_summary(receipts), *notes, *(_receipt_line(it) for it in receipts if it.state != "accepted")]
-    diffs, added, removed = list[str](), 0, 0
-    for file in files:
-        now = _now(file, context)
-        if now is None or file.operation != "edit":
-            continue
-        context.shown.follow(file.path, split_lines(before[file.path]), split_lines(now))
-        if accepted:
-            parts.append(_snippet(file.path, before[file.path], now))
-        diff = unified(before[file.path], now, context.files.shown(file.path))
-        diffs, added, removed = [*diffs, diff.text], added + diff.added, removed + diff.removed
-    if not accepted:
-        raise ToolError("\n".join(filter(None, parts)))
-    names = ", ".join(context.files.shown(file.path) for file in files)
+async def carry_out(file: FileProposal, context: ToolContext, notes: Sequence[str] = ()) -> ToolOutput:
+    before, proposed = file.base, file.proposed
+    decided = await context.draft.propose(file, context.call_id)
+    if decided is None:
+        return _report(file, before, proposed, [LATER, *notes], context)
+    receipts = [it for told in decided for it in told.receipts]
+    told = [_summary(receipts), *notes, *(_receipt_line(it) for it in receipts if it.state != "accepted")]
+    if receipts and not any(it.state in ("accepted", "modified") for it in receipts):
+        raise ToolError("\n".join(filter(None, told)))
+    now = _now(file, context)
+    output = _report(file, before, now if now is not None else before, told, context)
+    partly = any(it.state not in ("accepted", "modified") for it in receipts)
+    return replace(output, description=f"{output.description} (in part)") if partly else output
+
+
+def report_receipts(decided: Sequence[FileReceipts], context: ToolContext) -> str:
+    """What became of a whole turn's edits, for the model."""
+    parts = ["The user has reviewed your edits."]
+    for told in decided:
+        name = context.files.shown(told.file.path)
+        parts.append(f"{name}: {_summary(told.receipts)}")
+        parts += [_receipt_line(it) for it in told.receipts if it.state != "accepted"]
+    return "\n".join(parts)
+
+
+def _report(file: FileProposal, before: str, now: str, told: Sequence[str], context: ToolContext) -> ToolOutput:
+    name = context.files.shown(file.path)
+    diff = unified(before, now, name) if file.operation == "edit" else unified("", file.proposed, name)
+    snippet = _snippet(file.path, before, now) if file.operation == "edit" else ""
     return ToolOutput(
-        data="\n".join(filter(None, parts)),
-        description=f"{names} +{added} -{removed}" + ("" if len(accepted) == len(receipts) else " (in part)"),
-        files=tuple(printable(str(file.new_path or file.path)) for file in files),
-        added=added,
-        removed=removed,
-        diff="".join(diffs)[:MAX_DIFF_CHARS] or None,
+        data="\n".join(filter(None, (*told, snippet))),
+        description=f"{name} +{diff.added} -{diff.removed}",
+        files=(printable(str(file.new_path or file.path)),),
+        added=diff.added,
+        removed=diff.removed,
+        diff=diff.text[:MAX_DIFF_CHARS] or None,
     )
 
 
@@ -89,8 +97,8 @@ def _now(file: FileProposal, context: ToolContext) -> str | None:
 
 def _summary(receipts: Sequence[Receipt]) -> str:
     states = [it.state for it in receipts]
-    if set(states) == {"accepted"}:
-        return "The user accepted the edit." if len(states) == 1 else f"The user accepted all {len(states)} hunks."
+    if set(states) <= {"accepted"}:
+        return f"The user accepted all {len(states)} hunks." if len(states) > 1 else "The user accepted the edit."
     counts = [f"{states.count(state)} {state}" for state in dict.fromkeys(states)]
     return f"Of {len(states)} hunks: {', '.join(counts)}."
 

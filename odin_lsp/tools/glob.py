@@ -5,10 +5,8 @@ from pathlib import Path
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput, clipped, marks
-from odin_lsp.workspace.globs import MAX_PATTERN_CHARS, as_text, compiled
+from odin_lsp.workspace.globs import MAX_PATTERN_CHARS, as_text, braces, compiled
 from odin_lsp.workspace.uris import printable
-
-MAX_BRACES = 64
 
 
 class GlobParams(Params):
@@ -50,21 +48,8 @@ class Glob(Tool[GlobParams]):
         )
 
 
-def braces(pattern: str) -> list[str]:
-    """`a.{b,c}` as `a.b` and `a.c`."""
-    done, todo = list[str](), [pattern]
-    while todo and len(done) + len(todo) <= MAX_BRACES:
-        head = todo.pop(0)
-        start, end = head.find("{"), head.find("}")
-        if 0 <= start < end:
-            todo += [head[:start] + choice + head[end + 1 :] for choice in head[start + 1 : end].split(",")]
-        else:
-            done.append(head)
-    return done + todo
-
-
 def _modified(path: Path) -> int:
     try:
-        return path.stat().st_mtime_ns
+        return path.lstat().st_mtime_ns
     except OSError:
         return 0

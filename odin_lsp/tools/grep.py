@@ -7,6 +7,7 @@ from pydantic import Field
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput, clipped
+from odin_lsp.workspace.opening import is_file
 from odin_lsp.workspace.search import MAX_COLUMNS, Hit, Query
 from odin_lsp.workspace.uris import printable
 
@@ -60,10 +61,6 @@ class Grep(Tool[GrepParams]):
 
     async def execute(self, params: GrepParams, context: ToolContext) -> ToolOutput:
         folders = await context.folders(params.path)
-        for folder in folders:
-            if not folder.is_dir() and not folder.is_file():
-                kind = "is neither a file nor a folder" if folder.exists() else "does not exist"
-                raise ToolError(f"{printable(str(folder))} {kind}")
         query = Query(
             pattern=params.pattern,
             output_mode=params.output_mode,
@@ -77,9 +74,9 @@ class Grep(Tool[GrepParams]):
         hits: list[Hit] = []
         complete = True
         for folder in folders:
-            found, whole = await context.search.grep(query, folder)
+            found, whole = await context.search.grep(query, folder, context.draft.texts)
             hits, complete = hits + found, complete and whole
-        if params.output_mode == "content" and folders[0].is_file():
+        if params.output_mode == "content" and params.path is not None and is_file(folders[0]):
             hits = _window(hits, params.offset, params.limit)
             lines = _lines(hits, params)
         else:

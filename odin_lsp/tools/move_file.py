@@ -2,7 +2,7 @@
 
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.rules import Effect
-from odin_lsp.review.proposals import operation_of
+from odin_lsp.review.proposals import Wish, operation_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 from odin_lsp.tools.editing import carry_out
 
@@ -26,11 +26,12 @@ class MoveFile(Tool[MoveFileParams]):
 
     async def execute(self, params: MoveFileParams, context: ToolContext) -> ToolOutput:
         path, new_path = await context.reach(params.file_path), await context.reach(params.new_path)
+        await context.draft.settle(path)
         if not path.exists():
             raise ToolError(f"{path} does not exist")
         if new_path.exists():
             raise ToolError(f"{new_path} exists already; choose another name or delete it first")
-        proposal = operation_of(path, "rename", new_path=new_path)
-        output = await carry_out([proposal], f"move {context.files.shown(path)}", context)
+        wish = Wish(context.call_id, f"move {context.files.shown(path)}")
+        output = await carry_out(operation_of(path, "rename", wish=wish, new_path=new_path), context)
         context.shown.forget(path)
         return output

@@ -8,8 +8,8 @@ from odin_lsp.permissions.rules import Effect
 from odin_lsp.review import matching
 from odin_lsp.review.hunks import hunks_between
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
-from odin_lsp.tools.edit_tool import lines_of
-from odin_lsp.tools.editing import change_text, readable, require_seen
+from odin_lsp.tools.editing import change_text, lines_of, readable
+from odin_lsp.tools.sufficiency import require_seen, require_shown
 
 
 class OneEdit(Params):
@@ -40,10 +40,11 @@ class MultiEditTool(Tool[MultiEditParams]):
 
     async def execute(self, params: MultiEditParams, context: ToolContext) -> ToolOutput:
         path = await context.reach(params.file_path)
+        require_shown(path, context)
         file = readable(path, context)
         edits = [(it.old_string, it.new_string, it.replace_all) for it in params.edits]
         new, notes = matching.apply_all(file.text, edits)
         touched = [lines_of(file.text, it.start, it.end) for it in hunks_between(file.text, new)]
-        require_seen(path, file.text, touched, context)
+        await require_seen(path, file.text, touched, [(old, new) for old, new, _ in edits], context)
         reason = f"{len(edits)} edits of {context.files.shown(path)}"
         return await change_text(path, file, new, reason, context, [f"Note: {note}." for note in notes])

@@ -1,6 +1,6 @@
 """Read a file."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 from pydantic import Field
@@ -35,7 +35,7 @@ class Read(Tool[ReadParams]):
 
     async def execute(self, params: ReadParams, context: ToolContext) -> ToolOutput:
         path = await context.reach(params.file_path)
-        window = context.files.window(path, params.offset, min(params.limit, MAX_LINES))
+        window = context.window(path, params.offset, min(params.limit, MAX_LINES))
         shown, size = list[str](), 0
         for line in window.lines:
             size += min(len(line), MAX_LINE_CHARS) + 8
@@ -45,16 +45,17 @@ class Read(Tool[ReadParams]):
         context.shown.note(path, params.offset, shown, size=window.size, total=window.total)
         last = params.offset + len(shown) - 1
         return ToolOutput(
-            data="\n".join([*_numbered(shown, params.offset), *_notes(window, params.offset, last)]),
+            data="\n".join([*_numbered(shown, params.offset, window.cut), *_notes(window, params.offset, last)]),
             description=f"{context.files.shown(path)} {params.offset}-{last}" if shown else context.files.shown(path),
             files=(printable(str(path)),),
         )
 
 
-def _numbered(lines: list[str], first: int) -> Iterator[str]:
-    for number, line in enumerate(lines, first):
-        text = line if len(line) <= MAX_LINE_CHARS else f"{line[:MAX_LINE_CHARS]}… ({len(line):,} characters)"
-        yield f"{number:6}\t{text}"
+def _numbered(lines: list[str], first: int, cut: Mapping[int, int]) -> Iterator[str]:
+    for index, line in enumerate(lines):
+        length = f"{cut[index]:,} bytes" if index in cut else f"{len(line):,} characters"
+        text = line if len(line) <= MAX_LINE_CHARS else f"{line[:MAX_LINE_CHARS]}… ({length})"
+        yield f"{first + index:6}\t{text}"
 
 
 def _notes(window: Window, first: int, last: int) -> Iterator[str]:

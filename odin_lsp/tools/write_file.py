@@ -2,7 +2,7 @@
 
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.rules import Effect
-from odin_lsp.review.proposals import operation_of
+from odin_lsp.review.proposals import Wish, operation_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 from odin_lsp.tools.editing import carry_out, change_text, readable
 from odin_lsp.workspace.text import split_lines, usual_line_end, whole_lines
@@ -30,8 +30,9 @@ class WriteFile(Tool[WriteFileParams]):
         path = await context.reach(params.file_path)
         name = context.files.shown(path)
         count = len(split_lines(params.content))
-        if not path.exists() and context.files.buffers.of_path(path) is None:
-            output = await carry_out([operation_of(path, "create", params.content)], f"new file {name}", context)
+        if not path.exists() and context.files.buffers.of_path(path) is None and path not in context.draft.texts:
+            wish = Wish(context.call_id, f"new file {name}")
+            output = await carry_out(operation_of(path, "create", params.content, wish), context)
             context.shown.note(path, 1, split_lines(params.content), size=len(params.content), total=count)
             return output
         file = readable(path, context)

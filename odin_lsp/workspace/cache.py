@@ -1,6 +1,7 @@
 """What the process holds of files, whole or in parts, inside bounds of bytes and entries.
 
-It says nothing about what a model has seen: that is `shown.py`."""
+It says nothing about what a model has seen: that is `shown.py`.
+"""
 
 import hashlib
 import time

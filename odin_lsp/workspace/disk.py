@@ -1,6 +1,6 @@
 """The only code that writes files of the workspace. Whole or not at all, and never through a link.
 
-Every path must be canonical: its folders are opened one by one, and a link among them is one that came in between.
+Every path must be canonical.
 """
 
 import errno
@@ -13,17 +13,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from odin_lsp.errors import ToolError
+from odin_lsp.workspace.opening import opened_folder
 from odin_lsp.workspace.text import Decoded, decode
 from odin_lsp.workspace.uris import printable
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def read_text(path: Path) -> Decoded:
     """What is on disk now, to be written back with changes."""
-    with _explained(path, "read"), _folder(path.parent) as folder:
+    with _explained(path, "read"), opened_folder(path.parent) as folder:
         _regular(path, folder)
         with os.fdopen(os.open(path.name, _FILE, dir_fd=folder), "rb") as file:
             content = decode(file.read())
@@ -35,7 +35,7 @@ def read_text(path: Path) -> Decoded:
 def write_text(path: Path, content: Decoded) -> None:
     """Put this text in place of the file's. Its mode stays, and its owner where that is possible."""
     data = _encoded(path, content)
-    with _explained(path, "written"), _folder(path.parent) as folder:
+    with _explained(path, "written"), opened_folder(path.parent) as folder:
         status = _regular(path, folder)
         if not status.st_mode & 0o222 or not os.access(path.name, os.W_OK, dir_fd=folder):
             raise ToolError(f"{_shown(path)} is read-only; ask the user to make it writable")
@@ -52,7 +52,7 @@ def create_text(path: Path, content: Decoded) -> None:
     data = _encoded(path, content)
     with (
         _explained(path, "created"),
-        _folder(path.parent, make=True) as folder,
+        opened_folder(path.parent, make=True) as folder,
         _written(path.name, folder, data, 0o666),
     ):
         pass
@@ -60,7 +60,7 @@ def create_text(path: Path, content: Decoded) -> None:
 
 def delete(path: Path, *, recursive: bool) -> None:
     """Remove what is at this path; of a link, the link."""
-    with _explained(path, "deleted"), _folder(path.parent) as folder:
+    with _explained(path, "deleted"), opened_folder(path.parent) as folder:
         if not stat.S_ISDIR(_status(path, folder).st_mode):
             os.unlink(path.name, dir_fd=folder)
         elif recursive:
@@ -73,9 +73,9 @@ def rename(path: Path, new: Path) -> None:
     """Give the file or folder another name, one that nothing has, and make the folders that it needs."""
     if new.is_relative_to(path):
         raise ToolError(f"{_shown(path)} cannot be moved into itself; choose another name")
-    with _explained(path, "renamed"), _folder(path.parent) as source:
+    with _explained(path, "renamed"), opened_folder(path.parent) as source:
         status = _status(path, source)
-        with _explained(new, "created"), _folder(new.parent, make=True) as target:
+        with _explained(new, "created"), opened_folder(new.parent, make=True) as target:
             if stat.S_ISDIR(status.st_mode):
                 _rename_folder(path.name, source, new.name, target)
                 return
@@ -90,30 +90,6 @@ def _rename_folder(name: str, source: int, new: str, target: int) -> None:
         os.lstat(new, dir_fd=target)
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
     os.rename(name, new, src_dir_fd=source, dst_dir_fd=target)
-
-
-@contextmanager
-def _folder(path: Path, *, make: bool = False) -> Generator[int]:
-    """A descriptor of exactly this folder."""
-    descriptor = os.open(path.anchor, _FOLDER)
-    try:
-        for name in path.parts[1:]:
-            outer, descriptor = descriptor, _inner(name, descriptor, make=make)
-            os.close(outer)
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _inner(name: str, folder: int, *, make: bool) -> int:
-    try:
-        return os.open(name, _FOLDER, dir_fd=folder)
-    except FileNotFoundError:
-        if not make:
-            raise
-    with suppress(FileExistsError):
-        os.mkdir(name, dir_fd=folder)
-    return os.open(name, _FOLDER, dir_fd=folder)
 
 
 @contextmanager

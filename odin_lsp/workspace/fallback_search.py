@@ -1,5 +1,6 @@
 """`rg` for machines that have none: the few options that Odin uses, in Python, in a process of its own so that a slow
-pattern can be ended."""
+pattern can be ended.
+"""
 
 import os
 import re
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from odin_lsp.workspace.globs import as_text, compiled, compiled_leniently
+from odin_lsp.workspace.globs import as_text, braces, compiled, compiled_leniently
 from odin_lsp.workspace.text import decode, split_lines
 
 if TYPE_CHECKING:
@@ -21,17 +22,14 @@ TYPES = {
     "css": "*.css", "sh": "*.sh",
 }  # fmt: skip
 MAX_FILE_BYTES = 64 * 1024 * 1024
-Accepts = Callable[[Path], bool]
+HERE = "./"
+Accepts = Callable[[str], bool]
 
 
 def main() -> int:
     options = _options(sys.argv[1:])
-    root = options.where
-    wanted = _filter(options)
     found = False
-    for path in [root] if root.is_file() else _walk(root):
-        if not wanted(path):
-            continue
+    for path in _walk(options) if options.where == HERE else [options.where]:
         if "files" in options.flags:
             _write(f"{path}\0")
             continue
@@ -52,7 +50,7 @@ class Options:
     values: dict[str, str] = field(default_factory=dict[str, str])
     globs: list[str] = field(default_factory=list[str])
     types: dict[str, str] = field(default_factory=lambda: dict(TYPES))
-    where: Path = field(default_factory=Path)
+    where: str = HERE
 
     def number(self, name: str) -> int:
         return int(self.values.get(name, "0"))
@@ -60,7 +58,7 @@ class Options:
 
 def _options(arguments: Sequence[str]) -> Options:
     """Options look like `--name` or `--name=value`; after `--` stands where to search."""
-    options = Options(where=Path(arguments[-1]))
+    options = Options(where=arguments[-1])
     for argument in arguments[:-2]:
         name, has_value, value = argument.removeprefix("--").partition("=")
         if name == "glob":
@@ -80,9 +78,10 @@ def _fail(message: str) -> NoReturn:
     sys.exit(2)
 
 
-def _walk(root: Path) -> Iterator[Path]:
-    """The files below, without what a `.gitignore` on the way leaves out."""
-    todo: list[tuple[str, tuple[tuple[str, GitIgnoreSpec], ...]]] = [(str(root), ())]
+def _walk(options: Options) -> Iterator[str]:
+    """The files below that are wanted, without what a `.gitignore` on the way leaves out."""
+    wanted = _filter(options)
+    todo: list[tuple[str, tuple[tuple[str, GitIgnoreSpec], ...]]] = [(HERE, ())]
     while todo:
         folder, ignored = todo.pop()
         try:
@@ -90,19 +89,24 @@ def _walk(root: Path) -> Iterator[Path]:
         except OSError:
             continue
         if any(entry.name == ".gitignore" and entry.is_file(follow_symlinks=False) for entry in entries):
-            text = Path(folder, ".gitignore").read_text(encoding="utf-8", errors="replace")
-            found = compiled_leniently(text.splitlines())
+            found = compiled_leniently(_rules(f"{folder}.gitignore"))
             ignored = (*ignored, (folder, found)) if found is not None else ignored
         for entry in entries:
-            path = f"{folder}/{entry.name}"
             is_folder = entry.is_dir(follow_symlinks=False)
-            name = path + ("/" if is_folder else "")
-            if any(spec.match_file(as_text(name[len(base) + 1 :])) for base, spec in ignored):
+            path = f"{folder}{entry.name}" + ("/" if is_folder else "")
+            if any(spec.match_file(as_text(path.removeprefix(base))) for base, spec in ignored):
                 continue
             if is_folder:
                 todo.append((path, ignored))
-            elif entry.is_file(follow_symlinks=False):
-                yield Path(path)
+            elif entry.is_file(follow_symlinks=False) and wanted(path.removeprefix(HERE)):
+                yield path
+
+
+def _rules(path: str) -> list[str]:
+    try:
+        return split_lines(Path(path).read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return []
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
@@ -124,30 +128,30 @@ def _filter(options: Options) -> Accepts:
         _fail(f"unrecognized file type: {kind}")
     # As in rg: what starts with `!` is left out; other globs mean that only what they match counts.
     try:
-        only = compiled(glob for glob in options.globs if not glob.startswith("!"))
+        only = compiled(it for glob in options.globs if not glob.startswith("!") for it in braces(glob))
         without = compiled(glob[1:] for glob in options.globs if glob.startswith("!"))
-        kinds = compiled([options.types[kind]] if kind else [])
+        kinds = compiled(braces(options.types[kind]) if kind else [])
     except ValueError as error:
         _fail(f"error parsing glob: {error}")
 
-    here = Path.cwd()
-
-    def accepts(path: Path) -> bool:
-        name = as_text(path.relative_to(here).as_posix() if path.is_relative_to(here) else path.as_posix())
+    def accepts(path: str) -> bool:
+        name = as_text(path)
         return not (
             without.match_file(name)
             or (len(only) and not only.match_file(name))
-            or (len(kinds) and not kinds.match_file(as_text(path.name)))
+            or (len(kinds) and not kinds.match_file(name.rpartition("/")[2]))
         )
 
     return accepts
 
 
-def _text(path: Path) -> str | None:
+def _text(path: str) -> str | None:
     try:
-        content = decode(path.read_bytes()) if path.stat().st_size <= MAX_FILE_BYTES else None
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
     except OSError:
         return None
+    content = decode(data) if len(data) <= MAX_FILE_BYTES else None
     return content.text if content else None
 
 
@@ -167,7 +171,7 @@ def _matching_lines(content: str, lines: list[str], options: Options) -> set[int
     return hits
 
 
-def _print(path: Path, lines: list[str], hits: list[int], options: Options) -> None:
+def _print(path: str, lines: list[str], hits: list[int], options: Options) -> None:
     if "files-with-matches" in options.flags:
         _write(f"{path}\0")
     elif "count" in options.flags:

@@ -4,10 +4,8 @@ import codecs
 import errno
 import os
 import re
-import stat
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,6 +14,7 @@ from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.workspace.buffers import Buffer, Buffers, moved, stamp_of
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.ignore import Ignore
+from odin_lsp.workspace.opening import opened_file
 from odin_lsp.workspace.text import Decoded, decode, whole_lines
 from odin_lsp.workspace.uris import printable, refusal
 
@@ -55,6 +54,8 @@ class Window:
     total: int | None
     """Lines in the file, if they were counted."""
     size: int
+    cut: Mapping[int, int] = field(default_factory=dict[int, int])
+    """Of lines too long to be held in full, by their index: how many bytes they have."""
     unsaved: bool = False
     note: str = ""
 
@@ -115,7 +116,7 @@ class Files:
         if buffer is not None and buffer.synchronised:
             return FileText(path, buffer.text, buffer.unsaved, _note(buffer))
         note = UNKNOWN if buffer is not None else ""
-        with _opened(path) as (file, status):
+        with opened_file(path) as (file, status):
             stamp = stamp_of(status)
             if cached := self.cache.full(path, stamp):
                 return FileText(path, cached.text, note=note, form=cached)
@@ -133,13 +134,14 @@ class Files:
         """Some lines, from `start` on, counted from 1. Of a large file no more than these is held."""
         buffer = self.buffers.of_path(path)
         if buffer is None or not buffer.synchronised:
-            with _opened(path) as (file, status):
+            with opened_file(path) as (file, status):
                 if status.st_size > self.cache.settings.max_file_size:
                     note = UNKNOWN if buffer is not None else ""
                     return replace(self._scanned(path, file, status, start, count), note=note)
         text = self.read(path)
         lines = whole_lines(text.text)
-        return Window(path, lines[start - 1 : start - 1 + count], len(lines), len(text.text), text.unsaved, text.note)
+        shown = lines[start - 1 : start - 1 + count]
+        return Window(path, shown, len(lines), len(text.text), unsaved=text.unsaved, note=text.note)
 
     def recheck(self) -> list[Path]:
         """Compare what is held with the disk, after a command or when something says so; what has changed."""
@@ -160,10 +162,10 @@ class Files:
         known = self.cache.peek(path)
         if (cached := self.cache.part(path, stamp, start, start + count - 1)) is not None:
             return Window(path, cached, known.total_lines if known else None, status.st_size)
-        lines, total, whole = _scan(path, file, start, count)
-        if lines and whole:
+        lines, total, cut = _scan(path, file, start, count)
+        if lines and not cut:
             self.cache.put_part(path, stamp, status.st_size, start, lines, total)
-        return Window(path, lines, total, status.st_size)
+        return Window(path, lines, total, status.st_size, cut)
 
 
 def _where_it_would_be(path: Path) -> Path:
@@ -179,58 +181,33 @@ def vouches(root: Path) -> bool:
     return root != home and root not in home.parents
 
 
-@contextmanager
-def _opened(path: Path) -> Generator[tuple[BinaryIO, os.stat_result]]:
-    """The regular file at exactly this path: no link that came in between, no pipe that never answers."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError as error:
-        raise ToolError(_explain(path, error)) from None
-    try:
-        status = os.fstat(descriptor)
-        if stat.S_ISDIR(status.st_mode):
-            raise ToolError(f"{printable(str(path))} is a directory; list it with LS")
-        if not stat.S_ISREG(status.st_mode):
-            raise ToolError(f"{printable(str(path))} is not a regular file")
-        if _really_at(descriptor, path) is False:
-            raise PermissionDenied(f"{printable(str(path))} was exchanged while it was opened")
-        with open(descriptor, "rb", closefd=False) as file:
-            yield file, status
-    finally:
-        os.close(descriptor)
-
-
-def _really_at(descriptor: int, path: Path) -> bool | None:
-    """Whether the open file is where it was looked up: a folder on the way could have become a link. None: unknown."""
-    try:
-        return Path(f"/proc/self/fd/{descriptor}").readlink() == path
-    except OSError:
-        return None
-
-
-def _scan(path: Path, file: BinaryIO, start: int, count: int) -> tuple[list[str], int | None, bool]:
-    """The lines, how many the file has if its end was reached, and whether all of them are complete."""
+def _scan(path: Path, file: BinaryIO, start: int, count: int) -> tuple[list[str], int | None, dict[int, int]]:
+    """The lines, how many the file has if its end was reached, and how long those are that were cut."""
     lines: list[str] = []
-    whole, number, scanned, rest = True, 0, 0, b""
+    cut: dict[int, int] = {}
+    number, scanned, rest, dropped = 0, 0, b"", 0
     while scanned < MAX_SCAN_BYTES and len(lines) < count:
         chunk = _read(path, file, CHUNK)
         scanned += len(chunk)
         pieces = _pieces(rest + chunk, final=not chunk)
         rest = b"" if not chunk else pieces.pop()
-        if len(rest) > 2 * LONGEST_LINE:
-            rest = rest[: 2 * LONGEST_LINE - 1] + rest[-1:]
         for piece in pieces:
             number += 1
             if start <= number < start + count:
-                whole = whole and len(piece) <= LONGEST_LINE
+                if len(piece) > LONGEST_LINE:
+                    cut[len(lines)] = len(piece.rstrip(b"\r\n")) + dropped
                 lines.append(_line(path, piece))
+            dropped = 0
+        if len(rest) > 2 * LONGEST_LINE:
+            dropped += len(rest) - 2 * LONGEST_LINE
+            rest = rest[: 2 * LONGEST_LINE - 1] + rest[-1:]
         if not chunk:
-            return lines, number, whole
+            return lines, number, cut
     if len(lines) < count and scanned >= MAX_SCAN_BYTES:
         raise ToolError(
             f"line {start} of {printable(str(path))} is more than {MAX_SCAN_BYTES >> 20} MiB away; use Grep"
         )
-    return lines, None, whole
+    return lines, None, cut
 
 
 def _pieces(data: bytes, *, final: bool) -> list[bytes]:
@@ -271,13 +248,3 @@ def _text(path: Path, data: bytes) -> Decoded:
 
 def _note(buffer: Buffer) -> str:
     return "; ".join(filter(None, (UNSAVED if buffer.unsaved else "", MOVED if moved(buffer) else "")))
-
-
-def _explain(path: Path, error: OSError) -> str:
-    match error.errno:
-        case errno.ENOENT | errno.ENOTDIR:
-            return f"{printable(str(path))} does not exist"
-        case errno.ENXIO:
-            return f"{printable(str(path))} is not a regular file"
-        case _:
-            return f"{printable(str(path))} cannot be opened: {error.strerror}"

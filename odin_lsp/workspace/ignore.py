@@ -1,10 +1,11 @@
 """Files that no tool shows to a model: secrets, what the settings deny, what a `.odinignore` leaves out."""
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
-from pathlib import Path, PurePath
+from fnmatch import translate
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from odin_lsp.config import FileRules
@@ -23,29 +24,28 @@ SECRET_NAMES = (
     "credentials.json",
 )  # fmt: skip
 SECRET_FOLDERS = (".ssh", ".aws", ".gnupg")
+_SECRET_NAME = re.compile("|".join(map(translate, SECRET_NAMES)))
 PUBLIC_NAMES = (".env.example", ".env.sample", ".env.template")
-
-
-def is_secret(path: PurePath) -> bool:
-    return any(_is_secret_name(folded(part)) for part in path.parts)
 
 
 class Ignore:
     def __init__(self, roots: Sequence[Path], rules: FileRules) -> None:
-        self.roots = roots
+        self._starts = sorted((f"{root.as_posix().rstrip('/')}/" for root in roots), key=len)
         self._deny = _Rules(rules.deny)
         self._allow = _Rules(rules.allow)
         self._files: dict[str, tuple[int, GitIgnoreSpec | None]] = {}
 
     def hides(self, path: Path) -> bool:
         """Whether the file at this path, if there is one, is none of the model's business."""
-        around = sorted((root for root in self.roots if path.is_relative_to(root)), key=lambda root: len(root.parts))
-        names = [path.relative_to(root).as_posix() for root in around] or [path.as_posix().lstrip("/")]
+        text = path.as_posix()
+        around = [it for it in self._starts if f"{text}/".startswith(it)]  # strings: this is asked for every hit
+        names = [text[len(it) :] or "." for it in around] or [text.lstrip("/")]
         if any(self._deny.match(path, name) for name in names):
             return True
-        if around and self._left_out(str(around[0]), PurePath(names[0]).parts):
+        if around and self._left_out(around[0].rstrip("/"), [it for it in names[0].split("/") if it != "."]):
             return True
-        return is_secret(PurePath(names[-1])) and not any(self._allow.match(path, name) for name in names)
+        secret = any(_is_secret_name(folded(part)) for part in names[-1].split("/"))
+        return secret and not any(self._allow.match(path, name) for name in names)
 
     def _left_out(self, folder: str, parts: Sequence[str]) -> bool:
         """As git reads nested `.gitignore`s: the deepest rule decides; what is in a folder left out stays out."""
@@ -94,7 +94,7 @@ class _Rules:
 def _is_secret_name(name: str) -> bool:
     if name in PUBLIC_NAMES:
         return False
-    return name in SECRET_FOLDERS or any(fnmatchcase(name, secret) for secret in SECRET_NAMES)
+    return name in SECRET_FOLDERS or _SECRET_NAME.match(name) is not None
 
 
 def _start_of(name: str) -> str:

@@ -8,13 +8,18 @@ import shutil
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Generator, Iterator, Sequence
+import time
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 from odin_lsp.errors import ToolError
-from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.files import CHUNK, Files
+from odin_lsp.workspace.globs import as_text, braces, compiled
+from odin_lsp.workspace.opening import DESCRIPTORS, as_cwd, exchanged, is_file, opened_file, opened_place
+from odin_lsp.workspace.text import decode
 from odin_lsp.workspace.uris import printable
 
 OutputMode = Literal["content", "files_with_matches", "count"]
@@ -24,6 +29,11 @@ _BINARY = re.compile(
     r" \(found [^\n]* offset \d+\)\n)+",
     re.DOTALL,
 )
+_BETWEEN = re.compile(r"\A--\r?\n")
+"""What stands between groups is no path: these begin otherwise."""
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
+HERE = "./"
+MAX_COPIED_BYTES = 64 * 1024 * 1024
 MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 MAX_COLUMNS = 2000
 MAX_ARGUMENT_CHARS = 20_000
@@ -56,65 +66,96 @@ class Search:
         self._files = files
         self._ripgrep = find_ripgrep(files.roots)
 
-    async def grep(self, query: Query, where: Path) -> tuple[list[Hit], bool]:
-        """What matches below `where`, by path and line, and whether that is all. `where` must be canonical."""
+    async def grep(
+        self, query: Query, where: Path, drafts: Mapping[Path, str] = MappingProxyType({})
+    ) -> tuple[list[Hit], bool]:
+        """What matches at or below `where`, by path and line, and whether that is all. `where` must be canonical.
+
+        `drafts` count in place of what is on the screen."""
+        _check_arguments(query.pattern, query.glob or "", query.type or "")
         typed = {
-            it.path: it.text
+            it.path: it.text.encode("utf-8", "replace")
             for it in self._files.buffers.differing_below(where)
             if it.path is not None and not self._files.ignore.hides(it.path)
         }
-        on_disk = asyncio.create_task(self._run(query, where))
+        typed |= {path: text.encode("utf-8", "replace") for path, text in drafts.items() if path.is_relative_to(where)}
+        on_disk = asyncio.create_task(self._on_disk(query, where))
         try:
-            typed_hits, typed_complete = await self._run_typed(query, where, typed) if typed else ([], True)
+            typed_hits, typed_complete = await self._in_copies(query, where, typed)
             hits, complete = await on_disk
         finally:
             on_disk.cancel()
             await asyncio.gather(on_disk, return_exceptions=True)
         hits = [*(hit for hit in hits if hit.path not in typed), *typed_hits]
-        hits = [hit for hit in hits if not self._files.ignore.hides(hit.path)]
         order = {path: index for index, path in enumerate(sorted({hit.path for hit in hits}))}
         return sorted(hits, key=lambda hit: order[hit.path]), complete and typed_complete
 
     async def files(self, where: Path) -> tuple[list[Path], bool]:
-        """All files below `where` that are neither ignored nor hidden."""
-        if not where.is_dir():
-            raise ToolError(f"{printable(str(where))} is not a folder")
-        output, complete = await _output([*self._command(), "--files", "--null", "--", str(where)], where)
-        found = [Path(os.fsdecode(name)) for name in output.split(b"\0")[:-1]]
-        return [path for path in found if not self._files.ignore.hides(path)], complete
+        """All files below `where` that are neither ignored nor hidden. `where` must be canonical."""
+        with opened_place(where) as (descriptor, is_folder):
+            if not is_folder:
+                raise ToolError(f"{printable(str(where))} is a file; use Read")
+            began = time.time_ns()
+            command = [*self._command(), "--files", "--null", "--", HERE]
+            output, complete = await _output(command, as_cwd(descriptor, where))
+            found = [where / name for name in os.fsdecode(output).split("\0")[:-1]]
+            return await asyncio.to_thread(self._names, found, where, descriptor, began), complete
 
-    async def _run_typed(self, query: Query, where: Path, texts: dict[Path, str]) -> tuple[list[Hit], bool]:
-        with _on_disk(texts, where) as (folder, places):
-            hits, complete = await self._run(query, folder)
-            return [replace(hit, path=places[hit.path]) for hit in hits], complete
-
-    async def _run(self, query: Query, where: Path) -> tuple[list[Hit], bool]:
-        _check_arguments(query.pattern, query.glob or "", query.type or "")
-        command = [
-            *self._command(),
-            "--null",
-            "--with-filename",
-            f"--max-columns={MAX_COLUMNS}",
-            "--max-columns-preview",
+    def _names(self, found: Sequence[Path], where: Path, folder: int, began: int) -> list[Path]:
+        doubtful = exchanged(found, where, folder, began)
+        return [
+            path for path in found if not self._files.ignore.hides(path) and (path not in doubtful or is_file(path))
         ]
-        match query.output_mode:
-            case "files_with_matches":
-                command += ["--files-with-matches"]
-            case "count":
-                command += ["--count"]
-            case "content":
-                command += ["--line-number", f"--before-context={query.before}", f"--after-context={query.after}"]
-        command += ["--ignore-case"] if query.ignore_case else []
-        command += ["--multiline", "--multiline-dotall"] if query.multiline else []
-        command += [f"--type={query.type}"] if query.type else []
-        if query.glob and "/" in query.glob:
-            command += [f"--glob={query.glob}"]
-        elif query.glob:
-            # Unlike --glob, a file type does not bring ignored files back.
-            command += [f"--type-add=odinglob:{query.glob}", "--type=odinglob"]
-        command += [f"--regexp={query.pattern}", "--", str(where)]
-        output, complete = await _output(command, _folder_of(where))
-        return list(_hits(output, query.output_mode)), complete
+
+    async def _on_disk(self, query: Query, where: Path) -> tuple[list[Hit], bool]:
+        """What ripgrep may have read elsewhere, or counts the lines of otherwise, is searched again as a copy."""
+        with opened_place(where) as (descriptor, is_folder):
+            began = time.time_ns()
+            if is_folder:
+                hits, complete = await self._run(query, where, as_cwd(descriptor, where))
+            else:
+                hits, complete = await self._run_file(query, where, descriptor)
+            found = list(dict.fromkeys(hit.path for hit in hits))
+            moved = await asyncio.to_thread(exchanged, found, where, descriptor, began) if is_folder else set[Path]()
+        good, copies = await asyncio.to_thread(self._sorted_out, found, moved, query.output_mode)
+        again, all_again = await self._in_copies(query, where, copies)
+        return [*(hit for hit in hits if hit.path in good), *again], complete and all_again
+
+    def _sorted_out(
+        self, found: Sequence[Path], moved: Collection[Path], mode: OutputMode
+    ) -> tuple[set[Path], dict[Path, bytes]]:
+        """The files whose hits are good as they are, and what is really in those that have to be searched again."""
+        visible = [path for path in found if not self._files.ignore.hides(path)]
+        again = {path for path in visible if path in moved or (mode != "files_with_matches" and _has_lone_return(path))}
+        return set(visible) - again, _contents(sorted(again))
+
+    async def _in_copies(self, query: Query, where: Path, texts: Mapping[Path, bytes]) -> tuple[list[Hit], bool]:
+        hits: list[Hit] = []
+        complete = True
+        with _copied(texts, where) as folders:
+            for folder, places in folders:
+                found, whole = await self._run(query, folder, str(folder))
+                hits += [replace(hit, path=places[hit.path]) for hit in found]
+                complete = complete and whole
+        return hits, complete
+
+    async def _run(self, query: Query, folder: Path, cwd: str) -> tuple[list[Hit], bool]:
+        command = [*self._command(), *_options(query), *_filters(query), f"--regexp={query.pattern}", "--", HERE]
+        output, complete = await _output(command, cwd)
+        wanted = _wanted(query)
+        hits = _hits(output, query.output_mode, lambda name: folder / name)
+        return [hit for hit in hits if wanted(hit.path.relative_to(folder))], complete
+
+    async def _run_file(self, query: Query, path: Path, descriptor: int) -> tuple[list[Hit], bool]:
+        """Who names a file wants it searched, whatever its type."""
+        try:
+            os.pread(descriptor, 1, 0)
+        except OSError as error:
+            raise ToolError(f"{printable(str(path))} cannot be read: {error.strerror}") from None
+        name = f"{DESCRIPTORS}/{descriptor}"
+        command = [*self._command(), *_options(query), f"--regexp={query.pattern}", "--", name]
+        output, complete = await _output(command, path.anchor, descriptor)
+        return list(_hits(output, query.output_mode, lambda _: path)), complete
 
     def _command(self) -> Sequence[str]:
         hidden = (
@@ -133,6 +174,42 @@ class Search:
         return [str(self._ripgrep), *hidden]
 
 
+def _options(query: Query) -> Iterator[str]:
+    yield from ("--null", "--with-filename", "--crlf", f"--max-columns={MAX_COLUMNS}", "--max-columns-preview")
+    match query.output_mode:
+        case "files_with_matches":
+            yield "--files-with-matches"
+        case "count":
+            yield "--count"
+        case "content":
+            yield from ("--line-number", f"--before-context={query.before}", f"--after-context={query.after}")
+    if query.ignore_case:
+        yield "--ignore-case"
+    if query.multiline:
+        yield from ("--multiline", "--multiline-dotall")
+
+
+def _filters(query: Query) -> Iterator[str]:
+    """What ripgrep leaves out by itself. To it a type and a glob mean what has either: then the glob is `_wanted`'s."""
+    if query.type:
+        yield f"--type={query.type}"
+    if query.glob and (query.glob.startswith("!") or ("/" in query.glob and not query.type)):
+        yield f"--glob={query.glob}"
+    elif query.glob and not query.type:
+        # Unlike --glob, a file type does not bring ignored files back.
+        yield from (f"--type-add=odinglob:{query.glob}", "--type=odinglob")
+
+
+def _wanted(query: Query) -> Callable[[Path], bool]:
+    if not (query.type and query.glob) or query.glob.startswith("!"):
+        return lambda _: True
+    try:
+        glob = compiled(braces(query.glob))
+    except ValueError as error:
+        raise ToolError(f"the search failed: error parsing glob: {error}") from None
+    return lambda path: glob.match_file(as_text(path.as_posix()))
+
+
 def find_ripgrep(roots: Sequence[Path]) -> Path | None:
     """The ripgrep that came with Odin, or one on the PATH; never a file of the workspace."""
     folders = [sysconfig.get_path("scripts"), *os.environ.get("PATH", "").split(os.pathsep)]
@@ -143,22 +220,19 @@ def find_ripgrep(roots: Sequence[Path]) -> Path | None:
     return None
 
 
-async def _started(command: Sequence[str], folder: Path) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        *command,
-        cwd=folder,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
-        limit=MAX_OUTPUT_BYTES,
-    )
-
-
-async def _output(command: Sequence[str], folder: Path) -> tuple[bytes, bool]:
+async def _output(command: Sequence[str], cwd: str, *descriptors: int) -> tuple[bytes, bool]:
     """What the command prints, and whether that is all of it."""
     try:
-        process = await _started(command, folder)
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=cwd,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
+            limit=MAX_OUTPUT_BYTES,
+            pass_fds=descriptors,
+        )
     except (OSError, ValueError) as error:
         raise ToolError(f"the search cannot be made: {error}") from None
     assert process.stdout is not None  # noqa: S101
@@ -186,44 +260,86 @@ async def _output(command: Sequence[str], folder: Path) -> tuple[bytes, bool]:
     return b"".join(chunks), size < MAX_OUTPUT_BYTES
 
 
-def _hits(output: bytes, mode: OutputMode) -> Iterator[Hit]:
+def _hits(output: bytes, mode: OutputMode, place: Callable[[str], Path]) -> Iterator[Hit]:
     """Hits from `path NUL 12:text`, `path NUL 12-text`, `path NUL count`, each ending a line; or from `path NUL`.
 
     A path may have line feeds in it, a text may not: what follows a NUL up to the next line feed is the text."""
     path, *rest = output.decode("utf-8", "surrogateescape").split("\0")
+    places: dict[str, Path] = {}
     for piece in rest:
-        if mode == "files_with_matches":
-            yield Hit(Path(path))
-            path = piece
-            continue
-        line, ended, following = piece.partition("\n")
-        if ended and path.startswith("/"):
-            yield _hit(path, line, mode)
-        path = _BINARY.sub("", following).removeprefix(
-            "--\n"
-        )  # what stands between groups is no path: these are absolute
+        line, ended, following = ("", True, piece) if mode == "files_with_matches" else piece.partition("\n")
+        if ended and path.startswith((HERE, DESCRIPTORS)):
+            found = places.get(path) or places.setdefault(path, place(path))
+            yield _hit(found, line.removesuffix("\r"), mode)
+        path = _BETWEEN.sub("", _BINARY.sub("", following))
 
 
-def _hit(path: str, rest: str, mode: OutputMode) -> Hit:
+def _hit(path: Path, rest: str, mode: OutputMode) -> Hit:
+    if mode == "files_with_matches":
+        return Hit(path)
     if mode == "count":
-        return Hit(Path(path), count=int(rest))
+        return Hit(path, count=int(rest))
     digits = len(rest) - len(rest.lstrip("0123456789"))
-    text = rest[digits + 1 :].removesuffix("\r").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return Hit(Path(path), int(rest[:digits]), text, is_match=rest[digits] == ":")
+    text = rest[digits + 1 :].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return Hit(path, int(rest[:digits]), text, is_match=rest[digits] == ":")
+
+
+def _contents(paths: Sequence[Path]) -> dict[Path, bytes]:
+    contents: dict[Path, bytes] = {}
+    left = MAX_COPIED_BYTES
+    for path in paths:
+        with contextlib.suppress(ToolError, OSError), opened_file(path) as (file, _):
+            data = file.read(left + 1)
+            if len(data) <= left:
+                contents[path] = data
+                left -= len(data)
+    return contents
+
+
+def _has_lone_return(path: Path) -> bool:
+    """Whether it has lines that ripgrep takes for one: a carriage return alone means nothing to it."""
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC), "rb", 0) as file:
+            if os.fstat(file.fileno()).st_size > MAX_COPIED_BYTES:
+                return False
+            while chunk := file.read(CHUNK):
+                chunk += file.read(1) if chunk.endswith(b"\r") else b""
+                if b"\r" in chunk and chunk.count(b"\r") > chunk.count(b"\r\n"):
+                    return True
+    except OSError:
+        pass
+    return False
 
 
 @contextlib.contextmanager
-def _on_disk(texts: dict[Path, str], where: Path) -> Generator[tuple[Path, dict[Path, Path]]]:
-    """The texts as files in a folder of their own, under the same relative names, so that globs and types hold."""
+def _copied(texts: Mapping[Path, bytes], where: Path) -> Generator[list[tuple[Path, dict[Path, Path]]]]:
+    """The texts as files under the same relative names, so that globs and types hold; and which file each stands for.
+
+    What cannot be beside the others, since it has the name of a folder of theirs, is in a folder of its own."""
+    if not texts:
+        yield []
+        return
     with tempfile.TemporaryDirectory(prefix="odin-") as name:
-        folder = Path(name).resolve()
-        places: dict[Path, Path] = {}
-        for number, (path, text) in enumerate(texts.items()):
-            copy = folder / str(number) / (path.relative_to(where) if path != where else path.name)
+        folders: list[tuple[Path, dict[Path, Path]]] = []
+        for path, data in sorted(texts.items()):
+            relative = path.relative_to(where) if path != where else Path(path.name)
+            for folder, places in folders:
+                if not any(folder / it in places for it in relative.parents):
+                    break
+            else:
+                folders.append((Path(name).resolve() / str(len(folders)), {}))
+                folder, places = folders[-1]
+            copy = folder / relative
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(text.encode("utf-8", "replace"))
+            copy.write_bytes(_with_plain_ends(data))
             places[copy] = path
-        yield folder, places
+        yield folders
+
+
+def _with_plain_ends(data: bytes) -> bytes:
+    """The same lines, in ends that ripgrep knows."""
+    content = decode(data)
+    return _LONE_RETURN.sub(b"\n", content.text.encode() if content else data)
 
 
 def _check_arguments(*texts: str) -> None:
@@ -232,7 +348,3 @@ def _check_arguments(*texts: str) -> None:
             raise ToolError(f"a pattern is longer than {MAX_ARGUMENT_CHARS:,} characters")
         if any("\ud800" <= character <= "\udfff" for character in text):
             raise ToolError("a pattern that is not valid Unicode cannot be searched for")
-
-
-def _folder_of(path: Path) -> Path:
-    return path if path.is_dir() else path.parent

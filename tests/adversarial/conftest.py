@@ -11,18 +11,14 @@ from typing import Any
 
 import pytest
 
-from odin_lsp.config import CacheSettings, FileRules, ReviewSettings, Timeouts
+from odin_lsp.config import CacheSettings, FileRules
 from odin_lsp.errors import ToolError
-from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.ports import Answer, Question
-from odin_lsp.review.desk import ReviewDesk, TurnReview
-from odin_lsp.review.undo import UndoLog
 from odin_lsp.tools.base import ToolContext, ToolOutput, all_tools
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
-from odin_lsp.workspace.search import Search
-from odin_lsp.workspace.shown import Shown
+from tests.support.context import tool_context
 
 CANARY = "canary-7f3a91c4"
 
@@ -122,20 +118,7 @@ def make_world(tmp_path):
         person = Person()
         cache = FileCache(CacheSettings(maxFileSize=max_file_size) if max_file_size else CacheSettings())
         files = Files(roots or [root], Buffers(), cache, FileRules(deny=deny, allow=allow))
-        context = ToolContext(
-            files=files,
-            search=Search(files),
-            editor=person,
-            mode="ask_mode",
-            session_id="s",
-            emit=lambda event: None,
-            shown=Shown(),
-            outside=OutsideGate(person),
-            desk=ReviewDesk(
-                files, person, lambda: (ReviewSettings(), Timeouts()), lambda path: "", UndoLog(lambda: tmp_path)
-            ),
-            turn=TurnReview("t", lambda event: None),
-        )
+        context = tool_context(files, person, tmp_path)
         worlds.append((world := World(root, outside, person, context), {}))
         worlds[-1][1].update(snapshot(outside))
         return world

@@ -13,6 +13,7 @@ from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient
 
 from odin_lsp.workspace.text import Change, Lines, Position
+from odin_lsp.workspace.uris import path_of
 from tests.support.wire import KEY, Wire, serving
 
 ODIN = {"version": 1, "events": True, "question": True, "reload": True}
@@ -209,6 +210,25 @@ class Screen:
 
     def text(self, path: Path) -> str:
         return self.documents[path.as_uri()].lines.text
+
+    def saves(self, formatting: Callable[[str], str]) -> list[list[str]]:
+        """Save what the server asks for, formatted; the list is what it has asked for."""
+        asked: list[list[str]] = []
+
+        def save(params: Any) -> Any:
+            asked.append(plain(params)["uris"])
+            for uri in asked[-1]:
+                document = self.documents[uri]
+                text = document.lines.text
+                last = Position(text.count("\n") + 1, 0)
+                self.change(uri, [Change(formatting(text), Position(0, 0), last)])
+                Path(path_of(uri) or "").write_bytes(document.lines.text.encode())
+                saved = types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri))
+                self.client.lsp.text_document_did_save(saved)
+            return {"saved": asked[-1], "failed": []}
+
+        self.client.lsp.feature("odin/save")(save)
+        return asked
 
     def type(self, path: Path, text: str, line: int, start: int = 0, end: int = 0) -> None:
         self.change(path.as_uri(), [Change(text, Position(line, start), Position(line, end))])

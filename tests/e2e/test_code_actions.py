@@ -24,10 +24,18 @@ async def actions(start, root, script):
     return actions
 
 
-async def test_a_selection_can_be_explained_and_planned(actions):
+ON_A_SELECTION = ["Odin: Explain", "Odin: Plan…", "Odin: Edit…", "Odin: Document", "Odin: Write tests"]
+ON_A_PROBLEM = [
+    "Odin: Explain “undefined name 'x'”",
+    "Odin: Plan a fix for “undefined name 'x'”",
+    "Odin: Fix “undefined name 'x'”",
+]
+
+
+async def test_a_selection_can_be_explained_planned_edited_documented_and_tested(actions):
     client, found = await actions(SELECTION)
 
-    assert [action.title for action in found] == ["Odin: Explain", "Odin: Plan…"]
+    assert [action.title for action in found] == ON_A_SELECTION
     command = found[0]
     outcome = await client.lsp.workspace_execute_command_async(
         types.ExecuteCommandParams(command.command, command.arguments)
@@ -35,13 +43,28 @@ async def test_a_selection_can_be_explained_and_planned(actions):
     assert outcome["answer"] == "explained"
 
 
-async def test_a_diagnostic_can_be_explained_and_a_fix_planned(actions):
+async def test_what_to_edit_is_asked_for(actions):
+    client, found = await actions(SELECTION)
+    client.answers.append({"optionIds": [], "text": "make it louder"})
+
+    outcome = await client.lsp.workspace_execute_command_async(
+        types.ExecuteCommandParams(found[2].command, found[2].arguments)
+    )
+    again = await client.lsp.workspace_execute_command_async(
+        types.ExecuteCommandParams(found[2].command, found[2].arguments)
+    )
+
+    assert (outcome["mode"], outcome["answer"]) == ("edit_mode", "explained")
+    assert [question["allowText"] for question in client.questions] == [True, True]
+    state = await client.command("state")
+    assert [turn["body"] for turn in state["messages"]] == ["make it louder"]
+    assert again == {"cancelled": True}
+
+
+async def test_a_diagnostic_can_be_explained_and_a_fix_planned_and_made(actions):
     _, found = await actions(POINT, [PROBLEM])
 
-    assert [action.title for action in found] == [
-        "Odin: Explain “undefined name 'x'”",
-        "Odin: Plan a fix for “undefined name 'x'”",
-    ]
+    assert [action.title for action in found] == ON_A_PROBLEM
 
 
 async def test_nothing_is_offered_at_a_mere_cursor(actions):
@@ -51,8 +74,8 @@ async def test_nothing_is_offered_at_a_mere_cursor(actions):
 @pytest.mark.parametrize(
     ("only", "titles"),
     [
-        (["quickfix"], ["Odin: Explain “undefined name 'x'”", "Odin: Plan a fix for “undefined name 'x'”"]),
-        (["odin"], ["Odin: Explain", "Odin: Plan…"]),
+        (["quickfix"], ON_A_PROBLEM),
+        (["odin"], ON_A_SELECTION),
         (["odin.plan"], ["Odin: Plan…"]),
         (["refactor", "source.organizeImports"], []),
     ],

@@ -4,7 +4,9 @@ import asyncio
 import json
 
 import pytest
+from lsprotocol import types
 
+from tests.e2e.conftest import ODIN, Screen
 from tests.support import wire as kit
 
 
@@ -42,8 +44,18 @@ def says(text="done"):
 
 
 def results(wire):
-    blocks = [block for block in wire.request["messages"][-1]["content"] if block["type"] == "tool_result"]
+    return results_of(wire.request)
+
+
+def results_of(request):
+    """Of the last calls."""
+    message = next(it for it in reversed(request["messages"]) if any(_is_result(block) for block in it["content"]))
+    blocks = [block for block in message["content"] if _is_result(block)]
     return [block["content"] if isinstance(block["content"], str) else block["content"][0]["text"] for block in blocks]
+
+
+def _is_result(block):
+    return isinstance(block, dict) and block["type"] == "tool_result"
 
 
 async def test_three_files_and_five_hunks_end_exactly_as_they_were_decided(screen, wire, step, files):
@@ -76,20 +88,25 @@ async def test_three_files_and_five_hunks_end_exactly_as_they_were_decided(scree
     wire.play(says())
 
     def decide(review):
-        [file] = review["files"]
-        hunks = file["hunks"]
-        accept = [{"hunkId": hunk["id"], "decision": "accept"} for hunk in hunks]
-        if file["uri"] == one.as_uri():
-            return {"decisions": [accept[0], {"hunkId": hunks[1]["id"], "decision": "reject", "reason": "gamma stays"}]}
-        if file["uri"] == two.as_uri():
-            screen.type(two, "typed ", 0, 2, 2)
-            return {"decisions": [{**accept[1], "decision": "modify", "text": "Third"}, accept[0]]}
-        return {"decisions": accept}
+        alpha, gamma, first, third, crlf = (hunk["id"] for file in review["files"] for hunk in file["hunks"])
+        screen.type(two, "typed ", 0, 2, 2)
+        return {
+            "decisions": [
+                {"hunkId": alpha, "decision": "accept"},
+                {"hunkId": gamma, "decision": "reject", "reason": "gamma stays"},
+                {"hunkId": first, "decision": "accept"},
+                {"hunkId": third, "decision": "modify", "text": "Third"},
+                {"hunkId": crlf, "decision": "accept"},
+            ]
+        }
 
     screen.decide = decide
     outcome = await screen.client.command("edit", text="change them")
 
     assert outcome["answer"] == "done"
+    assert [[file["uri"] for file in review["files"]] for review in screen.reviews] == [
+        [path.as_uri() for path in files.values()]
+    ]
     assert screen.text(one) == "alpha = 10\nbeta = 2\ngamma = 3\ndelta = 4\n"
     assert screen.text(two) == "fityped rst\nsecond\nThird\n"
     assert screen.text(three) == "crlf one\r\nCRLF TWO\r\nno end"
@@ -173,3 +190,83 @@ async def test_cancelling_takes_the_review_away_and_changes_nothing(screen, wire
     assert outcome["receipts"][0]["state"] == "rejected"
     assert (await screen.client.command("review.list"))["proposals"] == []
     assert screen.text(one) == one.read_text()
+
+
+@pytest.fixture
+async def screen_that(start, anthropic):
+    """A screen with settings of its own, in an editor that saves what it is asked to, in capital letters."""
+
+    async def screen_that(**review):
+        edits = types.WorkspaceEditClientCapabilities(document_changes=True)
+        client = await start(
+            odin={**ODIN, "review": True, "save": True},
+            workspace=types.WorkspaceClientCapabilities(apply_edit=True, workspace_edit=edits),
+            options={"settings": {"review": review}},
+            **anthropic,
+        )
+        return Screen(client)
+
+    return screen_that
+
+
+async def test_at_the_end_of_a_turn_everything_is_reviewed_at_once(screen_that, wire, step, files):
+    screen = await screen_that(policy="end", save="never")
+    one, two = files["one.py"], files["two.py"]
+    screen.open(one, two)
+    step(*(("Read", {"file_path": str(path)}) for path in (one, two)))
+    step(("EditTool", {"file_path": str(one), "old_string": "alpha = 1", "new_string": "alpha = 10"}))
+    step(
+        ("Read", {"file_path": str(one)}),
+        ("Grep", {"pattern": "alpha", "path": str(one.parent), "output_mode": "content"}),
+        ("EditTool", {"file_path": str(two), "old_string": "second", "new_string": "SECOND"}),
+        ("EditTool", {"file_path": str(one), "old_string": "alpha = 10", "new_string": "alpha = 11"}),
+    )
+    wire.play(says("first try"), says("I see"))
+
+    def decide(review):
+        decisions = [
+            {"hunkId": hunk["id"], "decision": "reject" if "SECOND" in hunk["newText"] else "accept", "reason": "no"}
+            for file in review["files"]
+            for hunk in file["hunks"]
+        ]
+        return {"decisions": decisions}
+
+    screen.decide = decide
+    outcome = await screen.client.command("edit", text="change them")
+
+    assert len(screen.reviews) == 1
+    assert [hunk["newText"] for file in screen.reviews[0]["files"] for hunk in file["hunks"]] == ["1", "SECOND"]
+    read, found, *_ = results_of(wire.sent[-2].body)
+    assert "     1\talpha = 10\n" in read
+    assert "your own edits, which the user has not reviewed yet, are shown" in read
+    assert "alpha = 10" in found
+    assert outcome["answer"] == "I see"
+    told = str(wire.request["messages"][-1]["content"])
+    assert "one.py: The user accepted the edit." in told
+    assert "- rejected: no; do not make the same edit again" in told
+    assert screen.text(one).startswith("alpha = 11\n")
+    assert screen.text(two) == two.read_text()
+
+
+async def test_what_was_changed_is_saved_and_the_formatter_is_told_of(screen_that, wire, step, files):
+    screen = await screen_that(policy="auto")
+    one, two = files["one.py"], files["two.py"]
+    screen.open(one, two)
+    screen.type(two, "mine ", 0)
+    saves = screen.saves(formatting=str.upper)
+    step(*(("Read", {"file_path": str(path)}) for path in (one, two)))
+    step(
+        ("EditTool", {"file_path": str(one), "old_string": "alpha = 1", "new_string": "alpha = 9"}),
+        ("EditTool", {"file_path": str(two), "old_string": "third", "new_string": "THIRD"}),
+    )
+    wire.play(says(), says("again"))
+
+    await screen.client.command("edit", text="go")
+    await screen.client.command("edit", text="and now?")
+
+    assert saves == [[one.as_uri()]]
+    assert one.read_text() == "ALPHA = 9\nBETA = 2\nGAMMA = 3\nDELTA = 4\n"
+    assert two.read_text() == "first\nsecond\nthird\n"
+    told = str(wire.request["messages"][-2]["content"]) + str(wire.request["messages"][-1]["content"])
+    assert "the editor's formatter changed it" in told
+    assert "ALPHA = 9" in told

@@ -10,20 +10,16 @@ from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.prompt import Instructions, Prompt
 from odin_lsp.agent.turn import Progress, UserMessage
-from odin_lsp.config import Limits, ReviewSettings, Timeouts
+from odin_lsp.config import Limits
 from odin_lsp.errors import ModelError
 from odin_lsp.messages import user
-from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.permissions.rules import Effect
-from odin_lsp.review.desk import ReviewDesk, TurnReview
-from odin_lsp.review.undo import UndoLog
 from odin_lsp.sessions.session import Session
-from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
+from odin_lsp.tools.base import Params, Tool, ToolOutput
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
-from odin_lsp.workspace.search import Search
-from odin_lsp.workspace.shown import Shown
+from tests.support.context import tool_context
 
 
 class AnyParams(Params):
@@ -60,20 +56,7 @@ def take(tmp_path):
     async def take(model):
         runs: list[str] = []
         files = Files([tmp_path], Buffers(), FileCache())
-        context = ToolContext(
-            files=files,
-            search=Search(files),
-            editor=None,
-            mode="edit_mode",
-            session_id="s",
-            emit=lambda event: None,
-            shown=Shown(),
-            outside=OutsideGate(None),
-            desk=ReviewDesk(
-                files, None, lambda: (ReviewSettings(), Timeouts()), lambda path: "", UndoLog(lambda: tmp_path)
-            ),
-            turn=TurnReview("t", lambda event: None),
-        )
+        context = tool_context(files, None, tmp_path, mode="edit_mode")
         session = Session(tmp_path)
         session.problem = "not written in this test"
         session.append(user("go"))

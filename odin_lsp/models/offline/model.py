@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from odin_lsp.messages import Message, Text, ToolCall
 from odin_lsp.models.base import CallReady, Connection, Reply, Request, StreamEvent, TextDelta
 from odin_lsp.models.offline import edits, search
+from odin_lsp.models.offline.answers import page
 from odin_lsp.models.offline.turn import Call, Move, Turn, read_turn
 
 
@@ -42,10 +43,22 @@ class OfflineModel:
 def _decide(turn: Turn) -> Move:
     if turn.mode != "edit_mode":
         return search.question(turn)
+    if _INIT_TOOL in turn.prompt and (move := _initialise(turn)):
+        return move
     if edit := edits.parse(turn.prompt):
         return edits.carry_out(edit, turn)
     move = search.question(turn)
     return f"{edits.ONLY_LITERAL}\n\n{move}" if isinstance(move, str) else move
+
+
+_INIT_TOOL = "InitTool"
+
+
+def _initialise(turn: Turn) -> Move | None:
+    """`odin.init` asks for the tool by its name."""
+    if not (tried := turn.results(_INIT_TOOL)):
+        return turn.offered([Call(_INIT_TOOL, {})]) or None
+    return page(f"Asked to write ODIN.md. {_INIT_TOOL} said: {tried[0].result.content.partition(chr(10))[0]}")
 
 
 def _with_ids(calls: tuple[Call, ...], request: Request) -> tuple[ToolCall, ...]:

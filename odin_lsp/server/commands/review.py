@@ -42,7 +42,7 @@ async def list_pending(server: "OdinServer", _params: wire.ReviewListParams, _: 
 
 @command("odin.undoTurn", wire.UndoParams)
 async def undo_turn(server: "OdinServer", params: wire.UndoParams, _: Token) -> dict[str, Any]:
-    restored, kept = await server.core.desk.undo(params.turn_id)
+    restored, kept = await server.core.undo(params.turn_id)
     kept_files = tuple(wire.KeptFile(path.as_uri(), reason) for path, reason in kept)
     return to_wire(wire.Undone(tuple(path.as_uri() for path in restored), kept_files))
 

@@ -1,15 +1,28 @@
 """`odin.ask`, `odin.plan`, `odin.edit` are turns: the answer is the outcome. The others look at or steer them."""
 
+import uuid
 from typing import TYPE_CHECKING, Any
 
+from odin_lsp.agent.prompt import prompt_text
 from odin_lsp.errors import RequestError
-from odin_lsp.modes import Mode
+from odin_lsp.modes import MODES, Mode
+from odin_lsp.ports import Option, Question
 from odin_lsp.server import wire
 from odin_lsp.server.commands.base import Token, command
 from odin_lsp.values import to_wire
 
 if TYPE_CHECKING:
     from odin_lsp.server.server import OdinServer
+
+WISHES = {
+    "plan": ("Plan an improvement of the selected code.", "Plan tests for the selected code."),
+    "edit": (
+        "Fix what is wrong in the selected code.",
+        "Simplify the selected code.",
+        "Handle errors in the selected code.",
+    ),
+}
+"""What can be said without typing."""
 
 
 @command("odin.ask", wire.MessageParams)
@@ -25,6 +38,32 @@ async def plan(server: "OdinServer", params: wire.MessageParams, token: Token) -
 @command("odin.edit", wire.MessageParams)
 async def edit(server: "OdinServer", params: wire.MessageParams, token: Token) -> dict[str, Any]:
     return await _take(server, "edit_mode", params, token)
+
+
+@command("odin.init", wire.InitParams)
+async def init(server: "OdinServer", params: wire.InitParams, token: Token) -> dict[str, Any]:
+    """Write the project's ODIN.md."""
+    message = wire.MessageParams(text=prompt_text("init"), turn_id=params.turn_id)
+    return await _take(server, "edit_mode", message, token)
+
+
+@command("odin.prompt", wire.PromptParams)
+async def prompt(server: "OdinServer", params: wire.PromptParams, token: Token) -> dict[str, Any]:
+    """Ask the user what to do with the context, then do it. A client that knows only buttons shows some wishes."""
+    question = Question(
+        question_id=uuid.uuid4().hex,
+        kind="question",
+        title=f"What should Odin {params.mode}?",
+        options=tuple(Option(str(index), wish) for index, wish in enumerate(WISHES[params.mode])),
+        allow_text=True,
+    )
+    answer = await server.editor.ask(question)
+    chosen = [question.options[int(it)].label for it in answer.option_ids] if answer else []
+    text = " ".join(filter(None, [*chosen, answer.text if answer else None]))
+    if not text:
+        return to_wire(wire.Cancelled(True))
+    message = wire.MessageParams(text=text, turn_id=params.turn_id, context=params.context)
+    return await _take(server, MODES[params.mode], message, token)
 
 
 @command("odin.cancel", wire.CancelParams)

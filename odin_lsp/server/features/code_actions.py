@@ -1,4 +1,4 @@
-"""Explain and Plan on a selection or a diagnostic, Accept and Reject on a pending hunk: never preferred, only if asked
+"""What Odin can do with a selection or a diagnostic, Accept and Reject on a pending hunk: never preferred, only if asked
 for their kind."""
 
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 SELECTION = "odin"
 PROBLEM = "quickfix.odin"
 MAX_PROBLEMS = 10
+DOCUMENT = "Document the selected code as this project documents its code. Change nothing but documentation and comments."
+TESTS = "Write tests for the selected code, where and how this project keeps its tests."
 
 
 def register(server: "OdinServer") -> None:
@@ -53,16 +55,23 @@ def _actions(params: types.CodeActionParams) -> list[types.CodeAction]:
                 about,
                 around,
             ),
+            _action(f"Odin: Fix “{title}”", PROBLEM, "odin.edit", f"Fix: {problem.message}", about, around),
         ]
     if selection.start != selection.end:
         about = {"kind": "selection", "uri": uri, "range": _range(selection)}
         actions += [
             _action("Odin: Explain", f"{SELECTION}.explain", "odin.ask", "Explain the selected code.", about),
-            _action(
-                "Odin: Plan…", f"{SELECTION}.plan", "odin.plan", "Plan an improvement of the selected code.", about
-            ),
+            _asking("Odin: Plan…", f"{SELECTION}.plan", "plan", about),
+            _asking("Odin: Edit…", f"{SELECTION}.edit", "edit", about),
+            _action("Odin: Document", f"{SELECTION}.document", "odin.edit", DOCUMENT, about),
+            _action("Odin: Write tests", f"{SELECTION}.tests", "odin.edit", TESTS, about),
         ]
     return actions
+
+
+def _asking(title: str, kind: str, mode: str, about: dict[str, Any]) -> types.CodeAction:
+    argument = {"mode": mode, "context": [about]}
+    return types.CodeAction(title, kind=kind, command=types.Command(title, "odin.prompt", arguments=[argument]))
 
 
 def _action(title: str, kind: str, command: str, text: str, *context: dict[str, Any]) -> types.CodeAction:

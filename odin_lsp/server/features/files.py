@@ -67,15 +67,8 @@ def changed(server: "OdinServer", paths: set[Path]) -> None:
         server.configure()
         server.report_config_problems()
     stale = [it.uri for it in server.buffers if it.path in paths and not it.unsaved and moved(it)]
-    if stale and server.abilities.reload:
-        server.background(_reload(server, stale))
-
-
-async def _reload(server: "OdinServer", uris: list[str]) -> None:
-    try:
-        await server.rpc.ask_client("odin/reload", {"uris": uris}, server.client_timeout)
-    except (ClientError, TimeoutError):
-        return
+    if stale:
+        server.background(server.editor.reload(tuple(stale)))
 
 
 def _folders(server: "OdinServer") -> set[Path]:

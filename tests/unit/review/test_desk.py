@@ -8,14 +8,15 @@ from odin_lsp.config import ReviewSettings, Timeouts
 from odin_lsp.events import ReviewChanged, ReviewClosed, ReviewOpened
 from odin_lsp.ports import Decision, ReviewAnswer
 from odin_lsp.review.desk import ReviewDesk, TurnReview
-from odin_lsp.review.proposals import edit_of, operation_of, propose
-from odin_lsp.review.undo import UndoLog
+from odin_lsp.review.proposals import Proposal, Wish, edit_of, operation_of
+from odin_lsp.review.undo import UndoLog, take_back
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.text import Change, Position
 
 OLD = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
+WISH = Wish("call", "because")
 NEW = OLD.replace("two", "TWO").replace("five", "FIVE").replace("eight", "EIGHT")
 
 
@@ -121,7 +122,7 @@ def desk(editor, settings, undo_folder):
         editor.files,
         editor,
         lambda: (settings["policy"], settings["timeouts"]),
-        lambda path: settings["protection"],
+        lambda paths, old, new: (settings["protection"], bool(settings["protection"])),
         UndoLog(lambda: undo_folder),
     )
 
@@ -144,8 +145,9 @@ def turn(events):
 @pytest.fixture
 def submit(desk, turn, path):
     async def submit(new=NEW):
-        proposal = propose("t", "because", [edit_of(path, OLD, new)])
-        return [(it.state, it.text or it.reason) for it in await desk.submit(proposal, turn)]
+        proposal = Proposal("t", [edit_of(path, OLD, new, WISH)], "because")
+        await desk.submit(proposal, turn)
+        return [(it.state, it.text or it.reason) for it in proposal.hunks]
 
     return submit
 
@@ -301,48 +303,43 @@ async def test_events_tell_when_a_review_opens_and_closes(editor, submit, events
 async def test_a_create_that_cannot_be_seen_is_not_accepted(editor, desk, turn, tmp_path):
     editor.answers = accept_all
     editor.lie = "says yes and does nothing"
-    [receipt] = await desk.submit(propose("t", "new", [operation_of(tmp_path / "new.txt", "create", "hi\n")]), turn)
+    await desk.submit(Proposal("t", [operation_of(tmp_path / "new.txt", "create", "hi\n")]), turn)
+    [receipt] = turn.receipts
 
     assert (receipt.state, receipt.reason) == ("superseded", NOT_SEEN)
 
 
-async def test_a_turn_is_taken_back_as_a_whole_also_by_the_next_process(
-    editor, submit, desk, settings, undo_folder, path
-):
+async def test_a_turn_is_taken_back_as_a_whole_also_by_the_next_process(editor, submit, desk, undo_folder, path):
     editor.answers = accept_all
     await submit(OLD.replace("two", "TWO"))
     editor.files.buffers.close(path.as_uri())
     editor.open(editor_text := OLD.replace("two", "TWO"))
-    later = ReviewDesk(
-        editor.files,
-        editor,
-        lambda: (settings["policy"], settings["timeouts"]),
-        lambda path: "",
-        UndoLog(lambda: undo_folder),
-    )
 
     assert editor.text == editor_text
-    assert await later.undo(None) == ([path], [])
+    assert await take_back(UndoLog(lambda: undo_folder), None, desk.applier) == ([path], [])
     assert editor.text == OLD
-    assert await later.undo(None) == ([], [])
+    assert await take_back(UndoLog(lambda: undo_folder), None, desk.applier) == ([], [])
 
 
-async def test_what_the_user_has_edited_since_is_not_taken_back(editor, submit, desk, path):
+async def test_what_the_user_has_edited_since_is_not_taken_back(editor, submit, desk, path, undo_folder):
     editor.answers = accept_all
     await submit(OLD.replace("two", "TWO"))
     editor.type("more ", 4)
 
-    assert await desk.undo("t") == ([], [(path, "it has been changed since")])
+    assert await take_back(UndoLog(lambda: undo_folder), "t", desk.applier) == (
+        [],
+        [(path, "it has been changed since")],
+    )
     assert "more " in editor.text
     assert "TWO" in editor.text
 
 
-async def test_several_edits_of_one_turn_are_one_step_back(editor, desk, turn, path):
+async def test_several_edits_of_one_turn_are_one_step_back(editor, desk, turn, path, undo_folder):
     editor.answers = accept_all
     for old, new in (("two", "TWO"), ("five", "FIVE")):
-        await desk.submit(propose("t", "x", [edit_of(path, editor.text, editor.text.replace(old, new))]), turn)
+        await desk.submit(Proposal("t", [edit_of(path, editor.text, editor.text.replace(old, new))]), turn)
 
-    assert await desk.undo("t") == ([path], [])
+    assert await take_back(UndoLog(lambda: undo_folder), "t", desk.applier) == ([path], [])
     assert editor.text == OLD
 
 

@@ -1,9 +1,9 @@
 """Hunks against plain text: whatever is applied, moved or left out, nothing else changes."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from odin_lsp.review.hunks import Hunk, Typed, apply, hunks_between, overlap, rebased, typed_between, unified
+from odin_lsp.review.hunks import Hunk, Typed, apply, compose, hunks_between, overlap, rebased, typed_between, unified
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\r\n", "é😀\n", "\r", "  x\n", "y"]), max_size=12).map("".join)
 
@@ -81,3 +81,15 @@ def test_a_diff_counts_and_says_when_the_last_line_has_no_end():
     assert (diff.added, diff.removed) == (1, 1)
     no_end = "\\ No newline at end of file\n"
     assert diff.text == f"--- a/x.txt\n+++ b/x.txt\n@@ -1,2 +1,2 @@\n a\n-b\n{no_end}+c\n{no_end}"
+
+
+@given(LINES, LINES, LINES)
+@example("a\nb\n", "a\nX\nb\n", "a\nb\n")
+def test_two_steps_composed_are_one_step(old, between, new):
+    first, second = hunks_between(old, between), hunks_between(between, new)
+
+    composed = compose(old, first, second)
+
+    assert apply(old, [it.hunk for it in composed]) == new
+    assert not overlap([it.hunk for it in composed])
+    assert all(it.hunk == first[it.first[0]] for it in composed if not it.second and len(it.first) == 1)

@@ -1,15 +1,10 @@
 import pytest
 
-from odin_lsp.config import ReviewSettings, Timeouts
-from odin_lsp.permissions.outside import OutsideGate
-from odin_lsp.review.desk import ReviewDesk, TurnReview
-from odin_lsp.review.undo import UndoLog
-from odin_lsp.tools.base import ToolContext, all_tools
+from odin_lsp.tools.base import all_tools
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
-from odin_lsp.workspace.search import Search
-from odin_lsp.workspace.shown import Shown
+from tests.support.context import tool_context
 
 
 @pytest.fixture
@@ -29,19 +24,7 @@ def root(tmp_path):
 @pytest.fixture
 def context(root, person):
     files = Files([root], Buffers(), FileCache())
-    events = []
-    return ToolContext(
-        files=files,
-        search=Search(files),
-        editor=person,
-        mode="ask_mode",
-        session_id="s",
-        emit=events.append,
-        shown=Shown(),
-        outside=OutsideGate(person),
-        desk=ReviewDesk(files, person, lambda: (ReviewSettings(), Timeouts()), lambda path: "", UndoLog(lambda: root)),
-        turn=TurnReview("t", lambda event: None),
-    )
+    return tool_context(files, person, root)
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ async def test_ls_marks_what_is_cached(use, root):
 
 @pytest.mark.parametrize(
     ("path", "problem"),
-    [("src", "not an absolute path"), ("{root}/notes.md", "is a file"), ("{root}/x", "cannot be listed")],
+    [("src", "not an absolute path"), ("{root}/notes.md", "is a file"), ("{root}/x", "does not exist")],
 )
 async def test_ls_says_what_is_wrong(use, root, path, problem):
     with pytest.raises(ToolError, match=problem):

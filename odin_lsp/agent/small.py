@@ -1,0 +1,34 @@
+"""The small model, for what is not worth the planner's: one question, one answer, on the turn's account."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import cast
+
+from odin_lsp.agent.turn import Progress
+from odin_lsp.errors import ModelError
+from odin_lsp.events import Emit, UsageChanged
+from odin_lsp.messages import user
+from odin_lsp.models.base import Model, Reply, Request, StreamEvent
+from odin_lsp.tools.base import SmallModel
+
+MAX_TOKENS = 4096
+
+
+def small_model(model: Model, progress: Progress, emit: Emit) -> SmallModel | None:
+    """`None` if the model is none that reads."""
+    if model.ref.startswith("offline/"):
+        return None
+
+    async def ask(instructions: str, text: str) -> str:
+        request = Request((instructions,), (user(text),), max_tokens=MAX_TOKENS)
+        async with aclosing(cast("AsyncGenerator[StreamEvent]", model.stream(request))) as events:
+            async for event in events:
+                if isinstance(event, Reply):
+                    progress.usage = progress.usage.plus(replace(event.usage, context_tokens=0, context_limit=0))
+                    emit(UsageChanged(progress.usage))
+                    if event.message.text.strip():
+                        return event.message.text
+        raise ModelError(f"{model.ref} gave no answer")
+
+    return ask

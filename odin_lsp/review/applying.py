@@ -1,0 +1,150 @@
+"""Accepted hunks, carried out by the editor and looked at afterwards.
+
+What an editor answers is not what happened: a hunk counts as accepted only if it can be seen in the document.
+"""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from odin_lsp.config import Timeouts
+from odin_lsp.errors import ToolError
+from odin_lsp.ports import Editor, FileChange, Position, Range, TextReplacement
+from odin_lsp.review.hunks import Hunk, apply, hunks_between
+from odin_lsp.review.proposals import FileProposal
+from odin_lsp.workspace.buffers import Buffer
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.text import position_at
+
+NOT_SEEN = "the edit cannot be seen in the document"
+POLL_SECONDS = 0.05
+
+
+class Applier:
+    def __init__(self, files: Files, editor: Editor, timeouts: Callable[[], Timeouts]) -> None:
+        self._files = files
+        self._editor = editor
+        self._timeouts = timeouts
+        self._busy: set[Path] = set()
+        self.stirred = asyncio.Event()
+        """Set when a document changes."""
+        files.buffers.watchers.append(self._stir)
+
+    def is_busy(self, path: Path) -> bool:
+        """What happens to this file now is Odin's own doing."""
+        return path in self._busy
+
+    async def apply(self, file: FileProposal) -> bool:
+        """Have the editor carry out what was chosen; whether anything was done."""
+        if file.operation == "edit":
+            self.catch_up(file)
+        if not file.chosen:
+            return False
+        expected = apply(file.base, [it.result for it in file.chosen]) if file.operation == "edit" else None
+        if expected is not None and expected == self.text(file.path):
+            return False  # the editor has done it, in its preview
+        self._busy.add(file.path)
+        try:
+            problem = await self._editor.apply(self._change(file))
+            await self._settled(file, expected, patient=problem is None)
+        finally:
+            self._busy.discard(file.path)
+        self._check(file, expected, problem)
+        return bool(file.chosen)
+
+    def catch_up(self, file: FileProposal) -> None:
+        """The file may have changed where nobody tells of it: on disk, in another program."""
+        text = self.text(file.path)
+        if text is not None:
+            file.follow(text)
+            return
+        for it in file.chosen:
+            it.state, it.text, it.reason = "superseded", None, "the file is gone"
+
+    def text(self, path: Path) -> str | None:
+        """What is on the screen, or on disk if it is not open."""
+        try:
+            return self._files.read(path).text
+        except ToolError:
+            return None
+
+    def range(self, text: str, start: int, end: int) -> Range:
+        first, last = (position_at(text, at, self._files.buffers.encoding) for at in (start, end))
+        return Range(Position(first.line, first.character), Position(last.line, last.character))
+
+    async def _settled(self, file: FileProposal, expected: str | None, *, patient: bool) -> None:
+        """Wait until the change can be seen: some editors answer before they tell of it."""
+        client = self._timeouts().client
+        try:
+            async with asyncio.timeout(client if patient else min(0.5, client)):
+                while not self._is_done(file, expected):
+                    self.stirred.clear()
+                    try:
+                        async with asyncio.timeout(POLL_SECONDS):
+                            await self.stirred.wait()
+                    except TimeoutError:
+                        continue
+        except TimeoutError:
+            return
+
+    def _is_done(self, file: FileProposal, expected: str | None) -> bool:
+        match file.operation:
+            case "edit":
+                return self.text(file.path) == expected
+            case "create":
+                return self.text(file.path) == file.chosen[0].result.new
+            case "delete":
+                return not file.path.exists()
+            case "rename":
+                return not file.path.exists() and file.new_path is not None and file.new_path.exists()
+
+    def _check(self, file: FileProposal, expected: str | None, problem: str | None) -> None:
+        """What is in the document now decides, hunk by hunk."""
+        if self._is_done(file, expected):
+            return
+        reason = f"{NOT_SEEN} ({problem})" if problem else NOT_SEEN
+        seen = _seen(file, expected, self.text(file.path)) if expected is not None else set[str]()
+        for it in file.chosen:
+            if it.id not in seen:
+                it.state, it.text, it.reason = "superseded", None, reason
+
+    def _change(self, file: FileProposal) -> FileChange:
+        buffer = self._files.buffers.of_path(file.path)
+        edits = tuple(
+            TextReplacement(self.range(file.base, it.hunk.start, it.hunk.end), it.result.new)
+            for it in file.chosen
+            if file.operation in ("edit", "create")
+        )
+        return FileChange(
+            uri=buffer.uri if buffer else file.path.as_uri(),
+            version=buffer.version if buffer else None,
+            operation=file.operation,
+            edits=edits,
+            new_uri=file.new_path.as_uri() if file.new_path else None,
+            recursive=file.recursive,
+        )
+
+    def _stir(self, _: Buffer) -> None:
+        self.stirred.set()
+
+
+def _seen(file: FileProposal, expected: str, text: str | None) -> set[str]:
+    """Which of the chosen hunks stand in the text: those that nothing has kept from being as expected."""
+    if text is None:
+        return set()
+    differences = hunks_between(expected, text)
+    found: set[str] = set()
+    shift = 0
+    for it in sorted(file.chosen, key=lambda it: it.hunk.start):
+        start = it.hunk.start + shift
+        end = start + len(it.result.new)
+        shift += len(it.result.new) - len(it.hunk.old)
+        if not any(_disturbs(difference, start, end) for difference in differences):
+            found.add(it.id)
+    return found
+
+
+def _disturbs(difference: Hunk, start: int, end: int) -> bool:
+    if start == end:
+        return difference.start <= start <= difference.end
+    return difference.start < end and difference.end > start

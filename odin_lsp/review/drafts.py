@@ -1,0 +1,131 @@
+"""What a turn wants to change, gathered until it is reviewed as one set: the calls of a step, or those of a turn."""
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from odin_lsp.ports import Receipt
+from odin_lsp.review.desk import ReviewDesk, TurnReview, receipt_of
+from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal
+from odin_lsp.workspace.shown import Shown
+from odin_lsp.workspace.text import split_lines
+
+
+@dataclass(frozen=True, slots=True)
+class FileReceipts:
+    """What became of the edits of one file."""
+
+    file: FileProposal
+    receipts: tuple[Receipt, ...]
+
+
+@dataclass(slots=True)
+class Draft:
+    """One turn's. With the policy `end` it is reviewed once, and until then is what the model reads of these files."""
+
+    desk: ReviewDesk
+    turn: TurnReview
+    shown: Shown
+    reason: str = ""
+    """What the model said about the step."""
+    _proposal: Proposal | None = None
+    _believed: dict[Path, str] = field(default_factory=dict[Path, str])
+    """The texts as the model knows them."""
+    _waiting: dict[str, "asyncio.Future[list[FileReceipts]]"] = field(
+        default_factory=dict[str, "asyncio.Future[list[FileReceipts]]"]
+    )
+    _gathered: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def waits_for_end(self) -> bool:
+        return self.desk.policy == "end" and not self.turn.accept_rest
+
+    @property
+    def is_empty(self) -> bool:
+        return self._proposal is None
+
+    @property
+    def texts(self) -> dict[Path, str]:
+        """The files that would have another text, with that text."""
+        files = self._proposal.files if self._proposal else ()
+        return {it.path: it.proposed for it in files if it.operation in ("edit", "create")}
+
+    async def propose(self, file: FileProposal, call_id: str) -> list[FileReceipts] | None:
+        """Add one call's change. What became of it, once that is known; `None`: that is decided at the turn's end."""
+        self._add(file)
+        if self.waits_for_end:
+            return None
+        waiting = self._waiting.setdefault(call_id, asyncio.get_running_loop().create_future())
+        self._gathered.set()
+        return await waiting
+
+    async def gathered(self, call: "asyncio.Task[Any]") -> None:
+        """Until the call has added its change, or has ended without one."""
+        self._gathered.clear()
+        added = asyncio.create_task(self._gathered.wait())
+        try:
+            await asyncio.wait([call, added], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            added.cancel()
+
+    async def settle(self, path: Path) -> None:
+        """Have what is open for this file decided before something else happens to it."""
+        if self._proposal is not None and any(path in (it.path, it.new_path) for it in self._proposal.files):
+            await self.review()
+
+    async def review(self) -> list[FileReceipts]:
+        """Have everything decided that was gathered so far."""
+        proposal, self._proposal = self._proposal, None
+        believed, self._believed = self._believed, {}
+        waiting, self._waiting = self._waiting, {}
+        if proposal is None:
+            return []
+        proposal.reason = self.reason or proposal.reason
+        try:
+            self.desk.drafts.remove(proposal)
+            await self.desk.submit(proposal, self.turn)
+        except BaseException:
+            for future in waiting.values():
+                future.cancel()
+            raise
+        for path, text in believed.items():
+            now = self.desk.applier.text(path)
+            if now is not None:
+                self.shown.follow(path, split_lines(text), split_lines(now))
+        for call_id, future in waiting.items():
+            future.set_result(_told(proposal, call_id))
+        return _told(proposal)
+
+    def drop(self) -> None:
+        """The turn is over: what was not reviewed is not made."""
+        if self._proposal is not None:
+            self.desk.drafts.remove(self._proposal)
+        self._proposal = None
+
+    def _add(self, file: FileProposal) -> None:
+        if self._proposal is None:
+            self._proposal = Proposal(self.turn.turn_id, [])
+            self.desk.drafts.append(self._proposal)
+        known = next((it for it in self._proposal.files if it.path == file.path), None)
+        old, new = file.base, file.proposed
+        if known is None:
+            self._proposal.files.append(file)
+        else:
+            known.extend(new, file.hunks[0].wishes[0])
+        self._proposal.reason = "; ".join(dict.fromkeys(it.purpose for it in self._proposal.hunks))
+        if file.operation == "edit":
+            self.shown.follow(file.path, split_lines(old), split_lines(new))
+        self._believed[file.path] = new
+
+
+def _told(proposal: Proposal, call_id: str | None = None) -> list[FileReceipts]:
+    return [
+        FileReceipts(file, tuple(receipt_of(file, it) for it in file.hunks if _concerns(it, call_id)))
+        for file in proposal.files
+        if any(_concerns(it, call_id) for it in file.hunks)
+    ]
+
+
+def _concerns(hunk: PendingHunk, call_id: str | None) -> bool:
+    return call_id is None or any(wish.call_id == call_id for wish in hunk.wishes)

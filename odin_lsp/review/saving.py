@@ -1,0 +1,77 @@
+"""Edits land in the editor's documents. This has them saved, and tells what a formatter made of them."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from odin_lsp.events import Notice
+from odin_lsp.ports import Editor, Option, Question
+from odin_lsp.review.applying import Applier
+from odin_lsp.review.desk import TurnReview
+from odin_lsp.review.hunks import hunks_between
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.shown import Shown
+from odin_lsp.workspace.text import split_lines, whole_lines
+
+MAX_LINES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Saver:
+    """One turn's."""
+
+    files: Files
+    editor: Editor
+    applier: Applier
+    turn: TurnReview
+    shown: Shown
+    policy: Literal["touched", "ask", "never"]
+
+    async def save(self, *, at_end: bool = False) -> str:
+        """Save what the turn has touched; what the model should know of it. At the end of a turn, documents in which
+        the user had unsaved changes of their own are left to the user."""
+        unsaved = {it.path: it.uri for it in self.files.buffers if it.path in self.turn.touched and it.unsaved}
+        uris = {path: uri for path, uri in unsaved.items() if path and (self.turn.touched[path] or not at_end)}
+        if not uris or self.policy == "never" or (self.policy == "ask" and not await self._may_save(list(uris))):
+            return ""
+        before = {path: self.applier.text(path) for path in uris}
+        failed = dict(await self.editor.save(tuple(uris.values())))
+        saved = [self.files.shown(path) for path, uri in uris.items() if uri not in failed and not self._unsaved(path)]
+        if saved:
+            self.turn.emit(Notice("info", f"saved {', '.join(saved)}"))
+        parts = [f"{uri} could not be saved: {reason}" for uri, reason in failed.items()]
+        for path, text in before.items():
+            now = self.applier.text(path)
+            if text is not None and now is not None and now != text:
+                self.shown.follow(path, split_lines(text), split_lines(now))
+                parts.append(f"When {path} was saved, the editor's formatter changed it:\n{_changed(text, now)}")
+        return "\n".join(parts)
+
+    def _unsaved(self, path: Path) -> bool:
+        buffer = self.files.buffers.of_path(path)
+        return buffer is not None and buffer.unsaved
+
+    async def _may_save(self, paths: Sequence[Path]) -> bool:
+        question = Question(
+            question_id=uuid.uuid4().hex,
+            kind="question",
+            title=f"Save {', '.join(self.files.shown(path) for path in paths)}?",
+            detail="Odin has changed these files in the editor.",
+            options=(Option("save", "Save"), Option("leave", "Leave unsaved")),
+        )
+        answer = await self.editor.ask(question)
+        return answer is not None and answer.option_ids == ("save",)
+
+
+def _changed(old: str, new: str) -> str:
+    """The lines that are new, numbered."""
+    lines = split_lines(new)
+    numbers: set[int] = set()
+    for hunk in hunks_between(new, old):
+        first = len(whole_lines(new[: hunk.start] + "."))
+        numbers.update(range(first, first + max(1, len(whole_lines(hunk.old)))))
+    chosen = [number for number in sorted(numbers) if number <= len(lines)]
+    shown = [f"{number:6}\t{lines[number - 1]}" for number in chosen[:MAX_LINES]]
+    return "\n".join([*shown, *([f"(and {len(chosen) - MAX_LINES} more lines)"] if len(chosen) > MAX_LINES else [])])

@@ -1,0 +1,197 @@
+"""Run a command."""
+
+import asyncio
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from odin_lsp.commands.background import BackgroundCommand, how_it_ended
+from odin_lsp.commands.session import Order, Result
+from odin_lsp.errors import PermissionDenied, ToolError
+from odin_lsp.events import BackgroundFinished, ToolProgress
+from odin_lsp.permissions.rules import Effect
+from odin_lsp.permissions.shell import CommandVerdict
+from odin_lsp.ports import Option, Question
+from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
+from odin_lsp.workspace.buffers import moved
+from odin_lsp.workspace.uris import printable
+
+MAX_TIMEOUT_MS = 600_000
+LIVE_SECONDS = 0.1
+MAX_LIVE_CHARS = 4000
+MAX_NAMED_FILES = 20
+OPTIONS = (Option("allow_once", "Allow once"), Option("deny", "Deny"))
+
+
+class ExecuteCommandParams(Params):
+    command: Annotated[str, Field(min_length=1)]
+    """A bash command line. Nobody can type into it."""
+    description: str = ""
+    """What it does, in a few words, for the user."""
+    timeout: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_MS)] | None = None
+    """Milliseconds after which it is ended. Default: 120000."""
+    cwd: str | None = None
+    """Absolute path of the folder to run in. Default: the workspace."""
+    run_in_background: bool = False
+    """Go on at once, for servers and watchers; CommandStatus shows its output and stops it."""
+
+
+class ExecuteCommand(Tool[ExecuteCommandParams]):
+    """Run a command in bash and get what it prints, stdout and stderr together, and its exit code. Each call starts a
+    shell of its own. In Ask and Plan only commands that read are run. To find or read files use Glob, Grep and Read."""
+
+    name = "ExecuteCommand"
+    effect = Effect.BLOCKING
+    params = ExecuteCommandParams
+
+    def describe(self, params: ExecuteCommandParams) -> str:
+        return params.description or f"run {printable(params.command.strip().partition(chr(10))[0])[:200]}"
+
+    async def execute(self, params: ExecuteCommandParams, context: ToolContext) -> ToolOutput:
+        order = await _ordered(params, context)
+        said = await context.saver.save()
+        context.outside.admit(context.commands.folder)
+        live = _Live(lambda text: context.emit(ToolProgress(context.call_id, text)))
+        try:
+            if params.run_in_background:
+                output = await _started(params, order, live, context)
+            else:
+                output = await _finished(params, order, live, context)
+        finally:
+            live.close()
+            changed = await _look_again(context)
+        notes = "\n".join(filter(None, (said, changed)))
+        return ToolOutput(data=f"{output.data}\n{notes}".rstrip(), description=output.description)
+
+
+async def _ordered(params: ExecuteCommandParams, context: ToolContext) -> Order:
+    """Where it would run, what the policy says of it there, and what the user says, if asked."""
+    if "\0" in params.command or any("\ud800" <= character <= "\udfff" for character in params.command):
+        raise ToolError("a command cannot contain NUL characters or text that is not valid Unicode")
+    cwd = await _folder(params, context)
+    verdict = context.commands.judge(params.command, context.mode, cwd, context.files.roots)
+    command = params.command
+    match verdict.decision:
+        case "deny":
+            raise PermissionDenied(verdict.reason)
+        case "ask":
+            await _approved(params, cwd, verdict, context)
+        case "allow":
+            command = verdict.hardened
+    return Order(command=command, cwd=cwd, roots=context.files.roots, mode=context.mode)
+
+
+async def _folder(params: ExecuteCommandParams, context: ToolContext) -> Path:
+    if params.cwd is None and not context.files.roots:
+        raise ToolError("no folder is open; open one in the editor and ask again")
+    folder = await context.reach(params.cwd) if params.cwd is not None else context.files.roots[0]
+    if not folder.is_dir():
+        raise ToolError(f"{printable(str(folder))} is not a folder")
+    return folder
+
+
+async def _approved(params: ExecuteCommandParams, cwd: Path, verdict: CommandVerdict, context: ToolContext) -> None:
+    """Ask the user; no answer is a no."""
+    shown = "\n".join(printable(line) for line in params.command.split("\n"))
+    background = params.run_in_background or verdict.background
+    detail = (verdict.reason, f"in {printable(str(cwd))}", "runs in background" if background else "", "", shown)
+    question = Question(
+        question_id=uuid.uuid4().hex,
+        kind="permission",
+        title="May Odin run this command?",
+        detail="\n".join(line for index, line in enumerate(detail) if line or index == 3),
+        command=shown,
+        cwd=printable(str(cwd)),
+        options=OPTIONS,
+        allow_text=True,
+    )
+    answer = await context.editor.ask(question)
+    if answer is None or answer.option_ids != ("allow_once",):
+        said = f": {answer.text}" if answer and answer.text else ""
+        raise PermissionDenied(f"the user did not allow this command{said}")
+
+
+async def _finished(params: ExecuteCommandParams, order: Order, live: "_Live", context: ToolContext) -> ToolOutput:
+    timeout = params.timeout / 1000 if params.timeout else context.commands.default_timeout
+    result = await context.commands.run(order, timeout, live.feed)
+    ending = f"timed out after {timeout:g} s" if result.ended.how == "timed out" else how_it_ended(result.ended)
+    text = _text(result, ending)
+    if result.ended.how != "exited":
+        raise ToolError(text)
+    return ToolOutput(data=text, description=ending)
+
+
+def _text(result: Result, ending: str) -> str:
+    printed = result.text if not result.text or result.text.endswith("\n") else f"{result.text}\n"
+    return "\n".join([f"{printed}({ending})", *result.notes])
+
+
+async def _started(params: ExecuteCommandParams, order: Order, live: "_Live", context: ToolContext) -> ToolOutput:
+    def ended(command: BackgroundCommand) -> None:
+        context.emit(_finished_event(command, context.call_id))
+
+    command = await context.commands.start(order, params.description, live.feed, ended)
+    return ToolOutput(
+        data=f"It runs in the background as {command.id}. Its output is in {command.output.path};"
+        " CommandStatus shows what is new, and stops it.",
+        description=f"started {command.id}",
+    )
+
+
+def _finished_event(command: BackgroundCommand, call_id: str) -> BackgroundFinished:
+    ended = command.ended
+    exit_code = ended.exit_code if ended else None
+    how = ended.how if ended else "stopped"
+    return BackgroundFinished(
+        call_id=call_id,
+        background_id=command.id,
+        command=printable(command.command),
+        description=command.description,
+        status=how if how in ("exited", "stopped") else "failed",
+        message="; ".join((command.status, *command.notes)),
+        log=str(command.output.path),
+        exit_code=exit_code,
+        duration_ms=round(ended.seconds * 1000) if ended else 0,
+    )
+
+
+async def _look_again(context: ToolContext) -> str:
+    """A command may have changed any file: forget what has, and have the editor show what is."""
+    changed = context.files.recheck()
+    stale = tuple(it.uri for it in context.files.buffers if it.path in changed and not it.unsaved and moved(it))
+    if stale:
+        await context.editor.reload(stale)
+    seen = [path for path in changed if context.shown.of(path) is not None]
+    if not seen:
+        return ""
+    names = ", ".join(context.files.shown(path) for path in seen[:MAX_NAMED_FILES])
+    more = f" and {len(seen) - MAX_NAMED_FILES} more" if len(seen) > MAX_NAMED_FILES else ""
+    return f"Files that you have read have changed on disk: {names}{more}."
+
+
+class _Live:
+    """What a command prints, while it does: often enough to follow, seldom enough for any editor."""
+
+    def __init__(self, send: Callable[[str], None]) -> None:
+        self._send = send
+        self._held = ""
+        self._timer: asyncio.TimerHandle | None = None
+
+    def feed(self, text: str) -> None:
+        self._held = (self._held + text)[-MAX_LIVE_CHARS:]
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(LIVE_SECONDS, self._flush)
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._flush()
+
+    def _flush(self) -> None:
+        self._timer = None
+        if self._held:
+            self._send(self._held)
+            self._held = ""

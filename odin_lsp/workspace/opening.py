@@ -1,0 +1,180 @@
+"""Open exactly what was decided on. Every path must be canonical: its folders are opened one by one, and a link among
+them is one that came in between.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from odin_lsp.errors import PermissionDenied, ToolError
+from odin_lsp.workspace.uris import printable
+
+_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+IN_PROC = Path("/proc/self/fd").is_dir()
+DESCRIPTORS = "/proc/self/fd" if IN_PROC else "/dev/fd"
+CLOCK_TICK_NS = 20_000_000
+"""Times of files come from a clock that may be this much behind."""
+KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+@contextmanager
+def opened_file(path: Path) -> Generator[tuple[BinaryIO, os.stat_result]]:
+    """The regular file at exactly this path. What is none is not opened: a pipe may never answer, a device may act."""
+    with _explained(path), opened_folder(path.parent) as folder:
+        mode = _mode(path, folder)
+        if stat.S_ISDIR(mode):
+            raise ToolError(f"{_shown(path)} is a folder; list it with LS")
+        descriptor = os.open(path.name, _FILE, dir_fd=folder)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise PermissionDenied(f"{_shown(path)} was exchanged while it was opened")
+        yield file, status
+
+
+@contextmanager
+def opened_place(path: Path) -> Generator[tuple[int, bool]]:
+    """A descriptor of the file or folder at exactly this path, and whether it is a folder."""
+    with ExitStack() as stack:
+        if is_folder(path):
+            with _explained(path):
+                folder = stack.enter_context(opened_folder(path))
+            yield folder, True
+        else:
+            file, _ = stack.enter_context(opened_file(path))
+            yield file.fileno(), False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether it is a folder and not a file; what is neither is an error."""
+    with _explained(path), opened_folder(path.parent) as folder:
+        return stat.S_ISDIR(_mode(path, folder))
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is a regular file at exactly this path."""
+    try:
+        return not is_folder(path)
+    except ToolError:
+        return False
+
+
+def entries(path: Path, most: int) -> list[tuple[str, bool]]:
+    """Names in exactly this folder, sorted, and whether they are folders; not more than `most` of them."""
+    if not is_folder(path):
+        raise ToolError(f"{_shown(path)} is a file; use Read")
+    with _explained(path), opened_folder(path) as folder:
+        readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+        try:
+            with os.scandir(readable) as scan:
+                return sorted((it.name, it.is_dir(follow_symlinks=False)) for it in islice(scan, most))
+        finally:
+            os.close(readable)
+
+
+def as_cwd(folder: int, path: Path) -> str:
+    """How a process can be started in an open folder, whatever has become of its path."""
+    return f"{DESCRIPTORS}/{folder}" if IN_PROC else str(path)
+
+
+def exchanged(files: Iterable[Path], below: Path, folder: int, since_ns: int) -> set[Path]:
+    """Those of the files that need not be what a process, started `as_cwd`, has found under these names.
+
+    What is moved away and back again has a new change time, which nobody can set. It is looked at from the files up:
+    where a folder is exchanged meanwhile, it is seen after all that was seen through it."""
+
+    def is_steady(name: str, kind: int) -> bool:
+        try:
+            status = os.lstat(name, dir_fd=folder)
+        except OSError:
+            return False
+        return stat.S_IFMT(status.st_mode) == kind and status.st_ctime_ns < since_ns - CLOCK_TICK_NS
+
+    start = len(str(below).rstrip("/")) + 1
+    names = {str(file)[start:]: file for file in files}
+    moved = {name for name in names if not is_steady(name, stat.S_IFREG)}
+    folders = {it for name in {_outer(name) for name in names} for it in _ways(name)} - {""}
+    moved |= {it for it in sorted(folders, key=lambda it: -it.count("/")) if not is_steady(it, stat.S_IFDIR)}
+    if not IN_PROC and not _is_still(below, folder, since_ns):
+        moved.add("")
+    return {file for name, file in names.items() if not moved.isdisjoint(_ways(name))} if moved else set()
+
+
+def _ways(name: str) -> Iterator[str]:
+    """A relative name and the folders on the way to it."""
+    while name:
+        yield name
+        name = _outer(name)
+    yield ""
+
+
+def _outer(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+def _is_still(path: Path, folder: int, since_ns: int) -> bool:
+    status = os.fstat(folder)
+    try:
+        return os.path.samestat(os.lstat(path), status) and status.st_ctime_ns < since_ns - CLOCK_TICK_NS
+    except OSError:
+        return False
+
+
+@contextmanager
+def opened_folder(path: Path, *, make: bool = False) -> Generator[int]:
+    """A descriptor of exactly this folder, for use as `dir_fd`; an OSError where there is none."""
+    descriptor = os.open(path.anchor, _FOLDER)
+    try:
+        for name in path.parts[1:]:
+            outer, descriptor = descriptor, _inner(name, descriptor, make=make)
+            os.close(outer)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _inner(name: str, folder: int, *, make: bool) -> int:
+    try:
+        return os.open(name, _FOLDER, dir_fd=folder)
+    except FileNotFoundError:
+        if not make:
+            raise
+    with suppress(FileExistsError):
+        os.mkdir(name, dir_fd=folder)
+    return os.open(name, _FOLDER, dir_fd=folder)
+
+
+def _mode(path: Path, folder: int) -> int:
+    mode = os.lstat(path.name or ".", dir_fd=folder).st_mode
+    if stat.S_ISLNK(mode):
+        raise PermissionDenied(f"{_shown(path)} was exchanged for a link while it was opened")
+    if kind := KINDS.get(stat.S_IFMT(mode)):
+        raise ToolError(f"{_shown(path)} is {kind}, neither a file nor a folder")
+    return mode
+
+
+@contextmanager
+def _explained(path: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        match error.errno:
+            case errno.ENOENT | errno.ENOTDIR | errno.ELOOP:
+                raise ToolError(f"{_shown(path)} does not exist") from None
+            case _:
+                raise ToolError(f"{_shown(path)} cannot be opened: {error.strerror}") from None
+
+
+def _shown(path: Path) -> str:
+    return printable(str(path))
