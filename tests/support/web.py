@@ -15,6 +15,7 @@ class Connection:
     line: str
     headers: dict[str, str]
     server_name: str | None
+    reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
     @property
@@ -25,9 +26,9 @@ class Connection:
         self.writer.write(data)
         await self.writer.drain()
 
-    async def closed(self) -> None:
-        """Until the client has hung up, however long it takes."""
-        await self.writer.wait_closed()
+    async def hung_up(self) -> None:
+        """Until the client has, however long it takes."""
+        await self.reader.read()
 
 
 @dataclass
@@ -60,7 +61,7 @@ class Host:
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
             headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
             name = self._names[-1] if self._names else None
-            connection = Connection(head[0], headers, name, writer)
+            connection = Connection(head[0], headers, name, reader, writer)
             self.requests.append(connection)
             await self.pages.get(connection.path, self.pages.get("*", missing))(connection)
         except (ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
