@@ -86,6 +86,7 @@ def connect(name: str, connection: Connection) -> Model:
         timeout=connection.network.timeout,
         max_retries=0,
         http_client=http_client(connection.network),
+        open_telemetry={"traces": False, "propagation": False},  # it takes time in each request, for nobody
     )
     service = Service(
         provider="Anthropic",

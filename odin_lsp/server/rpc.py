@@ -111,6 +111,13 @@ class OdinProtocol(LanguageServerProtocol):
             self._receive_call, message.get("id"), message["method"], message.get("params")
         )
 
+    def notify(self, method: str, params: Any | None = None) -> None:
+        """Odin's own messages are plain JSON: they need none of what makes JSON of LSP's types."""
+        if method in types.METHOD_TO_TYPES:
+            super().notify(method, params)
+        else:
+            self._send_data({"jsonrpc": "2.0", "method": method, "params": params})
+
     async def ask_client(self, method: str, params: Any = None, timeout: float | None = None) -> Any:
         """The client's answer: typed where LSP defines it, else plain JSON.
 

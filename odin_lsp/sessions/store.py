@@ -34,10 +34,7 @@ class SessionLog:
     def append(self, record: dict[str, Any], *, flush: bool = False) -> None:
         line = json.dumps({"v": SCHEMA_VERSION, **record}, ensure_ascii=True, separators=(",", ":")) + "\n"
         try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(
-                self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
-            )
+            descriptor = self._open()
             try:
                 data = line.encode()
                 if os.write(descriptor, data) != len(data):
@@ -48,6 +45,14 @@ class SessionLog:
                 os.close(descriptor)
         except OSError as error:
             raise SessionError(f"{self.path} cannot be written: {error.strerror}") from error
+
+    def _open(self) -> int:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            return os.open(self.path, flags, 0o600)
+        except FileNotFoundError:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return os.open(self.path, flags, 0o600)
 
     def records(self) -> list[dict[str, Any]]:
         """All that can be read: a torn or damaged line is left out, the others count."""
