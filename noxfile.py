@@ -66,5 +66,11 @@ def bench(session: nox.Session) -> None:
     _pytest(session, "tests/bench")
 
 
+@nox.session(venv_backend="none", requires=["odin"], default=False)
+def soak(session: nox.Session) -> None:
+    """Work without a pause, five minutes or as many as are named: `-- 60`. Memory, descriptors and children stay."""
+    session.run(ODIN / "python", "-m", "tests.bench.soak", *session.posargs, external=True)
+
+
 def _pytest(session: nox.Session, *folders: str) -> None:
     session.run(ODIN / "pytest", *folders, *session.posargs, external=True)

@@ -33,7 +33,10 @@ class Client:
     async def initialize(self, root: Path) -> None:
         params = {"processId": os.getpid(), "rootUri": root.as_uri(), "capabilities": CAPABILITIES}
         await self.request("initialize", params)
-        self._send({"method": "initialized", "params": {}})
+        self.notify("initialized", {})
+
+    def notify(self, method: str, params: Any) -> None:
+        self._send({"method": method, "params": params})
 
     async def command(self, name: str, argument: Mapping[str, Any]) -> Any:
         return await self.request("workspace/executeCommand", {"command": name, "arguments": [argument]})

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,7 +62,7 @@ class Endpoint:
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         step = len(self.replies)
         if step < len(self.files):
-            writer.write(HEAD + b"".join(map(_chunk, _call(step, self.files[step]))) + END)
+            writer.write(calling(f"toolu_{step}", "Read", {"file_path": str(self.files[step])}))
         else:
             await self._talk(reader, writer)
         await writer.drain()
@@ -87,10 +87,15 @@ class Endpoint:
         raise ConnectionError
 
 
-def _call(step: int, path: Path) -> Iterator[bytes]:
+def calling(id: str, name: str, arguments: Mapping[str, Any]) -> bytes:
+    """A whole answer that calls a tool."""
+    return HEAD + b"".join(map(_chunk, _call(id, name, arguments))) + END
+
+
+def _call(id: str, name: str, arguments: Mapping[str, Any]) -> Iterator[bytes]:
     yield MESSAGE_START
-    yield _start({"type": "tool_use", "id": f"toolu_{step}", "name": "Read", "input": {}})
-    yield _delta({"type": "input_json_delta", "partial_json": json.dumps({"file_path": str(path)})})
+    yield _start({"type": "tool_use", "id": id, "name": name, "input": {}})
+    yield _delta({"type": "input_json_delta", "partial_json": json.dumps(arguments)})
     yield BLOCK_STOP
     yield _stop("tool_use")
     yield MESSAGE_STOP

@@ -87,9 +87,9 @@ class Turns:
 
 async def turns(workspace: Path, times: int) -> Turns:
     result = Turns()
-    files = _files(workspace)
+    files = make_files(workspace)
     for _ in range(times):
-        async with Endpoint(files).listening() as endpoint, _odin(workspace, endpoint) as client:
+        async with Endpoint(files).listening() as endpoint, running(workspace, endpoint) as client:
             began = perf_counter()
             await _edit(client)
             result.first_request.odin.append(endpoint.arrivals[0] - began)
@@ -109,7 +109,7 @@ async def first_tokens(workspace: Path, times: int, deltas: int = 200) -> Series
     """Seconds from a delta's bytes at the provider to the event in the editor."""
     series = Series()
     for _ in range(times):
-        async with Endpoint([], deltas).listening() as endpoint, _odin(workspace, endpoint) as client:
+        async with Endpoint([], deltas).listening() as endpoint, running(workspace, endpoint) as client:
             await _edit(client)
             series.odin += _delays(endpoint, client)
         async with Endpoint([], deltas).listening() as endpoint, _loop(workspace, endpoint) as client:
@@ -122,7 +122,7 @@ async def cancelling(workspace: Path, times: int) -> Series:
     """Seconds from the wish to stop to the end of the provider's connection; a bare loop is simply killed."""
     series = Series()
     for _ in range(times):
-        async with Endpoint([], held=True).listening() as endpoint, _odin(workspace, endpoint) as client:
+        async with Endpoint([], held=True).listening() as endpoint, running(workspace, endpoint) as client:
             turn = asyncio.create_task(_edit(client))
             await endpoint.talking.wait()
             began = perf_counter()
@@ -138,7 +138,7 @@ async def cancelling(workspace: Path, times: int) -> Series:
 
 
 @asynccontextmanager
-async def _odin(workspace: Path, endpoint: Endpoint) -> Any:
+async def running(workspace: Path, endpoint: Endpoint) -> Any:
     """A server that has been running for a while."""
     async with started(*ODIN, workspace=workspace, **_provider(endpoint.url)) as client:
         await client.initialize(workspace)
@@ -160,7 +160,7 @@ async def _edit(client: Client) -> None:
         raise RuntimeError(f"the turn ended with {outcome['reason']}: {outcome.get('detail')}")
 
 
-def _files(workspace: Path) -> list[Path]:
+def make_files(workspace: Path) -> list[Path]:
     """A different one for each step: the same call over and over would be taken for a loop."""
     paths = [workspace / f"module_{number}.py" for number in range(STEPS)]
     for path in paths:
