@@ -37,12 +37,12 @@ class Host:
 
     address: str = "127.0.0.1"
     tls: ssl.SSLContext | None = None
-    pages: dict[str, Answer] = field(default_factory=dict)
-    requests: list[Connection] = field(default_factory=list)
+    pages: dict[str, Answer] = field(default_factory=dict[str, Answer])
+    requests: list[Connection] = field(default_factory=list[Connection])
     connections: int = 0
     port: int = 0
     _server: asyncio.Server | None = None
-    _names: list[str] = field(default_factory=list)
+    _names: list[str] = field(default_factory=list[str])
 
     async def __aenter__(self) -> "Host":
         if self.tls:
@@ -70,7 +70,7 @@ class Host:
             writer.close()
 
     def page(self, path: str, body: bytes | str, kind: str = "text/html", **headers: str) -> None:
-        self.pages[path] = answer(body, kind, **headers)
+        self.pages[path] = answer(body, kind, 200, **headers)
 
     def redirect(self, path: str, location: str, status: int = 302) -> None:
         self.pages[path] = moved(location, status)
@@ -100,8 +100,8 @@ async def missing(connection: Connection) -> None:
 class Names:
     """A resolver that answers what it was told, call by call; the last answer stays."""
 
-    answers: dict[str, list[Sequence[str]]] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
+    answers: dict[str, list[Sequence[str]]] = field(default_factory=dict[str, list[Sequence[str]]])
+    asked: list[str] = field(default_factory=list[str])
 
     async def __call__(self, host: str, port: int) -> Sequence[str]:
         self.asked.append(host)
