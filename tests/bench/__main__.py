@@ -74,7 +74,7 @@ async def _rows(workspace: Path) -> list[Row]:
     cancelling = await measure.cancelling(workspace, 5)
     offline, warmed = await measure.idle_memory(workspace, 3)
     return [
-        _row("start → `initialize` answered; bare server", startup, 1, "s", "≤ 1.3 × bare", startup.ratio <= 1.3),
+        _row("start → `initialize` answered; bare server", startup, 1, "s", "≤ 1.25 × bare", startup.ratio <= 1.25),
         _row(
             "command → first request, in a running server; bare loop, from its start",
             turns.first_request,
