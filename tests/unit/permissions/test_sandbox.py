@@ -1,0 +1,197 @@
+"""The sandbox: policies in the words of each mechanism, and what the kernel of this machine makes of them."""
+
+import errno
+import os
+import struct
+from pathlib import Path
+
+import pytest
+
+from odin_lsp.commands.environment import find_shell
+from odin_lsp.commands.output import Output
+from odin_lsp.commands.runner import Runner, Spec
+from odin_lsp.permissions import bubblewrap, landlock, sandbox, seatbelt, seccomp
+from odin_lsp.permissions.sandbox import Confinement, Policy
+
+ALLOWED = 0x7FFF0000
+
+
+def decided(program, architecture, number, *arguments):
+    """What the kernel would answer: the errno, or 0. A filter is a small program, and this a machine for it."""
+    data = struct.pack("=iIQ6Q", number, architecture, 0, *arguments, *[0] * (6 - len(arguments)))
+    steps = list(struct.iter_unpack("=HBBI", program))
+    at, value = 0, 0
+    while True:
+        code, yes, no, operand = steps[at]
+        at += 1
+        match code:
+            case seccomp.LOAD:
+                [value] = struct.unpack_from("=I", data, operand)
+            case seccomp.AND:
+                value &= operand
+            case seccomp.EQUAL:
+                at += yes if value == operand else no
+            case seccomp.AT_LEAST:
+                at += yes if value >= operand else no
+            case seccomp.RETURN:
+                return 0 if operand == ALLOWED else operand & 0xFFFF
+            case _:
+                raise AssertionError(f"unknown step {code:#x}")
+
+
+@pytest.fixture(params=seccomp.MACHINES)
+def machine(request):
+    return request.param, *seccomp.MACHINES[request.param]
+
+
+def test_a_filter_refuses_what_it_should_on_every_machine(machine):
+    name, architecture, numbers = machine
+    strict = seccomp.program(name, network=False, metadata=False, truncation=True)
+    loose = seccomp.program(name, network=True, metadata=True, truncation=True)
+    for call in seccomp.METADATA:
+        if call in numbers:
+            assert decided(strict, architecture, numbers[call]) == errno.EPERM
+            assert decided(loose, architecture, numbers[call]) == 0
+    for request in seccomp.SET_FLAGS:
+        assert decided(strict, architecture, numbers["ioctl"], 0, request) == errno.EPERM
+        assert decided(loose, architecture, numbers["ioctl"], 0, request) == 0
+    assert decided(strict, architecture, numbers["socket"]) == errno.EPERM
+    assert decided(loose, architecture, numbers["socket"]) == 0
+    for call in seccomp.ALWAYS:
+        assert decided(loose, architecture, numbers[call]) == errno.EPERM
+    for call in ("openat", "truncate", "ioctl"):
+        assert decided(strict, architecture, numbers[call]) == 0
+
+
+def test_a_filter_refuses_other_names_for_the_same_calls(machine):
+    name, architecture, numbers = machine
+    program = seccomp.program(name, network=False, metadata=False, truncation=True)
+    for other, _ in seccomp.MACHINES.values():
+        assert (decided(program, other, 9999) == 0) is (other == architecture)
+    if name == "x86_64":
+        assert decided(program, architecture, seccomp.X32 | numbers["socket"]) == errno.EPERM
+
+
+def test_a_filter_refuses_to_type_into_terminals(machine):
+    name, architecture, numbers = machine
+    program = seccomp.program(name, network=True, metadata=True, truncation=True)
+    assert decided(program, architecture, numbers["ioctl"], 0, seccomp.TYPE_INTO_TERMINAL) == errno.EPERM
+    assert decided(program, architecture, numbers["ioctl"], 0, 0xFFFF00005412) == errno.EPERM
+    assert decided(program, architecture, numbers["ioctl"], 0, 0x5413) == 0
+
+
+def test_a_filter_looks_after_truncation_for_old_kernels(machine):
+    name, architecture, numbers = machine
+    program = seccomp.program(name, network=True, metadata=True, truncation=False)
+    assert decided(program, architecture, numbers["truncate"]) == errno.EPERM
+    assert decided(program, architecture, numbers["openat2"]) == errno.ENOSYS
+    assert decided(program, architecture, numbers["openat"], 0, 0, os.O_RDONLY | os.O_TRUNC) == errno.EPERM
+    assert decided(program, architecture, numbers["openat"], 0, 0, os.O_WRONLY | os.O_TRUNC | os.O_CREAT) == 0
+    assert decided(program, architecture, numbers["openat"], 0, 0, os.O_RDONLY) == 0
+
+
+def test_bubblewrap_has_the_whole_disk_read_only_and_its_exceptions_in_order():
+    words = bubblewrap.arguments("/usr/bin/bwrap", [Path("/ws")], [Path("/ws/.git")], network=False)
+    text = " ".join(words)
+    assert "--ro-bind / / --dev /dev --proc /proc --bind /ws /ws --ro-bind /ws/.git /ws/.git" in text
+    assert {"--die-with-parent", "--unshare-pid", "--unshare-net", "--cap-drop"} <= set(words)
+    assert "--unshare-net" not in bubblewrap.arguments("/usr/bin/bwrap", [], [], network=True)
+
+
+def test_seatbelt_says_it_in_its_own_words():
+    profile = seatbelt.profile([Path('/Users/me/a "b"')], [Path("/Users/me/.git")], network=False)
+    assert profile.splitlines() == [
+        "(version 1)",
+        "(allow default)",
+        "(deny file-write*)",
+        "(deny signal)",
+        "(allow signal (target same-sandbox))",
+        "(deny process-info* (target others))",
+        '(allow file-write* (literal "/dev/null"))',
+        '(allow file-write* (literal "/dev/zero"))',
+        '(allow file-write* (literal "/dev/dtracehelper"))',
+        '(allow file-write* (subpath "/Users/me/a \\"b\\""))',
+        '(deny file-write* (regex #"^/[uU][sS][eE][rR][sS]/[mM][eE]/\\.[gG][iI][tT](/|$)"))',
+        "(deny network*)",
+    ]
+    assert "network" not in seatbelt.profile([], [], network=True)
+
+
+def test_the_best_that_works_is_taken(tmp_path):
+    reading, writing = Policy(), Policy((tmp_path,), protect=(tmp_path / ".git",))
+    every = frozenset({"landlock", "namespaces", "bubblewrap"})
+    assert sandbox.confine(reading, every).mechanism == "landlock"
+    assert sandbox.confine(writing, every).mechanism == "namespaces"
+    assert sandbox.confine(writing, frozenset({"landlock"})).mechanism == "landlock"
+    assert sandbox.confine(reading, frozenset()) is None
+    seatbelted = sandbox.confine(writing, frozenset({"seatbelt"}))
+    assert seatbelted.prefix[:2] == (seatbelt.PROGRAM, "-p")
+
+
+def test_landlock_alone_leaves_a_folder_with_protected_names_to_its_parts(tmp_path):
+    for name in (".git", "src", "deep/.vscode", "deep/free"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "README").touch()
+    protect = (tmp_path / ".git", tmp_path / "deep" / ".vscode", tmp_path / "odinconfig.json")
+    writable = sandbox.confine(Policy((tmp_path,), protect=protect), frozenset({"landlock"})).writable
+    inside = {str(Path(it).relative_to(tmp_path)) for it in writable if it.startswith(str(tmp_path))}
+    assert inside == {"src", "README", "deep/free"}
+
+
+@pytest.fixture
+async def confined(tmp_path):
+    """Runs a command in a confinement; gives its exit code and what it printed."""
+    runner = Runner()
+    count = 0
+
+    async def confined(command, confinement):
+        nonlocal count
+        count += 1
+        output = Output(tmp_path / f"output-{count}", lambda text: None)
+        argv = (find_shell(), "--noprofile", "--norc", "-c", command)
+        environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+        spec = Spec(argv=argv, cwd=tmp_path, environment=environment, confinement=confinement)
+        ended = await (await runner.start(spec, output)).wait(60)
+        assert ended.how == "exited", ended
+        return ended.exit_code, output.shown
+
+    yield confined
+    await runner.close()
+
+
+@pytest.mark.parametrize("version", range(1, max(2, landlock.abi() + 1)))
+async def test_every_version_of_landlock_keeps_files_as_they_are(confined, tmp_path, version):
+    (tmp_path / "file").write_text("keep")
+    policy = seccomp.program(os.uname().machine, network=False, metadata=False, truncation=version >= 3)
+    confinement = Confinement(mechanism="landlock", landlock=version, writable=("/dev/null",), filter=policy)
+    script = (
+        "import os, sys\n"
+        "def truncate(): os.truncate('file', 0)\n"
+        "def truncating(): os.open('file', os.O_RDONLY | os.O_TRUNC)\n"
+        "def write(): open('file', 'w')\n"
+        "def make(): open('new', 'w')\n"
+        "def link(): os.link('file', 'new')\n"
+        "def rename(): os.rename('file', 'new')\n"
+        "def remove(): os.remove('file')\n"
+        "def mode(): os.chmod('file', 0)\n"
+        "for it in (truncate, truncating, write, make, link, rename, remove, mode):\n"
+        "    try: it()\n"
+        "    except OSError: continue\n"
+        "    sys.exit(it.__name__)\n"
+        "open('/dev/null', 'w').write('x')\n"
+        "print(open('file').read())"
+    )
+    code, text = await confined(f'python3 -c "{script}"', confinement)
+    assert (code, text) == (0, "keep\n")
+    assert (tmp_path / "file").read_text() == "keep"
+
+
+async def test_a_sandbox_that_cannot_be_set_up_runs_nothing(tmp_path):
+    runner = Runner()
+    output = Output(tmp_path / "output", lambda text: None)
+    broken = Confinement(mechanism="landlock", landlock=landlock.abi(), writable=("/dev/null",), filter=b"nonsense")
+    spec = Spec(argv=("/bin/sh", "-c", "echo ran"), cwd=tmp_path, environment={}, confinement=broken)
+    ended = await (await runner.start(spec, output)).wait(60)
+    await runner.close()
+    assert (ended.how, output.shown) == ("failed", "")
+    assert "seccomp" in ended.problem
