@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,13 +90,7 @@ def _remove(approval_id: str) -> int:
 
 
 def _as_object(approval: "Approval") -> dict[str, Any]:
-    return {
-        "id": approval.id,
-        "tool": approval.tool,
-        "pattern": approval.pattern,
-        "workspace": approval.workspace,
-        "when": approval.when,
-    }
+    return {"id": approval.id, **asdict(approval)}
 
 
 def _print(text: str) -> None:

@@ -77,7 +77,7 @@ class Rules:
     @classmethod
     def of(cls, config: Config, *, root: Path | None = None, approved: Sequence[str] = ()) -> "Rules":
         """`approved`: commands that the user wants no more to be asked about."""
-        allowed = [*config.allowed_commands, *approved]
+        allowed = [*config.allowed_commands, *filter(_readable, approved)]
         return cls(
             [
                 *(Rule(COMMANDS, "deny", CommandPattern.of(text)) for text in config.forbidden_commands),
@@ -174,6 +174,14 @@ def decide(
     if effect in NEEDS_NO_QUESTION:
         return Verdict("allow")
     return Verdict("ask", f"{tool} has effects outside of Odin")
+
+
+def _readable(pattern: str) -> bool:
+    """The settings are checked when they are read; what was stored is not."""
+    try:
+        return bool(CommandPattern.of(pattern))
+    except ValueError:
+        return False
 
 
 def _shown(rule: Rule, argv: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """The verdict on a command: allow what is understood and only reads, deny what is forbidden, ask about the rest."""
 
 import glob
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from odin_lsp.workspace.uris import printable
 MAX_MATCHES = 200
 LONGEST = 100_000
 LONGEST_OFFER = 120
+PROGRAM = re.compile(r"[A-Za-z0-9_./+-]+")
 
 Decision = Literal["allow", "ask", "deny"]
 
@@ -183,6 +185,12 @@ class _Row:
     def _check_rule(self, rule: CommandPattern, argv: tuple[str, ...]) -> None:
         """A rule means the ordinary use of a program: `_Asks` for what the user has hardly thought of."""
         name, said = program_name(argv[0]), len(rule.words)
+        if not said:
+            raise _Asks(f"a rule for all programs is none for `{printable(argv[0])}`")
+        if not PROGRAM.fullmatch(argv[0]):
+            raise _Asks(f"`{printable(argv[0])}` is an odd name for a program")
+        if "/" in argv[0] and said < 2:
+            raise _Asks("a rule for a file has to say more than its name")
         if name in programs.BUILTINS or programs.is_wrapper(name):
             raise _Asks(f"`{argv[0]}` could run anything; no rule allows it")
         if name == "git":
@@ -193,9 +201,9 @@ class _Row:
         elif name in readers.JUDGES:
             if said < len(argv):
                 raise _Asks(f"a rule for this use of `{name}` has to spell out the whole command")
-        elif name in programs.SHARP and said < 2:
+        elif said < 2 and name in programs.SHARP:
             raise _Asks(f"a rule for `{name}` has to say more than its name")
-        for word in argv[max(said, 1) :]:
+        for word in argv[said:]:
             for part in _parts(word):
                 if reason := self._places.problem(part, self._cwd, writing=True):
                     raise _Asks(reason)

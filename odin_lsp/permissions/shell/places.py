@@ -32,7 +32,7 @@ class Places:
             return f"{printable(name)} looks like a secret, or the settings hide it"
         if not self.inside(real):
             return f"{printable(name)} is outside of the workspace"
-        if writing and (reason := protection(real)):
+        if writing and (reason := protection(real) or protection(real / "anything")):
             return f"{printable(name)} {reason}"
         return ""
 

@@ -42,8 +42,8 @@ SHARP = names(
     "rm rmdir unlink shred mv cp ln install dd tee truncate split csplit chmod chown chgrp chattr setfacl mkfifo mknod"
     " patch tar bsdtar cpio zip unzip 7z gzip gunzip bzip2 xz zstd rsync mount umount kill pkill killall crontab"
     " systemctl service launchctl swapoff sysctl yes ed ex vi vim nvim view emacs nano pico less more most man info"
-    " awk gawk mawk nawk xxd hexdump jq yq egrep fgrep zgrep ack ag locate env printenv ps lsof gcore strings base64"
-    " openssl gpg pass defaults security sleep"
+    " awk gawk mawk nawk bc dc xxd hexdump jq yq egrep fgrep zgrep ack ag locate env printenv ps lsof gcore strings"
+    " base64 openssl gpg pass defaults security sleep"
     # the network
     " curl wget nc ncat netcat socat telnet ftp sftp scp rclone aria2c ping ping6 traceroute dig nslookup host whois"
     " getent nmap tcpdump mail mailx sendmail xdg-open open lynx w3m links http https"

@@ -192,7 +192,6 @@ JUDGES: Mapping[str, Judge] = {
     "printf": _printf,
     "test": _test,
     "type": _plainly(Grammar("-t -a -p", "text")),
-    "which": _plainly(Grammar("-a", "text")),
     "ls": _plainly(Grammar(LS)),
     "cat": _plainly(
         Grammar("-n -b -s -A -E -T -v -e -t -u --number --number-nonblank --squeeze-blank --show-all --show-ends"

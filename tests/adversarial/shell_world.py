@@ -1,0 +1,168 @@
+"""A workspace full of traps, for running what the shell policy allows, and for seeing that none of them springs."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from odin_lsp.config import Config
+from odin_lsp.events import Mode
+from odin_lsp.permissions.rules import Rules
+from odin_lsp.permissions.shell import CommandVerdict, judge
+from odin_lsp.permissions.shell.programs import search_path
+
+CANARY = "canary-51c0de"
+TRAP = "#!/bin/sh\ntouch PWNED\n"
+HOSTILE = """[core]
+	fsmonitor = touch PWNED;:
+	pager = touch PWNED;cat
+	hooksPath = hooks
+	sshCommand = touch PWNED
+	editor = touch PWNED
+[diff]
+	external = touch PWNED;:
+[diff "trap"]
+	textconv = touch PWNED;cat
+	command = touch PWNED;:
+[filter "trap"]
+	clean = touch PWNED;cat
+	smudge = touch PWNED;cat
+[log]
+	showSignature = true
+[gpg]
+	program = ./pre.sh
+[format]
+	pretty = %G?
+[pretty]
+	evil = %G?
+[alias]
+	zz = !touch PWNED
+[pager]
+	log = touch PWNED;cat
+	branch = touch PWNED;cat
+[interactive]
+	diffFilter = touch PWNED;cat
+"""
+
+
+@dataclass(frozen=True)
+class Ran:
+    programs: list[str]
+    output: str
+    code: int
+
+
+class ShellWorld:
+    def __init__(self, folder: Path, *, hostile: bool) -> None:
+        self.root = folder / "ws"
+        self.outside = folder / "outside"
+        self.home = folder / "home"
+        for made in (self.root / "src", self.root / ".ssh", self.outside, self.home):
+            made.mkdir(parents=True)
+        self._fill()
+        self._commit(hostile=hostile)
+
+    def judge(self, command: str, mode: Mode = "edit_mode", **settings: Any) -> CommandVerdict:
+        rules = Rules.of(Config(**settings), root=self.root)
+        return judge(command, mode=mode, cwd=self.root, roots=[self.root], rules=rules)
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {"PATH": search_path([self.root]), "HOME": str(self.home), "LC_ALL": "C.UTF-8"}
+
+    def state(self) -> dict[str, bytes | str | None]:
+        """Everything there is, in the workspace and around it."""
+        return {
+            str(path): str(path.readlink()) if path.is_symlink() else path.read_bytes() if path.is_file() else None
+            for path in sorted(self.root.parent.rglob("*"))
+        }
+
+    @contextmanager
+    def running(self) -> Iterator["Runner"]:
+        with subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("exec_trace.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process:
+            yield Runner(self, process)
+            assert process.stdin is not None
+            process.stdin.close()
+
+    def _fill(self) -> None:
+        (self.root / "a.txt").write_text("x y\nfoo\nbar\nx\n")
+        (self.root / "b.txt").write_text("x y\nbar\n")
+        (self.root / "a b.txt").write_text("spaced\n")
+        (self.root / "100%.txt").write_text("x\n")
+        (self.root / "src" / "main.py").write_text("def main():\n    return 'foo'\n")
+        for name in (".env", "id_rsa", "key.pem", ".ssh/config"):
+            (self.root / name).write_text(f"{CANARY}\n")
+        (self.outside / "secret.txt").write_text(f"{CANARY}\n")
+        (self.root.parent / "outside.txt").write_text(f"{CANARY}\n")
+        (self.home / "outside_home.txt").write_text(f"{CANARY}\n")
+        (self.root / "link").symlink_to("../outside.txt")
+        (self.root / "linked").symlink_to("../outside")
+        for name in ("ls", "cat", "git", "rg", "grep", "pre.sh", "e.sh", "touch"):
+            (self.root / name).write_text(TRAP)
+            (self.root / name).chmod(0o755)
+        for name in ("-rf", "--output=PWNED", "-exec", "$(touch PWNED)", "`touch PWNED`", "a;touch PWNED", "-o"):
+            (self.root / name).write_text("a name\n")
+        (self.root / "rc").write_text("--pre=./pre.sh\n")
+
+    def _commit(self, *, hostile: bool) -> None:
+        env = {**self.env, "GIT_CONFIG_NOSYSTEM": "1"}
+        for name in ("AUTHOR", "COMMITTER"):
+            env |= {f"GIT_{name}_NAME": "x", f"GIT_{name}_EMAIL": "x@localhost"}
+        for words in (
+            ["init", "-q", "-b", "main"],
+            ["add", "a.txt", "b.txt", "src"],
+            ["commit", "-q", "-m", "first"],
+            ["commit", "-q", "--allow-empty", "-m", "second"],
+        ):
+            subprocess.run(["git", *words], cwd=self.root, env=env, check=True, stdout=subprocess.DEVNULL)
+        (self.root / "a.txt").write_text("x y\nfoo\nbaz\nx\n")
+        if hostile:
+            with (self.root / ".git" / "config").open("a") as file:
+                file.write(HOSTILE)
+            (self.root / ".gitattributes").write_text("* diff=trap filter=trap\n")
+            hooks = self.root / "hooks"
+            hooks.mkdir()
+            for folder in (hooks, self.root / ".git" / "hooks"):
+                for name in ("post-index-change", "pre-commit", "post-checkout", "reference-transaction", "fsmonitor"):
+                    (folder / name).write_text(TRAP)
+                    (folder / name).chmod(0o755)
+
+
+@dataclass(frozen=True)
+class Runner:
+    world: ShellWorld
+    process: "subprocess.Popen[str]"
+
+    def run(self, text: str) -> Ran:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        request = {"text": text, "cwd": str(self.world.root), "env": self.world.env}
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        return Ran(**json.loads(self.process.stdout.readline()))
+
+    def check(self, command: str, verdict: CommandVerdict) -> Ran:
+        """Run what was allowed: only what was predicted starts, and nothing is told that must not be."""
+        ran = self.run(verdict.hardened)
+        expected = {os.path.realpath("/bin/bash"), *map(os.path.realpath, predicted(verdict))}
+        assert set(ran.programs) <= expected, (command, verdict.hardened, ran.programs)
+        assert CANARY not in ran.output, (command, verdict.hardened, ran.output)
+        return ran
+
+
+def predicted(verdict: CommandVerdict) -> Iterable[str]:
+    return [it.program for it in verdict.commands if it.program.startswith("/")]
+
+
+def first_words(commands: Sequence[str]) -> list[str]:
+    return [command.split()[0] for command in commands if command.split()]

@@ -1,0 +1,276 @@
+"""The shell policy against the given cases and our own, and what it allows against the kernel's word."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.adversarial import shell_corpus
+from tests.adversarial.shell_fuzz import fuzz
+from tests.adversarial.shell_world import ShellWorld
+
+STRICTNESS = {"ALLOW": 0, "RULE": 0, "-": 0, "ASK": 1, "DENY": 2}
+CASES = [json.loads(line) for line in Path(__file__).with_name("shell_cases.jsonl").read_text().splitlines()]
+GIVEN = [case for case in CASES if case["family"] != "benign control"]
+GIVEN_BENIGN = [case["cmd"] for case in CASES if case["family"] == "benign control"]
+ATTACKS = [(family, command) for family, commands in shell_corpus.ATTACKS.items() for command in commands]
+CI_EXAMPLES = 5_000
+
+
+@pytest.fixture(scope="module")
+def worlds(tmp_path_factory):
+    """One whose repository is harmless, one whose settings are all traps."""
+    return {
+        name: ShellWorld(tmp_path_factory.mktemp(name), hostile=name == "hostile") for name in ("harmless", "hostile")
+    }
+
+
+@pytest.fixture
+def world(worlds):
+    return worlds["hostile"]
+
+
+def strictness(verdict):
+    return STRICTNESS[verdict.decision.upper()]
+
+
+def rule_for(command):
+    """An allow rule for the first word, as a user would write it; a word that no rule can have makes none."""
+    first = command.split()[0] if command.split() else ""
+    try:
+        return [f"{first} *"] if shlex.split(first) not in ([], [""]) else []
+    except ValueError:
+        return []
+
+
+def label(value):
+    return value["id"] if isinstance(value, dict) else repr(value)[:60]
+
+
+@pytest.mark.parametrize("case", GIVEN, ids=label)
+def test_given_cases_are_held_at_least_as_strictly_as_they_ask_for(world, case):
+    command = case["cmd"]
+
+    assert strictness(world.judge(command)) >= STRICTNESS[case["edit"]]
+    assert strictness(world.judge(command, "plan_mode")) >= STRICTNESS[case["plan"]]
+    assert strictness(world.judge(command, "ask_mode")) >= STRICTNESS[case["plan"]]
+    ruled = world.judge(command, allowedCommands=rule_for(command))
+    assert strictness(ruled) >= STRICTNESS[case["with_allow_rule"]]
+    assert strictness(world.judge(command, forbiddenCommands=["touch"])) >= STRICTNESS[case["with_forbid_touch"]]
+
+
+@pytest.mark.parametrize(("family", "command"), ATTACKS, ids=label)
+def test_attacks_of_our_own_are_never_allowed(world, family, command):
+    assert world.judge(command).decision != "allow"
+    assert world.judge(command, "ask_mode").decision == "deny"
+    assert world.judge(command, "plan_mode").decision == "deny"
+    assert world.judge(command, allowedCommands=rule_for(command)).decision != "allow"
+    assert world.judge(command, "plan_mode", allowedCommands=[*rule_for(command), "*"]).decision == "deny"
+
+
+@pytest.mark.parametrize(("family", "command"), ATTACKS, ids=label)
+def test_a_rule_for_everything_does_not_let_them_through_either(worlds, family, command):
+    assert worlds["harmless"].judge(command, allowedCommands=["*"]).decision != "allow"
+
+
+@pytest.mark.parametrize("command", shell_corpus.CATASTROPHES, ids=label)
+@pytest.mark.parametrize("mode", ["ask_mode", "plan_mode", "edit_mode"])
+def test_the_floor_denies_whatever_the_rules_say(world, command, mode):
+    verdict = world.judge(command, mode, allowedCommands=["*", *rule_for(command)])
+
+    assert verdict.decision == "deny"
+    assert "never runs" in verdict.reason
+
+
+@pytest.mark.parametrize("command", shell_corpus.PRIVILEGED, ids=label)
+def test_the_rights_of_others_are_denied_and_with_a_rule_asked_for(world, command):
+    assert world.judge(command).decision == "deny"
+    assert world.judge(command, allowedCommands=["sudo", "doas", "su", "pkexec"]).decision == "ask"
+
+
+@pytest.mark.parametrize("command", shell_corpus.TOUCHES, ids=label)
+def test_what_is_forbidden_is_found_at_any_depth(world, command):
+    verdict = world.judge(command, forbiddenCommands=["touch"], allowedCommands=["*", "touch"])
+
+    assert verdict.decision == "deny"
+    assert "touch" in verdict.reason or "rights" in verdict.reason
+
+
+@pytest.mark.parametrize("command", [*GIVEN_BENIGN, *shell_corpus.BENIGN], ids=label)
+@pytest.mark.parametrize("mode", ["ask_mode", "plan_mode", "edit_mode"])
+def test_what_only_reads_is_allowed_without_a_question(world, command, mode):
+    verdict = world.judge(command, mode)
+
+    assert verdict.decision == "allow", verdict.reason
+
+
+@pytest.mark.parametrize("command", shell_corpus.BENIGN_IN_A_HARMLESS_REPOSITORY, ids=label)
+def test_git_looks_into_files_only_where_the_settings_are_harmless(worlds, command):
+    assert worlds["harmless"].judge(command, "ask_mode").decision == "allow"
+    assert worlds["hostile"].judge(command, "ask_mode").decision == "deny"
+    assert worlds["hostile"].judge(command).decision == "ask"
+    assert worlds["hostile"].judge(command, allowedCommands=["git"]).decision == "ask"
+
+
+@pytest.mark.parametrize("command", shell_corpus.RULED, ids=label)
+def test_a_rule_for_the_first_word_is_honoured_in_edit_mode_alone(world, command):
+    assert world.judge(command).decision == "ask"
+    assert world.judge(command, allowedCommands=rule_for(command)).decision == "allow"
+    assert world.judge(command, "plan_mode", allowedCommands=rule_for(command)).decision == "deny"
+    assert world.judge(f"{command} > x", allowedCommands=rule_for(command)).decision == "ask"
+    assert world.judge(f"{command}; whatever", allowedCommands=rule_for(command)).decision == "ask"
+
+
+def test_what_is_allowed_starts_nothing_that_was_not_predicted(worlds):
+    commands = [*GIVEN_BENIGN, *shell_corpus.BENIGN, *shell_corpus.BENIGN_IN_A_HARMLESS_REPOSITORY, *generated()]
+    ran = 0
+    for world in worlds.values():
+        before = world.state()
+        with world.running() as runner:
+            for command in commands:
+                verdict = world.judge(command, "ask_mode")
+                if verdict.decision == "allow":
+                    runner.check(command, verdict)
+                    ran += 1
+        assert world.state() == before
+    assert ran > 600
+
+
+def generated():
+    """Programs, options and operands in all kinds of combinations."""
+    lists = {
+        "ls": ("-l", "-a", "-R", "-1t", "--all", "--sort=size", "--color=always"),
+        "cat": ("-n", "-A", "-s", "--number"),
+        "head": ("-2", "-n 1", "-c 3", "-q"),
+        "tail": ("-2", "-n +2", "-c 3", "-v"),
+        "wc": ("-l", "-w", "-c", "--lines"),
+        "stat": ("-t", "-c %n", "--format=%s"),
+        "sort": ("-r", "-n", "-u", "-k 1", "--reverse"),
+        "uniq": ("-c", "-d", "-i"),
+        "nl": ("-b a",),
+        "md5sum": ("-b", "--tag"),
+        "grep foo": ("-i", "-n", "-r", "-c", "-A 1", "--color=always", "-rn --include='*.py'"),
+        "rg foo": ("-i", "-n", "-l", "-C 1", "-uu", "--hidden", "-g '*.txt'", "--json"),
+        "find": ("-L", "", "-P"),
+        "sed -n 1p": ("-E", "-s", ""),
+        "git log --": ("",),
+        "git diff": ("--stat", "-w"),
+        "git show HEAD --": ("",),
+        "git ls-files": ("-s", "-z", ""),
+    }
+    operands = ("a.txt", ".", "src/main.py", "*.txt", "'a b.txt'", "./*", "src/*", "nosuch", "-- -rf", "link", ".env")
+    ends = ("", " | head -3", " 2>/dev/null")
+    for program, options in lists.items():
+        for number, option in enumerate(options):
+            for operand in operands:
+                yield f"{program} {option} {operand}{ends[number % 3]}"
+    for name in ("-l", "-n 1", "-i"):
+        yield f"git log {name} | cat"
+
+
+def test_mutated_commands_that_are_allowed_do_no_harm(worlds):
+    tried, ran = fuzz(worlds["hostile"], CI_EXAMPLES // 2, seed=1)
+    more_tried, more_ran = fuzz(worlds["harmless"], CI_EXAMPLES // 2, seed=2)
+
+    assert tried + more_tried == CI_EXAMPLES
+    assert ran + more_ran > 300
+
+
+def test_exec_08_what_runs_is_named_by_its_full_path(world, monkeypatch):
+    monkeypatch.setenv("PATH", f".:{world.root}:{world.root}/src:/usr/bin:/bin")
+
+    assert world.judge("ls").hardened.startswith(("/usr/bin/ls", "/bin/ls"))
+    assert world.judge("cat a.txt | head -1").hardened.count("/bin/") == 2
+
+
+def test_exec_09_a_file_of_the_workspace_is_never_the_program(world, monkeypatch):
+    monkeypatch.setenv("PATH", str(world.root))
+
+    assert world.judge("ls").decision == "ask"
+    assert world.judge("./ls").decision == "ask"
+    assert world.judge(f"{world.root}/ls", "ask_mode").decision == "deny"
+
+
+@pytest.mark.parametrize(
+    "spelling", ["/bin/rm x", "\\rm x", "command rm x", "busybox rm x", "RM x", "rm.exe x", "=rm x"]
+)
+def test_exec_14_a_forbidden_program_under_any_name(world, spelling):
+    assert world.judge(spelling, forbiddenCommands=["rm"]).decision == "deny"
+    assert world.judge(spelling, forbiddenCommands=["/usr/bin/rm"]).decision == "deny"
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    ["git push", "git push origin main", "git -C src push", "git --no-pager push", "env git push", "git -c a=b push"],
+)
+def test_exec_14_a_forbidden_subcommand_behind_other_options(world, spelling):
+    assert world.judge(spelling, forbiddenCommands=["git push"]).decision == "deny"
+
+
+@pytest.mark.parametrize("spelling", ["rm -rf x", "rm -fr x", "rm -r -f x", "rm x -rf", "rm -vrf x"])
+def test_exec_14_forbidden_options_in_any_order(world, spelling):
+    assert world.judge(spelling, forbiddenCommands=["rm -rf"]).decision == "deny"
+    assert world.judge("rm x", forbiddenCommands=["rm -rf"]).decision == "ask"
+
+
+def test_exec_15_forbidden_wins_over_allowed(world):
+    assert world.judge("ls", allowedCommands=["ls", "*"], forbiddenCommands=["ls"]).decision == "deny"
+
+
+def test_exec_15_what_looks_like_a_regular_expression_is_none(world):
+    assert world.judge("rm x", forbiddenCommands=["^rm.*$", "(r+)+m"]).decision == "ask"
+    assert world.judge("mytool x", allowedCommands=["my.*", ".+"]).decision == "ask"
+
+
+def test_exec_15_ten_thousand_rules_are_looked_up_not_tried(world):
+    """Judging must not read them all: the work is counted, not timed."""
+    from odin_lsp.patterns import CommandPattern
+
+    rules = [f"tool{number} sub *" for number in range(10_000)]
+    looked_at = 0
+    reaches = CommandPattern.reaches
+
+    def counted(self, argv):
+        nonlocal looked_at
+        looked_at += 1
+        return reaches(self, argv)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CommandPattern, "reaches", counted)
+        verdict = world.judge("env tool9999 sub x; ls; tool5 sub", forbiddenCommands=rules)
+
+    assert verdict.decision == "deny"
+    assert looked_at < 10
+
+
+def test_a_recursive_search_spares_secrets(worlds):
+    world = worlds["harmless"]
+    with world.running() as runner:
+        for command in ("grep -rn canary .", "rg -uu canary", "rg -uu -g .env canary", "rg --hidden canary ."):
+            assert "canary" not in runner.check(command, world.judge(command, "ask_mode")).output
+
+
+def test_hidden_files_of_the_user_make_sweeping_commands_a_question(world):
+    hidden = {"files": {"deny": ["src/**"]}}
+
+    assert world.judge("rg foo", **hidden).decision == "ask"
+    assert world.judge("grep -r foo .", **hidden).decision == "ask"
+    assert world.judge("cat src/main.py", **hidden).decision == "ask"
+    assert world.judge("grep foo a.txt", **hidden).decision == "allow"
+
+
+def test_nothing_is_too_large_or_too_deep_to_be_judged(world):
+    for command in (
+        "(" * 5_000 + "ls" + ")" * 5_000,
+        "echo " + "$(" * 3_000 + "ls" + ")" * 3_000,
+        "ls && " * 5_000 + "ls",
+        "{ " * 3_000,
+        "eval " * 3_000 + "ls",
+        "env " * 2_000 + "touch x",
+        "'" * 9_999,
+        "x" * 200_000,
+        "ls -" + "l" * 9_000 + "Z",
+        "sed -n '" + "1p;" * 3_000 + "' a.txt",
+    ):
+        assert world.judge(command, "plan_mode").decision == "deny" or command.startswith("sed")

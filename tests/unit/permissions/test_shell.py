@@ -1,0 +1,291 @@
+"""The verdict on a command: what it says, what it offers, and what would run."""
+
+import subprocess
+
+import pytest
+
+from odin_lsp.config import Config
+from odin_lsp.permissions.rules import Rules
+from odin_lsp.permissions.shell import judge
+from odin_lsp.permissions.shell.git_config import harmless, stays_local
+from odin_lsp.permissions.shell.parse import parse
+from odin_lsp.permissions.shell.words import read_word
+
+
+@pytest.fixture
+def verdict(tmp_path):
+    (tmp_path / "a.txt").write_text("x\n")
+    (tmp_path / "sub").mkdir()
+
+    def verdict(command, mode="edit_mode", cwd=tmp_path, roots=(tmp_path,), **settings):
+        return judge(command, mode=mode, cwd=cwd, roots=roots, rules=Rules.of(Config(**settings)))
+
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        ("a", "a"),
+        ("'a b'", "a b"),
+        ('"a b"', "a b"),
+        ("a\\ b", "a b"),
+        ("a'b'\"c\"d", "abcd"),
+        ('"a\\"b\\x"', 'a"b\\x'),
+        ('"a$"', "a$"),
+        ("a$", "a$"),
+        ('"$ 5"', "$ 5"),
+        ("HEAD@{1}", "HEAD@{1}"),
+        ("$x", None),
+        ('"$x"', None),
+        ("`x`", None),
+        ("{a,b}", None),
+        ("{1..3}", None),
+        ("~", None),
+        ("~/x", None),
+        ("'a", None),
+        ('"a', None),
+        ("a\\", None),
+        ("$'a'", None),
+        ('$"a"', None),
+        ("a;b", None),
+        ("a b", None),
+    ],
+)
+def test_a_word_is_what_bash_makes_of_it_or_unknown(raw, value):
+    assert read_word(raw).value == value
+    if value is not None:
+        printed = subprocess.run(["bash", "-c", f"printf %s {raw}"], capture_output=True, check=True, text=True)
+        assert printed.stdout == value
+
+
+def test_a_row_of_commands_is_read_with_its_joiners():
+    script = parse("cd a && cat x | head -1 2>/dev/null; pwd || ls")
+
+    assert [(step.joiner, step.command.argv) for step in script.steps] == [
+        ("", ("cd", "a")),
+        ("&&", ("cat", "x")),
+        ("|", ("head", "-1")),
+        (";", ("pwd",)),
+        ("||", ("ls",)),
+    ]
+    assert script.steps[2].command.redirects == ("2>/dev/null",)
+
+
+def test_what_runs_is_written_anew_from_what_was_read(verdict):
+    hardened = verdict("cat  'a.txt'|head -1 2>/dev/null # first\npwd").hardened
+
+    assert hardened.endswith("cat a.txt | /usr/bin/head -1 2>/dev/null; pwd")
+
+
+def test_names_of_files_stand_for_patterns(verdict, tmp_path):
+    (tmp_path / "-rf").write_text("")
+    (tmp_path / "b.txt").write_text("")
+
+    assert verdict("cat *.txt").hardened.endswith("cat a.txt b.txt")
+    assert verdict("cat *").decision == "allow"
+    assert "./-rf" in verdict("wc -l *").hardened
+    assert verdict("cat *.nothing").hardened.endswith("cat '*.nothing'")
+
+
+def test_the_reason_names_what_is_unknown(verdict):
+    assert "`find`: `-delete`" in verdict("find . -delete").reason
+    assert "`touch`" in verdict("touch x").reason
+    assert "outside of the workspace" in verdict("cat /etc/hosts").reason
+    assert "secret" in verdict("cat .env").reason
+    assert "sets a variable" in verdict("A=b ls").reason
+    assert "ask mode" in verdict("touch x", "ask_mode").reason
+
+
+def test_all_commands_are_shown_with_what_they_wrap(verdict):
+    shown = verdict("ls; env A=b timeout 5 make all | cat").commands
+
+    assert [it.argv[0] for it in shown] == ["ls", "env", "timeout", "make", "cat"]
+    assert shown[0].program.endswith("/ls")
+    assert shown[3].program == "make"
+
+
+def test_the_background_is_told(verdict):
+    assert verdict("sleep 5 &").background
+    assert not verdict("sleep 5 && ls").background
+
+
+@pytest.mark.parametrize(
+    ("command", "offer"),
+    [
+        ("ruff check .", "ruff check ."),
+        ("tsc --noEmit", "tsc --noEmit"),
+        ("mytool 'a b'", "mytool 'a b'"),
+        ("bash -c x", None),
+        ("python3 -c x", None),
+        ("python3.12 x.py", None),
+        ("env make", None),
+        ("git commit -m x", None),
+        ("find . -delete", None),
+        ("sed -i s/a/b/ a.txt", None),
+        ("npm run build", None),
+        ("make", None),
+        ("pytest", None),
+        ("xargs rm", None),
+        ("sudo ls", None),
+        ("curl x", None),
+        ("ruff check . > x", None),
+        ("ruff check .; ls", None),
+        ("ruff $x", None),
+        ("ruff *.txt", None),
+        ("/opt/ruff check", None),
+        ("'ruff' check", None),
+        ("eval x", None),
+    ],
+)
+def test_cfg_12_what_may_be_offered_as_always_allowed(verdict, command, offer):
+    assert verdict(command).offer_rule == offer
+
+
+def test_what_was_offered_and_approved_is_allowed(verdict, tmp_path):
+    offered = verdict("ruff check .").offer_rule
+    rules = Rules.of(Config(), approved=[offered, "'", ""])
+
+    def again(command):
+        return judge(command, mode="edit_mode", cwd=tmp_path, roots=[tmp_path], rules=rules).decision
+
+    assert again("ruff check .") == "allow"
+    assert again("ruff check . --fix") == "allow"
+    assert again("ruff format .") == "ask"
+    assert again("ruff check . > x") == "ask"
+
+
+def test_exec_01_outside_of_the_folders_everything_asks(verdict, tmp_path):
+    assert verdict("ls", cwd=tmp_path.parent).decision == "ask"
+    assert verdict("ls", "ask_mode", cwd=tmp_path.parent).decision == "deny"
+    assert verdict("ls", cwd=tmp_path / "sub").decision == "allow"
+
+
+def test_several_folders_are_one_workspace(verdict, tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.mkdir()
+    two.mkdir()
+
+    assert verdict("cat ../two/x", cwd=one, roots=(one, two)).decision == "allow"
+    assert verdict("cat ../two/x", cwd=one, roots=(one,)).decision == "ask"
+
+
+def test_a_rule_that_asks_is_heard_where_reading_would_be_allowed(verdict):
+    ask = {"rules": [{"tool": "ExecuteCommand", "pattern": "git log", "decision": "ask", "reason": "slow here"}]}
+
+    assert verdict("git log", **ask).decision == "ask"
+    assert verdict("git log", **ask).reason == "slow here"
+    assert verdict("git log", "plan_mode", **ask).decision == "deny"
+    assert verdict("git branch", **ask).decision == "allow"
+
+
+@pytest.mark.parametrize(
+    ("command", "rule", "decision"),
+    [
+        ("git commit -m x", "git commit", "allow"),
+        ("git commit -m x", "git", "ask"),
+        ("git -c a=b commit", "git commit", "ask"),
+        ("git push --receive-pack=x", "git push", "ask"),
+        ("git push --receive-p=x", "git push", "ask"),
+        ("npm install", "npm install", "allow"),
+        ("npm install", "npm", "ask"),
+        ("sed -i s/a/b/ a.txt", "sed -i s/a/b/ a.txt", "allow"),
+        ("sed -i s/a/b/ a.txt", "sed -i s/a/b/ *", "ask"),
+        ("sed -i s/a/b/ a.txt", "sed -i", "ask"),
+        ("./gradlew test", "./gradlew test", "allow"),
+        ("./gradlew test", "./gradlew", "ask"),
+        ("mytool ../x", "mytool", "ask"),
+        ("mytool --out=../x", "mytool", "ask"),
+        ("mytool --out=odinconfig.json", "mytool", "ask"),
+        ("mytool -o/etc/x", "mytool", "ask"),
+        ("mytool ../x", "mytool ../x", "allow"),
+        ("env mytool", "env mytool", "ask"),
+        ("mytool a | sort", "mytool", "allow"),
+        ("cd sub && mytool", "mytool", "allow"),
+    ],
+)
+def test_how_much_a_rule_allows(verdict, command, rule, decision):
+    assert verdict(command, allowedCommands=[rule]).decision == decision
+
+
+def git(folder, *words):
+    subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
+
+
+def test_a_repository_of_git_itself_is_harmless(tmp_path):
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "remote", "add", "origin", "https://example.test/x.git")
+    git(tmp_path, "config", "user.name", "x")
+
+    assert harmless(tmp_path)
+    assert harmless(tmp_path / ".git")
+    assert stays_local(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        ("core.fsmonitor", "x"),
+        ("core.worktree", "/"),
+        ("diff.external", "x"),
+        ("diff.x.textconv", "x"),
+        ("filter.x.clean", "x"),
+        ("filter.x.process", "x"),
+        ("include.path", "../x"),
+        ("merge.x.driver", "x"),
+        ("submodule.x.update", "!x"),
+        ("whatever.new", "x"),
+    ],
+)
+def test_settings_that_are_not_known_make_a_repository_suspect(tmp_path, setting):
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "config", *setting)
+
+    assert not harmless(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[core] fsmonitor = x\n",
+        "[core.x]\n",
+        "[core]\nfilemode = \\\nx\n",
+        "\0",
+        "[inc",
+        "[core]\n\tx y z\n",
+    ],
+)
+def test_settings_that_cannot_be_read_make_a_repository_suspect(tmp_path, text):
+    git(tmp_path, "init", "-q")
+    with (tmp_path / ".git" / "config").open("a") as file:
+        file.write(text)
+
+    assert not harmless(tmp_path)
+    assert not stays_local(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "setting", [("include.path", "x"), ("remote.o.promisor", "true"), ("extensions.partialClone", "o")]
+)
+def test_what_fetches_missing_objects_makes_even_the_history_suspect(tmp_path, setting):
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "config", *setting)
+
+    assert not stays_local(tmp_path)
+
+
+def test_where_no_repository_is_nothing_is_harmless_but_the_history(tmp_path):
+    assert not harmless(tmp_path)
+    assert stays_local(tmp_path)
+
+
+def test_a_worktree_is_read_with_the_settings_of_its_repository(tmp_path):
+    main, tree = tmp_path / "main", tmp_path / "tree"
+    main.mkdir()
+    git(main, "init", "-q")
+    git(main, "-c", "user.name=x", "-c", "user.email=x", "commit", "-q", "--allow-empty", "-m", "x")
+    git(main, "worktree", "add", "-q", str(tree))
+    assert harmless(tree)
+
+    git(main, "config", "core.fsmonitor", "x")
+    assert not harmless(tree)
