@@ -194,7 +194,7 @@ class Fetcher:
 
 
 def _allows(hosts: Sequence[str], target: Target) -> bool:
-    return not {target.host, f"{target.host}:{target.port}"}.isdisjoint(host.lower() for host in hosts)
+    return not {target.bracketed, f"{target.bracketed}:{target.port}"}.isdisjoint(host.lower() for host in hosts)
 
 
 def _refused(target: Target, why: str) -> ToolError:
