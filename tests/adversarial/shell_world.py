@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,7 +83,7 @@ class ShellWorld:
         }
 
     @contextmanager
-    def running(self) -> Iterator["Runner"]:
+    def running(self) -> Generator["Runner"]:
         with subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("exec_trace.py"))],
             stdin=subprocess.PIPE,
@@ -106,6 +106,10 @@ class ShellWorld:
         (self.root.parent / "outside.txt").write_text(f"{CANARY}\n")
         (self.home / "outside_home.txt").write_text(f"{CANARY}\n")
         (self.root / "link").symlink_to("../outside.txt")
+        for name in ("one", "two"):
+            (self.root / name).mkdir()
+        (self.root / "one" / "x").write_text("x\n")
+        (self.root / "two" / "x").symlink_to("../../outside.txt")
         (self.root / "linked").symlink_to("../outside")
         for name in ("ls", "cat", "git", "rg", "grep", "pre.sh", "e.sh", "touch"):
             (self.root / name).write_text(TRAP)
@@ -120,12 +124,16 @@ class ShellWorld:
             env |= {f"GIT_{name}_NAME": "x", f"GIT_{name}_EMAIL": "x@localhost"}
         for words in (
             ["init", "-q", "-b", "main"],
-            ["add", "a.txt", "b.txt", "src"],
+            ["add", "a.txt", "b.txt", "src", ".env"],
             ["commit", "-q", "-m", "first"],
             ["commit", "-q", "--allow-empty", "-m", "second"],
+            ["tag", "v1"],
         ):
             subprocess.run(["git", *words], cwd=self.root, env=env, check=True, stdout=subprocess.DEVNULL)
+        (self.root / "b.txt").write_text("stashed\n")
+        subprocess.run(["git", "stash", "-q"], cwd=self.root, env=env, check=True)
         (self.root / "a.txt").write_text("x y\nfoo\nbaz\nx\n")
+        (self.root / ".env").write_text(f"{CANARY}\n{CANARY} more\n")
         if hostile:
             with (self.root / ".git" / "config").open("a") as file:
                 file.write(HOSTILE)
@@ -162,7 +170,3 @@ class Runner:
 
 def predicted(verdict: CommandVerdict) -> Iterable[str]:
     return [it.program for it in verdict.commands if it.program.startswith("/")]
-
-
-def first_words(commands: Sequence[str]) -> list[str]:
-    return [command.split()[0] for command in commands if command.split()]

@@ -7,6 +7,7 @@ from pathlib import Path
 from odin_lsp.permissions.shell.git_config import harmless, stays_local
 from odin_lsp.permissions.shell.grammar import Grammar, NotUnderstood, Reading, names
 from odin_lsp.permissions.shell.readers import Use
+from odin_lsp.workspace.ignore import SECRET_FOLDERS, SECRET_NAMES
 
 HARDENED = (
     "--no-pager",
@@ -21,6 +22,7 @@ HARDENED = (
             "diff.external=",
             "diff.submodule=short",
             "submodule.recurse=false",
+            "status.submoduleSummary=false",
             "safe.bareRepository=explicit",
             "log.showSignature=false",
             "format.pretty=medium",
@@ -32,6 +34,11 @@ HARDENED = (
     ),
 )
 DIFF = ("--no-ext-diff", "--no-textconv")
+SPARED = (
+    *(f":(exclude,icase,glob)**/{name}" for name in SECRET_NAMES),
+    *(f":(exclude,icase,glob)**/{name}/**" for name in SECRET_FOLDERS),
+)
+"""For the commands that print files: all but the secrets among them."""
 SHARP_OPTIONS = (
     "-c", "--config-env", "--exec-path", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--upload-pack",
     "--receive-pack", "--exec", "-x", "--output", "-O", "--open-files-in-pager", "--ext-diff", "--textconv",
@@ -71,20 +78,22 @@ class Subcommand:
     """It looks into files: only in a repository whose settings are harmless."""
     extra: tuple[str, ...] = ()
     """Options to run it with."""
+    sweeps: bool = False
+    """It may print what is in files that nobody has named."""
 
 
 def _lists(options: str) -> Grammar:
     return Grammar(options, "text")
 
 
-LOG = Subcommand(Grammar(_SHOWN + _WALK + _PATCH, "text", digits=True), extra=DIFF)
+LOG = Subcommand(Grammar(_SHOWN + _WALK + _PATCH, "text", digits=True), extra=DIFF, sweeps=True)
 SUBCOMMANDS: Mapping[str, Subcommand] = {
     "log": LOG,
     "whatchanged": LOG,
     "reflog": LOG,
-    "show": Subcommand(LOG.grammar, contents=True, extra=DIFF),
+    "show": Subcommand(LOG.grammar, contents=True, extra=DIFF, sweeps=True),
     "diff": Subcommand(
-        Grammar(_SHOWN + _PATCH, "text"), contents=True, extra=(*DIFF, "--ignore-submodules=all")
+        Grammar(_SHOWN + _PATCH, "text"), contents=True, extra=(*DIFF, "--ignore-submodules=all"), sweeps=True
     ),
     "status": Subcommand(
         Grammar("-s --short -b --branch --show-stash --porcelain=? --long -v --verbose -u=? --untracked-files=? -z"
@@ -107,6 +116,7 @@ SUBCOMMANDS: Mapping[str, Subcommand] = {
                 " --max-count=", "text", digits=True),
         contents=True,
         extra=("--no-textconv",),
+        sweeps=True,
     ),
     "branch": Subcommand(
         _lists("-a -r -v -l --list --all --remotes --verbose --show-current --merged=? --no-merged=? --contains="
@@ -118,7 +128,6 @@ SUBCOMMANDS: Mapping[str, Subcommand] = {
                " --column=? --color=? -i --ignore-case")
     ),
     "remote": Subcommand(_lists("-v --verbose --all --push")),
-    "stash": Subcommand(_lists("")),
     "worktree": Subcommand(_lists("--porcelain -z -v")),
     "rev-parse": Subcommand(
         _lists("--abbrev-ref=? --show-toplevel --git-dir --git-common-dir --absolute-git-dir --is-inside-work-tree"
@@ -171,7 +180,8 @@ def judge_git(argv: Sequence[str], cwd: Path) -> tuple[Use, Path]:
         raise NotUnderstood(f"`git {name}`" if name else "git without a command")
     reading = subcommand.grammar.read(words[1:])
     _check(name, reading)
-    if subcommand.contents or (subcommand is LOG and PATCHES.intersection(reading.options)):
+    contents = subcommand.contents or (subcommand is LOG and bool(PATCHES.intersection(reading.options)))
+    if contents:
         if not harmless(folder):
             raise NotUnderstood(f"`git {name}` where no repository is, or one whose settings could run programs,")
     elif not stays_local(folder):
@@ -179,7 +189,9 @@ def judge_git(argv: Sequence[str], cwd: Path) -> tuple[Use, Path]:
     for operand in reading.operands:
         paths += [str(folder / part) for part in _paths(operand)]
     before = ("-C", str(folder)) if folder != cwd else ()
-    return Use((argv[0], *HARDENED, *before, name, *subcommand.extra, *words[1:]), tuple(paths)), folder
+    after = SPARED if contents and subcommand.sweeps else ()
+    hardened = (argv[0], *HARDENED, *before, name, *subcommand.extra, *words[1:], *after)
+    return Use(hardened, tuple(paths), sweeps=bool(after)), folder
 
 
 def sharp_option(argv: Sequence[str]) -> str | None:
@@ -204,9 +216,9 @@ def _check(name: str, reading: Reading) -> None:
         case "remote":
             if operands and (operands[0] != "get-url" or len(operands) > 2):
                 raise NotUnderstood(f"`git remote {operands[0]}`")
-        case "stash" | "worktree":
+        case "worktree":
             if operands != ["list"]:
-                raise NotUnderstood(f"`git {name}`, other than `list`,")
+                raise NotUnderstood("`git worktree`, other than `list`,")
         case "reflog":
             if operands and operands[0] != "show":
                 raise NotUnderstood(f"`git reflog {operands[0]}`")
@@ -215,16 +227,16 @@ def _check(name: str, reading: Reading) -> None:
     for option, value in reading.values:
         if option in ("--format", "--pretty"):
             _check_format(name, value)
-        elif option == "--sort" and "signature" in value:
-            raise NotUnderstood("checking signatures")
+        elif option == "--sort" and ("signature" in value or "describe" in value):
+            raise NotUnderstood(f"sorting by `{value}`")
 
 
 def _check_format(name: str, value: str) -> None:
     """Some places of a format run gpg; a name may stand for a format that the repository defines."""
     fixed = name in ("branch", "tag", "for-each-ref")
     text = value.removeprefix("format:").removeprefix("tformat:")
-    if "%G" in text or "signature" in text:
-        raise NotUnderstood("checking signatures")
+    if "%G" in text or "signature" in text or "describe" in text:
+        raise NotUnderstood(f"the format `{value}`")
     if not fixed and "%" not in text and text not in FORMATS and text == value:
         raise NotUnderstood(f"the format `{value}`")
 

@@ -15,7 +15,7 @@ from odin_lsp.permissions.shell import floor, git, programs, readers
 from odin_lsp.permissions.shell.grammar import NotUnderstood
 from odin_lsp.permissions.shell.parse import Command, Script, parse, written
 from odin_lsp.permissions.shell.places import Places
-from odin_lsp.permissions.shell.unwrap import all_commands, likely_commands
+from odin_lsp.permissions.shell.unwrap import likely_commands, look_inside
 from odin_lsp.workspace.uris import printable
 
 MAX_MATCHES = 200
@@ -50,14 +50,14 @@ def judge(command: str, *, mode: Mode, cwd: Path, roots: Sequence[Path], rules: 
     if len(command) > LONGEST:
         return CommandVerdict("deny", "it is longer than any command", (), command, background=False, offer_rule=None)
     script = parse(command)
-    inner = list(all_commands(script))
+    scripts, inner = look_inside(script)
     row = _Row(Places(roots, rules.files), cwd, mode, rules)
     shown = tuple(row.shown(argv) for argv in likely_commands(script))
 
     def verdict(decision: Decision, reason: str, hardened: str = command, offer: str | None = None) -> CommandVerdict:
         return CommandVerdict(decision, reason, shown, hardened, script.background, offer)
 
-    if reason := _never(script, inner, cwd):
+    if reason := _never(scripts, inner, cwd):
         return verdict("deny", f"{reason}; this never runs")
     if reason := next(filter(None, (rules.forbids(argv, mode, cwd) for argv in inner)), ""):
         return verdict("deny", reason)
@@ -146,6 +146,8 @@ class _Row:
         for path in use.paths:
             if reason := self._places.problem(path, folder):
                 raise _Asks(reason)
+            if use.files_only and (folder / path).is_dir():
+                raise _Asks(f"{printable(path)} is a folder, and what is in it could lead anywhere")
         if use.sweeps and self._places.hides_more(self._cwd):
             raise _Asks("it would also print files that your settings hide; the Grep tool spares them")
         return (self._program(name), *use.argv[1:])
@@ -216,15 +218,24 @@ class _Row:
         return SimpleCommand(str(found or name), argv)
 
 
-def _never(script: Script, inner: Sequence[tuple[str, ...]], cwd: Path) -> str:
-    if "\0" in script.text:
+def _never(scripts: Sequence[Script], inner: Sequence[tuple[str, ...]], cwd: Path) -> str:
+    text = scripts[0].text
+    if "\0" in text:
         return "it has a NUL character"
-    if any("\ud800" <= character <= "\udfff" for character in script.text):
+    if any("\ud800" <= character <= "\udfff" for character in text):
         return "it is not valid Unicode"
-    if any(floor.is_fork_bomb(name, body) for name, body in script.functions):
-        return "it starts itself again and again"
-    dangers = (*map(floor.destroys, script.targets), *(floor.catastrophe(argv, cwd) for argv in inner))
-    return next(filter(None, dangers), "")
+    for script in scripts:
+        if any(floor.is_fork_bomb(name, body) for name, body in script.functions):
+            return "it starts itself again and again"
+        for target in script.targets:
+            if reason := floor.destroys(target):
+                return reason
+    for argv in inner:
+        if reason := floor.catastrophe(argv, cwd):
+            return reason
+        if argv[0] == "cd" and len(argv) < 3:
+            cwd = cwd / (argv[1] if len(argv) == 2 else Path.home())
+    return ""
 
 
 def _parts(word: str) -> Iterator[str]:

@@ -40,6 +40,7 @@ NOT_PLAIN = {
     "negated_command": "it negates a command",
     "test_command": "it has a shell test",
 }
+CANNOT_PARSE = "Odin cannot parse it"
 JOINERS = frozenset({"&&", "||", "|", ";", "\n"})
 
 
@@ -152,11 +153,11 @@ class _Found:
                 self.background = True
                 return "it runs in the background"
             case "ERROR":
-                return "Odin cannot parse it"
+                return CANNOT_PARSE
             case _:
                 pass
         if node.is_missing:
-            return "Odin cannot parse it"
+            return CANNOT_PARSE
         if depth > MAX_DEPTH:
             return "it is nested too deeply"
         return NOT_PLAIN.get(node.type, "")

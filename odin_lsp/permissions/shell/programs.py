@@ -14,7 +14,7 @@ WRAPPERS = PRIVILEGE | names(
     "env xargs timeout nice nohup setsid stdbuf command exec builtin time coproc busybox toybox watch parallel ionice"
     " chrt taskset numactl flock unshare nsenter chroot fakeroot script scriptreplay strace ltrace gdb valgrind perf"
     " catchsegv setarch linux32 linux64 i386 x86_64 prlimit setpriv cgexec bwrap firejail systemd-run dbus-run-session"
-    " unbuffer expect rlwrap entr caffeinate proxychains proxychains4 torify torsocks faketime eatmydata dumb-init"
+    " unbuffer expect rlwrap entr caffeinate arch proxychains proxychains4 torify torsocks faketime eatmydata dumb-init"
     " tini chpst softlimit envdir daemonize start-stop-daemon screen tmux at batch ssh ssh-agent eval trap source ."
     " sshpass npx pnpx bunx uvx pipx doppler direnv mise asdf nix-shell logsave choom hyperfine multitime chronic"
     " ifne pee"
@@ -64,8 +64,8 @@ def is_wrapper(name: str) -> bool:
 
 def search_path(roots: Sequence[Path]) -> str:
     """The PATH without relative entries and without folders of the workspace."""
-    folders = [it for it in os.environ.get("PATH", os.defpath).split(os.pathsep) if Path(it).is_absolute()]
-    return os.pathsep.join(it for it in folders if not _within(Path(it), roots))
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(it for it in folders if Path(it).is_absolute() and not _within(Path(it), roots))
 
 
 def find_program(name: str, roots: Sequence[Path]) -> Path | None:

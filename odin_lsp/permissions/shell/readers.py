@@ -21,18 +21,20 @@ class Use:
     """To be in the workspace."""
     sweeps: bool = False
     """It prints what is in files that nobody has named."""
+    files_only: bool = False
+    """Given a folder it would open what is in there, and links lead anywhere."""
 
 
 Judge = Callable[[Sequence[str]], Use]
 """Of the whole command; `NotUnderstood` if it is more than reading."""
 
 
-def _plainly(grammar: Grammar, check: Callable[[Reading], None] | None = None) -> Judge:
+def _plainly(grammar: Grammar, check: Callable[[Reading], None] | None = None, *, files_only: bool = False) -> Judge:
     def judge(argv: Sequence[str]) -> Use:
         reading = grammar.read(argv[1:])
         if check is not None:
             check(reading)
-        return Use(tuple(argv), tuple(reading.paths))
+        return Use(tuple(argv), tuple(reading.paths), files_only=files_only)
 
     return judge
 
@@ -142,7 +144,7 @@ def _text(argv: Sequence[str]) -> Use:
 
 
 def _printf(argv: Sequence[str]) -> Use:
-    if len(argv) < 2 or argv[1].startswith("-") or re.search(r"%[^a-zA-Z%]*[nT(]", argv[1]):
+    if len(argv) < 2 or argv[1].startswith("-") or re.search(r"%[-+ #'0-9.*hjlLqtz]*[n(]", argv[1]):
         raise NotUnderstood("what it prints to a variable")
     return Use(tuple(argv), ())
 
@@ -235,7 +237,8 @@ JUDGES: Mapping[str, Judge] = {
         Grammar("-u -c -y -q -s -i -w -b -B -E -Z -a -d -e -n -p -t -T -U= -C= -W= -I= -L= --unified=? --context=?"
                 " --side-by-side --brief --report-identical-files --ignore-case --ignore-all-space"
                 " --ignore-space-change --ignore-blank-lines --text --minimal --width= --label= --color=?"
-                " --suppress-common-lines --strip-trailing-cr --normal")
+                " --suppress-common-lines --strip-trailing-cr --normal"),
+        files_only=True,
     ),
     "cmp": _plainly(Grammar("-b -l -s -n= -i= --print-bytes --verbose --quiet --silent --bytes= --ignore-initial=")),
     "md5sum": _plainly(Grammar(DIGEST)),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from odin_lsp.patterns import program_name
-from odin_lsp.permissions.shell.parse import Script, parse
+from odin_lsp.permissions.shell.parse import CANNOT_PARSE, Script, parse
 from odin_lsp.permissions.shell.programs import CODE, SHELLS, is_wrapper
 
 MAX_DEPTH = 4
@@ -16,16 +16,11 @@ SHELL_CODE = re.compile(r"[\s;|&$`(]")
 _TOKEN = re.compile(r"[^\s;|&()<>`\"'${}=]+")
 
 
-def all_commands(script: Script, depth: int = 0) -> Iterator[tuple[str, ...]]:
-    """Every command of the script, and every one that these would run."""
-    for command in script.commands:
-        yield from _with_inner(command.guess, depth)
-    if script.texts and any(_runs_its_input(command.guess) for command in script.commands):
-        for text in script.texts:
-            yield from _in_code(text, depth)
-    if "cannot parse" in script.problem:
-        words = _TOKEN.findall(script.text)[:MAX_INNER]
-        yield from (tuple(words[start:]) for start in range(len(words)))
+def look_inside(script: Script) -> tuple[list[Script], list[tuple[str, ...]]]:
+    """The script and those that are written in its words; and every command of them, with what these would run."""
+    inside = _Inside()
+    inside.add(script, 0)
+    return inside.scripts, inside.commands
 
 
 def likely_commands(script: Script) -> Iterator[tuple[str, ...]]:
@@ -44,39 +39,45 @@ def _likely_inner(argv: Sequence[str]) -> tuple[str, ...]:
     return ()
 
 
-def _with_inner(argv: tuple[str, ...], depth: int) -> Iterator[tuple[str, ...]]:
-    if not argv:
-        return
-    yield argv
-    name = program_name(argv[0])
-    if depth >= MAX_DEPTH:
-        return
-    if is_wrapper(name) or name in SHELLS:
+class _Inside:
+    def __init__(self) -> None:
+        self.scripts: list[Script] = []
+        self.commands: list[tuple[str, ...]] = []
+
+    def add(self, script: Script, depth: int) -> None:
+        self.scripts.append(script)
+        for command in script.commands:
+            self._add_command(command.guess, depth)
+        if script.texts and any(_runs_its_input(command.guess) for command in script.commands):
+            for text in script.texts:
+                self._add_code(text, depth)
+        if CANNOT_PARSE in script.problem:
+            words = _TOKEN.findall(script.text)[:MAX_INNER]
+            self.commands += (tuple(words[start:]) for start in range(len(words)))
+
+    def _add_command(self, argv: tuple[str, ...], depth: int) -> None:
+        if not argv:
+            return
+        self.commands.append(argv)
+        name = program_name(argv[0])
+        if depth >= MAX_DEPTH:
+            return
+        if name == "find":
+            for place, word in enumerate(argv):
+                if word in FIND_ACTIONS:
+                    self._add_command(argv[place + 1 :], depth + 1)
+        if not is_wrapper(name) and name not in SHELLS:
+            return
         for start in range(1, min(len(argv), MAX_INNER)):
-            if not argv[start].startswith("-"):
-                yield from _suffix(argv[start:], depth)
-    elif name == "find":
-        for place, word in enumerate(argv):
-            if word in FIND_ACTIONS:
-                yield from _with_inner(argv[place + 1 :], depth + 1)
-    if name in CODE:
-        yield from _in_code(" ".join(argv[1:]), depth)
-    if name in CODE or name in SHELLS or is_wrapper(name):
-        for word in argv[1:]:
-            if SHELL_CODE.search(word):
-                yield from _in_code(word, depth)
+            if argv[start] in FIND_ACTIONS or not argv[start].startswith("-"):
+                self.commands.append(argv[start:])
+        for code in {" ".join(argv[1:]) if name in CODE else "", *argv[1:]}:
+            if SHELL_CODE.search(code):
+                self._add_code(code, depth)
 
-
-def _suffix(argv: tuple[str, ...], depth: int) -> Iterator[tuple[str, ...]]:
-    """A wrapper in a wrapper is seen by its own suffixes already; only `find` and code need another look."""
-    yield argv
-    if program_name(argv[0]) == "find":
-        yield from _with_inner(argv, depth + 1)
-
-
-def _in_code(text: str, depth: int) -> Iterator[tuple[str, ...]]:
-    if depth < MAX_DEPTH:
-        yield from all_commands(parse(text), depth + 1)
+    def _add_code(self, text: str, depth: int) -> None:
+        if depth < MAX_DEPTH:
+            self.add(parse(text), depth + 1)
 
 
 def _runs_its_input(argv: Sequence[str]) -> bool:
