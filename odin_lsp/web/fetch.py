@@ -148,8 +148,8 @@ class Fetcher:
                 raise ToolError(f"the CA bundle {bundle} cannot be used ({error}); check its path") from None
         try:
             return httpx2.AsyncHTTPTransport(verify=self._tls, proxy=self._network.proxy, trust_env=False)
-        except (ValueError, httpx2.InvalidURL, ImportError) as error:
-            raise ToolError(f"the proxy {self._network.proxy} cannot be used ({error}); check its address") from None
+        except (ValueError, httpx2.InvalidURL, ImportError):  # whose texts may hold the proxy's password
+            raise ToolError("the proxy cannot be used; the user should check `network.proxy`") from None
 
     async def _answer(
         self, transport: "httpx2.AsyncHTTPTransport", target: Target, addresses: Sequence[Address]

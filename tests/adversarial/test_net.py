@@ -532,6 +532,13 @@ async def test_net_13_a_proxy_of_the_users_settings_is_asked_for_the_checked_add
     assert host.connections == 0
 
 
+@pytest.mark.parametrize("proxy", ["gopher://me:hush@127.0.0.1:1/", "http://me:hush@h:port/", "socks5://me:hush@127.0.0.1:1"])
+async def test_net_13_a_proxy_that_cannot_be_used_keeps_its_password(proxy, pages, url):
+    said = await refusal(pages(proxy=proxy), url())
+    assert "network.proxy" in said
+    assert "hush" not in said
+
+
 async def test_net_04_the_way_from_http_to_https_is_followed(pages, names):
     async with Host() as proxy:
         proxy.pages[f"http://{PUBLIC}/"] = moved("https://secure.test/", 301)

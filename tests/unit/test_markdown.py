@@ -9,10 +9,16 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 from rich.markdown import Markdown
 
-from odin_lsp.events import ToolRecord, Usage
+from odin_lsp.config import Timeouts
+from odin_lsp.events import EventRecord, MessageFinished, ToolRecord, Usage
 from odin_lsp.markdown import harmless, unlinked
+from odin_lsp.ports import Option, Question
+from odin_lsp.server.client import Abilities
+from odin_lsp.server.editor import LspEditor
 from odin_lsp.server.transcript import render
 from odin_lsp.sessions.session import Session, TurnRecord
+from odin_lsp.terminal.render import RichRenderer
+from odin_lsp.workspace.buffers import Buffers
 
 CANARY = "https://evil.test/?d=canary"
 ATTACKS = [
@@ -128,8 +134,41 @@ def test_no_text_renders_to_anything_that_loads(pieces):
         assert not target.startswith("https:") or link.startswith(f'{target}">{target}</a>')
 
 
-def test_messages_have_no_links():
+class Screen:
+    """The client's end, as far as it shows messages."""
+
+    def __init__(self):
+        self.messages = []
+
+    def notify(self, method, params):
+        self.messages.append(params.message)
+
+    async def ask_client(self, method, params, timeout):
+        self.messages.append(params.message)
+
+
+async def test_messages_and_questions_have_no_links():
     assert unlinked("May Odin [run](command:x)?") == "May Odin [run] (command:x)?"
+    screen = Screen()
+    editor = LspEditor(screen, Buffers(), Abilities(), Timeouts)
+    editor.notify("info", "[run](command:x)")
+    await editor.ask(
+        Question(
+            question_id="q",
+            kind="question",
+            title="[a](command:x)",
+            detail="[b](https://evil.test)",
+            options=(Option("yes", "Yes"),),
+        )
+    )
+    assert screen.messages == ["Odin: [run] (command:x)", "[a] (command:x)\n[b] (https://evil.test)"]
+
+
+def test_the_terminal_shows_what_is_harmless(capsys):
+    renderer = RichRenderer()
+    renderer.show(EventRecord(1, "t", "s", "main", MessageFinished(f"![x]({CANARY})", 0)))
+    renderer.close()
+    assert f"(image: x: {CANARY})" in capsys.readouterr().out
 
 
 def test_a_transcript_shows_nothing_from_elsewhere(tmp_path):
