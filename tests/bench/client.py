@@ -11,6 +11,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+LOOK = 0.5
+RESTING = 0.02
+"""Seconds of work between two looks, `LOOK` seconds apart, that count as rest."""
 KEPT = ("PATH", "LANG", "LC_ALL")
 CAPABILITIES = {"experimental": {"odin": {"version": 1, "events": True, "question": True}}}
 
@@ -29,6 +32,23 @@ class Client:
         """MiB that are resident."""
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
+
+    async def at_rest(self) -> None:
+        """Until the process has done by itself what it does after its start, however long that takes here."""
+        before = float("-inf")
+        while self._is_busy() or self._worked() - before > RESTING:
+            before = self._worked()
+            await asyncio.sleep(LOOK)
+
+    def _is_busy(self) -> bool:
+        """Whether a thread runs, or waits for a processor or a disk."""
+        stats = Path(f"/proc/{self.process.pid}/task").glob("*/stat")
+        return any(stat.read_text(encoding="utf-8").rpartition(") ")[2][0] in "RD" for stat in stats)
+
+    def _worked(self) -> float:
+        """Seconds of processor time."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8").rpartition(") ")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     async def initialize(self, root: Path) -> None:
         params = {"processId": os.getpid(), "rootUri": root.as_uri(), "capabilities": CAPABILITIES}

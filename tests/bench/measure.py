@@ -17,8 +17,6 @@ ODIN = ("-m", "odin_lsp")
 BARE_SERVER = (str(HERE / "bare_server.py"),)
 BARE_LOOP = (str(HERE / "bare_loop.py"),)
 STEPS = 20
-SETTLED = 2.0
-"""Seconds after which a started server has done what it does by itself."""
 
 
 @dataclass
@@ -67,7 +65,7 @@ async def idle_memory(workspace: Path, times: int) -> tuple[Series, Series]:
 async def _idle_memory(workspace: Path, command: tuple[str, ...], **variables: str) -> float:
     async with started(*command, workspace=workspace, **variables) as client:
         await client.initialize(workspace)
-        await asyncio.sleep(SETTLED)
+        await client.at_rest()
         return client.memory
 
 
@@ -142,7 +140,7 @@ async def running(workspace: Path, endpoint: Endpoint) -> Any:
     """A server that has been running for a while."""
     async with started(*ODIN, workspace=workspace, **_provider(endpoint.url)) as client:
         await client.initialize(workspace)
-        await asyncio.sleep(SETTLED)
+        await client.at_rest()
         yield client
 
 
