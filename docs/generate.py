@@ -13,7 +13,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
@@ -198,6 +198,8 @@ def _type(hint: Any) -> str:
         return "[an event](#events)"
     if origin in (Union, UnionType):
         return " or ".join(_type(it) for it in inner if it is not NoneType)
+    if origin is Annotated:
+        return _type(inner[0])
     if origin is tuple:
         return f"list of {_type(inner[0])}"
     if inspect.isclass(origin) and issubclass(origin, Mapping):
@@ -220,12 +222,18 @@ def _setting_rows(section: type[BaseModel], above: str) -> Iterable[tuple[str, .
     properties = json_schema(section)["properties"]
     for name, field in section.model_fields.items():
         key = f"{above}{to_camel(name)}"
-        default = field.get_default(call_default_factory=True)
+        default = None if field.is_required() else field.get_default(call_default_factory=True)
+        note = properties[to_camel(name)].get("description", "")
+        listed = next(
+            (it for it in get_args(field.annotation) if isinstance(it, type) and issubclass(it, BaseModel)), None
+        )
         if isinstance(default, BaseModel):
             yield from _setting_rows(type(default), f"{key}.")
+        elif listed is not None:
+            yield f"`{key}`", "list of objects", "`[]`", note
+            yield from _setting_rows(listed, f"{key}[].")
         else:
             shown = json.dumps(default) if default is not None else ""
-            note = properties[to_camel(name)].get("description", "")
             yield f"`{key}`", _type(field.annotation), f"`{shown}`" if shown else "–", note
 
 
