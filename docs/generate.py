@@ -37,6 +37,7 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.cancel": wire.Cancelled,
     "odin.queue": wire.Queue,
     "odin.model": wire.ModelState,
+    "odin.trust": wire.Trusted,
     "odin.state": None,
     "odin.review.accept": wire.Receipts,
     "odin.review.reject": wire.Receipts,

@@ -30,6 +30,7 @@ NEVER_FOR_WORKSPACES = {"keys", "network", "web"}
 ADDED_UP = ("forbiddenCommands", "rules", "deny")
 """Lists that grow from layer to layer: nobody takes back what another has forbidden."""
 
+UNTIL_TRUSTED = "until you trust this workspace"
 Origin = Literal["user", "workspace", "editor", "environment", "flags"]
 Place = tuple[str | int, ...]
 
@@ -229,6 +230,8 @@ class ConfigProblem:
     source: str
     line: int | None
     message: str
+    needs_trust: bool = False
+    """It would be used in a workspace that the user trusts."""
 
     def __str__(self) -> str:
         return f"{self.source}{f':{self.line}' if self.line else ''}: {self.message}"
@@ -308,7 +311,8 @@ def _apply(config: Config, layer: Layer, *, trusted: bool, problems: list[Config
     values = json.loads(json.dumps(layer.values))
 
     def report(place: Place, message: str) -> None:
-        problems.append(ConfigProblem(layer.name, layer.lines.get(place), message))
+        needs_trust = message.endswith(UNTIL_TRUSTED)
+        problems.append(ConfigProblem(layer.name, layer.lines.get(place), message, needs_trust))
 
     if layer.origin == "workspace":
         _restrict(config, values, trusted=trusted, report=report)
@@ -344,21 +348,21 @@ def _restrict(config: Config, values: dict[str, Any], *, trusted: bool, report: 
             report((key,), f"`{key}` is not taken from a workspace; set it in {user_file()}")
         elif not trusted and key not in FREE_FOR_WORKSPACES:
             del values[key]
-            report((key,), f"`{key}` is not used until you trust this workspace")
+            report((key,), f"`{key}` is not used {UNTIL_TRUSTED}")
     if trusted:
         return
     for key in ("model", "smallModel"):
         if str(values.get(key, "")).startswith("scripted/"):
             del values[key]
-            report((key,), f"`{key}`: a script is not used until you trust this workspace")
+            report((key,), f"`{key}`: a script is not used {UNTIL_TRUSTED}")
     rules = values.get("rules")
     if is_list(rules) and any(is_object(it) and it.get("decision") == "allow" for it in rules):
         values["rules"] = [it for it in rules if not is_object(it) or it.get("decision") != "allow"]
-        report(("rules",), "`rules` that allow are not used until you trust this workspace")
+        report(("rules",), f"`rules` that allow are not used {UNTIL_TRUSTED}")
     files = values.get("files")
     if is_object(files) and "allow" in files:
         del files["allow"]
-        report(("files", "allow"), "`files.allow` is not used until you trust this workspace")
+        report(("files", "allow"), f"`files.allow` is not used {UNTIL_TRUSTED}")
     limits = values.get("limits")
     if is_object(limits):
         current = config.limits.model_dump(by_alias=True)
@@ -366,7 +370,7 @@ def _restrict(config: Config, values: dict[str, Any], *, trusted: bool, report: 
             new, old = limits[key], current[key]
             if isinstance(new, int | float) and old and not 0 < new <= old:
                 del limits[key]
-                report(("limits", key), f"`limits.{key}` may only be lowered until you trust this workspace")
+                report(("limits", key), f"`limits.{key}` may only be lowered {UNTIL_TRUSTED}")
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

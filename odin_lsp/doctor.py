@@ -14,6 +14,7 @@ from odin_lsp.commands.environment import find_shell
 from odin_lsp.errors import ModelError
 from odin_lsp.models import catalog, providers, selection
 from odin_lsp.permissions import sandbox
+from odin_lsp.permissions.trust import Trust
 from odin_lsp.sessions.store import sessions_folder
 from odin_lsp.workspace.search import find_ripgrep
 
@@ -42,7 +43,7 @@ def _findings(root: Path) -> Iterator[Finding]:
     yield Finding(
         "ok", f"Odin {__version__} on Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     )
-    settings, problems = config.load(root)
+    settings, problems = config.load(root, trusted=Trust().of(root) == "trusted")
     for problem in problems:
         yield Finding("wrong", str(problem), "correct that line; docs/config.schema.json lists what is known")
     if not problems:

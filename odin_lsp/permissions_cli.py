@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from odin_lsp.permissions.approvals import Approval
 
 EXIT_CODES = {"allow": 0, "ask": 10, "deny": 20}
+TRUST = {
+    "trust": "let a workspace's own settings do more than restrict, as they are now",
+    "restrict": "let them only restrict, and do not ask again",
+}
 EXITS = "exit codes: 0 allow, 10 ask, 20 deny, 2 bad usage"
 
 
@@ -23,12 +27,17 @@ def add_arguments(parser: "ArgumentParser", folder: Any) -> None:
     about = "say whether a shell command would run, be asked about, or be refused; nothing runs"
     check = actions.add_parser("check", help=about, description=about, epilog=EXITS)
     check.add_argument("--mode", choices=list(MODES), default="edit")
-    check.add_argument("--config", type=Path, metavar="FILE", help="settings to take for the user's own")
+    check.add_argument(
+        "--config", type=Path, metavar="FILE", help="settings to take for the user's own, without what you allowed"
+    )
     check.add_argument("--cwd", type=folder, default=Path.cwd(), help="the workspace, and where the command would run")
     check.add_argument("--json", action="store_true", help="print one object: verdict, reason, commands")
     check.add_argument("words", nargs="+", metavar="COMMAND", help="behind --, best in quotes; - reads it from stdin")
     shown = actions.add_parser("list", help="show what you allowed for a workspace or always")
     shown.add_argument("--json", action="store_true", help="print a list of objects")
+    for action, about in TRUST.items():
+        trust = actions.add_parser(action, help=about, description=about)
+        trust.add_argument("--cwd", type=folder, default=Path.cwd(), help="the workspace")
     remove = actions.add_parser("remove", help="take one of these back")
     remove.add_argument("id", help="as `list` shows it")
 
@@ -39,25 +48,40 @@ def run(parser: "ArgumentParser", options: "Namespace") -> int:
             return _check(parser, options)
         case "list":
             return _list(as_json=options.json)
-        case _:
+        case "remove":
             return _remove(options.id)
+        case _:
+            return _trust(options.cwd, trusted=options.action == "trust")
+
+
+def _trust(workspace: Path, *, trusted: bool) -> int:
+    from odin_lsp.permissions.trust import Trust
+
+    Trust().decide(workspace, trusted=trusted)
+    word = "used, as they are now" if trusted else "only used where they restrict"
+    sys.stdout.write(f"{workspace}: its own settings are {word}\n")
+    return 0
 
 
 def _check(parser: "ArgumentParser", options: "Namespace") -> int:
     from odin_lsp import config
-    from odin_lsp.permissions.rules import Rules
+    from odin_lsp.permissions.approvals import Approvals
+    from odin_lsp.permissions.rules import COMMANDS, Rules
     from odin_lsp.permissions.shell import judge
+    from odin_lsp.permissions.trust import Trust
 
     if options.config is not None and not options.config.is_file():
         parser.error(f"{options.config} is no file")
-    settings, problems = config.load(options.cwd, user=options.config)
+    settings, problems = config.load(options.cwd, user=options.config, trusted=Trust().of(options.cwd) == "trusted")
     for problem in problems:
         sys.stderr.write(f"{problem}\n")
     command = " ".join(options.words)
     if command == "-":
         command = sys.stdin.buffer.read().decode("utf-8", "surrogateescape").removesuffix("\n")
-    rules = Rules.of(settings, root=options.cwd)
-    verdict = judge(command, mode=MODES[options.mode], cwd=options.cwd, roots=[options.cwd], rules=rules)
+    mode = MODES[options.mode]
+    approved = Approvals().patterns(COMMANDS, options.cwd, mode) if options.config is None else ()
+    rules = Rules.of(settings, root=options.cwd, approved=approved)
+    verdict = judge(command, mode=mode, cwd=options.cwd, roots=[options.cwd], rules=rules)
     if options.json:
         commands = [{"program": it.program, "argv": it.argv} for it in verdict.commands]
         _print(json.dumps({"verdict": verdict.decision, "reason": verdict.reason, "commands": commands}))

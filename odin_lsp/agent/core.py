@@ -8,21 +8,21 @@ from typing import Any
 
 from odin_lsp.agent.agent import Agent
 from odin_lsp.agent.compaction import Shortener
-from odin_lsp.agent.digest import digest_with
 from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.modes import mode_tools
 from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.prompt import Instructions, Prompt
+from odin_lsp.agent.small import small_model
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.turn import Progress
-from odin_lsp.commands.session import SessionCommands
+from odin_lsp.commands.session import SessionCommands, judged_by
 from odin_lsp.config import Config
 from odin_lsp.events import Emit, EventRecord, Notice
 from odin_lsp.models import providers, selection
 from odin_lsp.models.resilience import KeyPool, ResilientModel
 from odin_lsp.permissions import protected
-from odin_lsp.permissions.gate import AskingGate
+from odin_lsp.permissions.gate import Gate
 from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.ports import Editor
 from odin_lsp.review.desk import ReviewDesk
@@ -51,8 +51,10 @@ class Core:
         buffers: Buffers | None = None,
         secrets: Mapping[str, str] | None = None,
         hooks: Hooks | None = None,
+        restricted: bool = False,
     ) -> None:
         self.config = config
+        self.restricted = restricted
         self.stream = EventStream()
         self.files = Files(roots, buffers or Buffers(), FileCache(config.cache), config.files)
         self.search = Search(self.files)
@@ -64,7 +66,6 @@ class Core:
         self._secrets = secrets or {}
         self.pages = Pages(config.web, config.network, secrets=self._secrets.values())
         self._hooks = hooks or Hooks()
-        self._gate = AskingGate(editor)
         self._keys = KeyPool()
         self._models: dict[str, ResilientModel] = {}
         self._agents: dict[str, Agent] = {}
@@ -163,11 +164,13 @@ class Core:
 
     def _view(self, session: Session) -> "_View":
         if session.id not in self._views:
+            gate = Gate(self._editor, lambda: self.config, lambda: next(iter(self.files.roots), None))
             self._views[session.id] = _View(
                 Instructions.load(self.files.roots),
                 Shown(),
+                gate,
                 OutsideGate(self._editor),
-                SessionCommands(lambda: self.config),
+                SessionCommands(lambda: self.config, judged_by(gate.rules)),
             )
         return self._views[session.id]
 
@@ -185,8 +188,9 @@ class Core:
             emit=emit,
             todos=session.todos,
             pages=self.pages,
-            digest=digest_with(self._model(self.selected[1]), progress, emit),
+            small=small_model(self._model(self.selected[1]), progress, emit),
             shown=view.shown,
+            gate=view.gate,
             outside=view.outside,
             commands=view.commands,
             draft=Draft(self.desk, progress.review, view.shown),
@@ -198,7 +202,7 @@ class Core:
             model=self._model(self.selected[0]),
             prompt=Prompt(mode, self.files.roots, view.instructions, view.shown),
             session=session,
-            executor=Executor(mode_tools(mode), self._gate, self._hooks, context),
+            executor=Executor(mode_tools(mode, restricted=self.restricted), self._hooks, context),
             editor=self._editor,
             compactor=Shortener(),
             limits=self.config.limits,
@@ -226,5 +230,6 @@ class _View:
     instructions: Instructions
     """A snapshot: a prefix that changes in the middle of a conversation could not be cached."""
     shown: Shown
+    gate: Gate
     outside: OutsideGate
     commands: SessionCommands

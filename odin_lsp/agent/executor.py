@@ -14,8 +14,8 @@ from odin_lsp.agent.hooks import Hooks
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.events import ToolFinished, ToolRecord, ToolStarted, ToolStatus
 from odin_lsp.messages import Message, ToolCall, ToolResult
-from odin_lsp.permissions.gate import Gate
-from odin_lsp.permissions.rules import Effect, decide
+from odin_lsp.permissions.gate import Want
+from odin_lsp.permissions.rules import Effect
 from odin_lsp.tools.base import Tool, ToolContext, ToolOutput
 from odin_lsp.tools.editing import report_receipts
 
@@ -29,7 +29,6 @@ CANCELLED = "cancelled by the user"
 @dataclass(slots=True)
 class Executor:
     tools: Mapping[str, Tool[Any]]
-    gate: Gate
     hooks: Hooks
     context: ToolContext
     records: list[ToolRecord] = field(default_factory=list[ToolRecord])
@@ -43,7 +42,11 @@ class Executor:
         tool = self.tools.get(call.name)
         if tool is None or call.problem or self.hooks or tool.effect is not Effect.READ_ONLY:
             return
-        if decide(tool.name, tool.effect, self.context.mode).decision == "allow":
+        try:
+            needs_nobody = tool.wants(tool.parse(call.arguments), self.context) is None
+        except ToolError:
+            return
+        if needs_nobody:
             self._early[_key(call)] = asyncio.create_task(self._use(tool, call.arguments, call.id))
 
     async def discard(self) -> None:
@@ -58,6 +61,7 @@ class Executor:
         calls = message.calls
         self.context.draft.reason = message.text.strip().partition("\n")[0]
         try:
+            await self._ask_together(calls)
             for group in self._groups(calls):
                 if any(self._effect(call) is Effect.MUTATING for call in group):
                     await self._edit_together(group, results)
@@ -67,8 +71,22 @@ class Executor:
                         tasks.create_task(self._one(call, results))
         finally:
             await self.discard()
+            self.context.gate.forget_step()
             for call in calls:
                 results.setdefault(call.id, ToolResult(call.id, call.name, CANCELLED, failed=True))
+
+    async def _ask_together(self, calls: Sequence[ToolCall]) -> None:
+        """Several questions of one step are one. What a hook may still change is not asked about before."""
+        wants = [want for call in calls if not self.hooks and (want := self._wanted(call))]
+        if len(wants) > 1:
+            await self.context.gate.ask_together(wants)
+
+    def _wanted(self, call: ToolCall) -> Want | None:
+        tool = self.tools.get(call.name)
+        try:
+            return tool.wants(tool.parse(call.arguments), self.context) if tool and not call.problem else None
+        except ToolError:
+            return None  # its turn will come, and it will be refused then
 
     async def _edit_together(self, calls: Sequence[ToolCall], results: dict[str, ToolResult]) -> None:
         """Each call proposes on what those before it proposed; then all of it is reviewed."""
@@ -160,8 +178,6 @@ class Executor:
         if not before.allow:
             raise PermissionDenied(before.message or f"a hook did not allow {call.name}")
         arguments = before.arguments if before.arguments is not None else call.arguments
-        tool.parse(arguments)
-        arguments = await self.gate.allow(tool.name, tool.effect, arguments, self.context.mode)
         output = await self._use(tool, arguments, call.id)
         note = "\n".join(filter(None, (before.system_message, await self._after("PostToolUse", call, output))))
         return replace(output, data=f"{output.data}\n{note}") if note else output

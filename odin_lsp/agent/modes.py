@@ -8,9 +8,12 @@ from odin_lsp.permissions.rules import CAPABILITIES
 from odin_lsp.tools.base import Tool, all_tools
 
 
-def mode_tools(mode: Mode, *, subagent: bool = False) -> Mapping[str, Tool[Any]]:
+def mode_tools(mode: Mode, *, subagent: bool = False, restricted: bool = False) -> Mapping[str, Tool[Any]]:
+    """`restricted`: the editor does not trust the workspace, and nothing of it may run."""
     return {
         name: tool
         for name, tool in all_tools().items()
-        if tool.effect in CAPABILITIES[mode] and not (subagent and tool.main_only)
+        if tool.effect in CAPABILITIES[mode]
+        and not (subagent and tool.main_only)
+        and not (restricted and tool.runs_commands)
     }

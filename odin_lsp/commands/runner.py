@@ -56,26 +56,19 @@ class Runner:
     """Keeps one supervisor ready, so that the next command starts at once."""
 
     def __init__(self) -> None:
-        self._spare: asyncio.Task[tuple[Process, int]] | None = None
+        self._spares: list[asyncio.Task[tuple[Process, int]]] = []
         self._running: set[Running] = set()
         self._closed = False
 
     async def start(self, spec: Spec, output: Output) -> "Running":
-        self.prepare()
-        spare, self._spare = self._spare, None
-        if spare is None:
-            raise ToolError("Odin is shutting down; no command is started")
-        try:
-            process, pipe = await spare
-        except OSError as error:
-            raise ToolError(f"no command can be started: {error.strerror}") from None
+        process, pipe = await self._ready()
         running = Running(process, pipe, spec, output, self._ended)
         self._running.add(running)
         return running
 
     def prepare(self) -> None:
-        if self._spare is None and not self._closed:
-            self._spare = asyncio.create_task(_supervisor())
+        if not self._spares and not self._closed:
+            self._spares.append(asyncio.create_task(_supervisor()))
 
     async def close(self) -> None:
         """End everything that still runs."""
@@ -83,13 +76,27 @@ class Runner:
         for running in tuple(self._running):
             running.stop()
         await asyncio.gather(*(running.ended() for running in tuple(self._running)))
-        if self._spare is not None:
-            spare, self._spare = self._spare, None
+        while self._spares:
             with suppress(OSError):
-                process, pipe = await spare
-                os.close(pipe)
-                _close(process)
-                await process.wait()
+                await _dismiss(*await self._spares.pop())
+
+    async def _ready(self) -> tuple[Process, int]:
+        """A supervisor that waits for a job."""
+        while True:
+            self.prepare()
+            if not self._spares:
+                raise ToolError("Odin is shutting down; no command is started")
+            spare = self._spares.pop()
+            try:
+                process, pipe = await asyncio.shield(spare)
+            except asyncio.CancelledError:
+                self._spares.append(spare)
+                raise
+            except OSError as error:
+                raise ToolError(f"no command can be started: {error.strerror}") from None
+            if process.returncode is None:
+                return process, pipe
+            await _dismiss(process, pipe)  # somebody has killed it meanwhile
 
     def _ended(self, running: "Running") -> None:
         self._running.discard(running)
@@ -223,6 +230,12 @@ async def _supervisor() -> tuple[Process, int]:
     finally:
         os.close(writing)
     return process, reading
+
+
+async def _dismiss(process: Process, pipe: int) -> None:
+    os.close(pipe)
+    _close(process)
+    await process.wait()
 
 
 def _job(spec: Spec, marker: str) -> dict[str, Any]:

@@ -27,6 +27,11 @@ from odin_lsp.workspace.files import vouches
 Judge = Callable[[str, Mode, Path, Sequence[Path]], CommandVerdict]
 
 
+def judged_by(rules: Callable[[Mode], Rules]) -> Judge:
+    """By the shell policy and these rules, as they are at the time."""
+    return lambda command, mode, cwd, roots: judge(command, mode=mode, cwd=cwd, roots=roots, rules=rules(mode))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
     """A command that may run."""
@@ -46,8 +51,8 @@ class Result:
 
 
 class SessionCommands:
-    def __init__(self, config: Callable[[], Config] = Config.model_construct, judged_by: Judge | None = None) -> None:
-        self.judge = judged_by or self._by_rules
+    def __init__(self, config: Callable[[], Config], judged_by: Judge) -> None:
+        self.judge = judged_by
         self.background = Background()
         self._config = config
         self._runner = Runner()
@@ -104,10 +109,6 @@ class SessionCommands:
     def prepare(self) -> None:
         """Have everything ready for the first command."""
         self._runner.prepare()
-
-    def _by_rules(self, command: str, mode: Mode, cwd: Path, roots: Sequence[Path]) -> CommandVerdict:
-        rules = Rules.of(self._config(), root=roots[0] if roots else None)
-        return judge(command, mode=mode, cwd=cwd, roots=roots, rules=rules)
 
     def _output(self, watch: Callable[[str], None], *, always_in_file: bool = False) -> Output:
         self._count += 1

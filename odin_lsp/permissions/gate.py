@@ -1,50 +1,168 @@
-"""Every call passes here, right before it runs: rules first, then the user."""
+"""What only the user can allow: shown exactly as it is, asked for once, and good for nothing but what was shown."""
 
-import json
+import asyncio
 import uuid
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
+from odin_lsp.config import Config
 from odin_lsp.errors import PermissionDenied
-from odin_lsp.events import Mode
-from odin_lsp.permissions.rules import Effect, decide
-from odin_lsp.ports import Editor, Option, Question
+from odin_lsp.modes import Mode
+from odin_lsp.permissions.approvals import Approvals
+from odin_lsp.permissions.rules import COMMANDS, Rules
+from odin_lsp.ports import Answer, Editor, Option, Question
 
-MAX_SHOWN = 4000
-
-
-class Gate(Protocol):
-    async def allow(self, tool: str, effect: Effect, arguments: Mapping[str, Any], mode: Mode) -> Mapping[str, Any]:
-        """The arguments to run with, or `PermissionDenied`."""
-        ...
+ONCE = Option("allow_once", "Allow once")
+DENY = Option("deny", "Deny")
+CHANGED = "it is no longer what the user was shown; look at it again, and call it again if it is still needed"
 
 
-class AskingGate:
-    def __init__(self, editor: Editor) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Want:
+    """What a call needs the user's word for. Two that are equal are the same to the user."""
+
+    tool: str
+    title: str
+    reason: str
+    """Why it is asked."""
+    what: str
+    """Exactly what would be done, with everything visible: the command line, the URL."""
+    mode: Mode
+    cwd: str | None = None
+    files: tuple[tuple[str, str], ...] = ()
+    """What it would run, with a hash of the content."""
+    pattern: str | None = None
+    """What may be remembered: a command's first words, a host. None where that would allow too much."""
+
+
+def exact(text: str) -> str:
+    """With everything visible that could hide or mislead: control, format and unusual blank characters, escaped."""
+    return "".join(
+        it if it.isprintable() or it == "\n" else it.encode("unicode_escape", "surrogatepass").decode() for it in text
+    )
+
+
+class Gate:
+    """One session's; what was allowed for the session ends with it, and what was allowed in a mode stays in it."""
+
+    def __init__(
+        self,
+        editor: Editor,
+        config: Callable[[], Config] = Config.model_construct,
+        workspace: Callable[[], Path | None] = lambda: None,
+        saved: Approvals | None = None,
+    ) -> None:
         self._editor = editor
+        self._config = config
+        self._workspace = workspace
+        self._saved = saved or Approvals()
+        self._session: set[tuple[Mode, str, str]] = set()
+        self._decided: list[tuple[Want, str | None]] = []
+        """This step's, decided together: each with the reason against it, if it was denied."""
+        self._one_at_a_time = asyncio.Lock()
+        self._rules: tuple[tuple[int, Path | None, tuple[str, ...]], Rules] | None = None
 
-    async def allow(self, tool: str, effect: Effect, arguments: Mapping[str, Any], mode: Mode) -> Mapping[str, Any]:
-        verdict = decide(tool, effect, mode)
-        match verdict.decision:
-            case "deny":
-                raise PermissionDenied(verdict.reason)
-            case "ask":
-                await self._ask(tool, arguments, verdict.reason)
-            case "allow":
-                pass
-        return arguments
+    def rules(self, mode: Mode) -> Rules:
+        """The user's rules as they are now, and what the user no longer wants to be asked about."""
+        config, workspace, approved = self._config(), self._workspace(), self.remembered(COMMANDS, mode)
+        key = id(config), workspace, approved
+        if self._rules is None or self._rules[0] != key:
+            self._rules = key, Rules.of(config, root=workspace, approved=approved)
+        return self._rules[1]
 
-    async def _ask(self, tool: str, arguments: Mapping[str, Any], reason: str) -> None:
-        shown = json.dumps(arguments, ensure_ascii=True, indent=2)[:MAX_SHOWN]
+    def remembered(self, tool: str, mode: Mode) -> tuple[str, ...]:
+        """The patterns that need no question in this mode."""
+        here = sorted(pattern for in_mode, name, pattern in self._session if (in_mode, name) == (mode, tool))
+        workspace = self._workspace()
+        return (*here, *(self._saved.patterns(tool, workspace, mode) if workspace else ()))
+
+    async def ask(self, want: Want) -> None:
+        """Come back if the user allows it; `PermissionDenied` otherwise. No answer is a no."""
+        for index, (decided, against) in enumerate(self._decided):
+            if decided == want:
+                del self._decided[index]
+                if against is not None:
+                    raise PermissionDenied(against)
+                return
+        async with self._one_at_a_time:
+            answer = await self._editor.ask(self._question(want))
+        chosen = answer.option_ids[0] if answer and len(answer.option_ids) == 1 else ""
+        if chosen not in {option.id for option in self._options(want)} - {DENY.id}:
+            raise PermissionDenied(_refusal(want, answer))
+        self._remember(want, chosen)
+
+    async def ask_together(self, wants: Sequence[Want]) -> None:
+        """Have several things of one step decided at once. Each is still looked at when its turn comes."""
+        self._decided.clear()
+        listed = "\n\n".join(f"{number}. {_described(want)}" for number, want in enumerate(wants, 1))
         question = Question(
             question_id=uuid.uuid4().hex,
             kind="permission",
-            title=f"May Odin run {tool}?",
-            detail=f"{reason}\n{shown}",
-            options=(Option("allow_once", "Allow once"), Option("deny", "Deny")),
+            title=f"Odin wants to do {len(wants)} things. May it?",
+            detail=listed,
+            options=(
+                Option(ONCE.id, f"Allow all {len(wants)} once"),
+                Option("one_by_one", "Ask one by one"),
+                Option(DENY.id, "Deny all"),
+            ),
             allow_text=True,
         )
-        answer = await self._editor.ask(question)
-        if answer is None or answer.option_ids != ("allow_once",):
-            said = f": {answer.text}" if answer and answer.text else ""
-            raise PermissionDenied(f"the user did not allow {tool}{said}")
+        async with self._one_at_a_time:
+            answer = await self._editor.ask(question)
+        match answer.option_ids if answer else ():
+            case (ONCE.id,):
+                self._decided = [(want, None) for want in wants]
+            case ("one_by_one",):
+                pass
+            case _:
+                self._decided = [(want, _refusal(want, answer)) for want in wants]
+
+    def forget_step(self) -> None:
+        self._decided.clear()
+
+    def _question(self, want: Want) -> Question:
+        return Question(
+            question_id=uuid.uuid4().hex,
+            kind="permission",
+            title=want.title,
+            detail=_described(want),
+            command=want.what if want.tool == COMMANDS else None,
+            cwd=want.cwd,
+            paths=tuple(path for path, _ in want.files),
+            options=tuple(self._options(want)),
+            allow_text=True,
+        )
+
+    def _options(self, want: Want) -> list[Option]:
+        if want.pattern is None:
+            return [ONCE, DENY]
+        named = f"{want.pattern} …" if want.tool == COMMANDS else want.pattern
+        scopes = [Option("allow_session", f"Allow “{named}” in this session")]
+        if self._workspace() is not None:
+            scopes.append(Option("allow_workspace", f"Always allow “{named}” in this workspace"))
+        return [ONCE, *scopes, Option("allow_always", f"Always allow “{named}”"), DENY]
+
+    def _remember(self, want: Want, chosen: str) -> None:
+        if want.pattern is None:
+            return
+        match chosen:
+            case "allow_session":
+                self._session.add((want.mode, want.tool, want.pattern))
+            case "allow_workspace" if (workspace := self._workspace()) is not None:
+                self._saved.add(want.tool, want.pattern, workspace, want.mode)
+            case "allow_always":
+                self._saved.add(want.tool, want.pattern, None, want.mode)
+            case _:
+                pass
+
+
+def _described(want: Want) -> str:
+    place = f"in {want.cwd}" if want.cwd else ""
+    runs = f"runs {', '.join(path for path, _ in want.files)}" if want.files else ""
+    return "\n".join(filter(None, (want.what, place, runs, want.reason)))
+
+
+def _refusal(want: Want, answer: Answer | None) -> str:
+    said = f": {answer.text}" if answer and answer.text else ""
+    return f"the user did not allow {want.tool}{said}"

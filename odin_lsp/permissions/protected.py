@@ -1,7 +1,8 @@
 """Files that are code for Odin, the editor, git or the shell: changing one always asks, also where it would be new."""
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 
@@ -36,16 +37,25 @@ RUNS_LATER = (
     ".envrc", "makefile", "package.json", "conftest.py", "setup.py", "noxfile.py", "tox.ini", ".github/**",
     ".gitlab-ci.yml", "dockerfile", "compose.yaml", "docker-compose.yml", "build.gradle", "build.rs", "justfile",
 )  # fmt: skip
-WITH_SCHEMA = frozenset({".json", ".jsonc", ".json5", ".yaml", ".yml"})
-_REMOTE_SCHEMA = re.compile(r"""\$schema["']?\s*[:=]\s*["']?([a-z][a-z0-9+.-]*://[^\s"']+)""", re.IGNORECASE)
+WITH_SCHEMA = frozenset(
+    {".json", ".jsonc", ".json5", ".jsonl", ".geojson", ".webmanifest", ".ipynb", ".code-snippets", ".yaml", ".yml"}
+)
+MAX_INSIDE = 10_000
+"""Files of a folder that are looked at; a larger one is asked about as if it held something."""
+TOO_MANY = "changes more files than can be looked at"
+_REMOTE_SCHEMA = re.compile(r"""\$schema["']?\s*[:=]\s*["']?([a-z][a-z0-9+.-]*:)?(//[^\s"']+)""", re.IGNORECASE)
+_ESCAPED = re.compile(r"\\u([0-9a-f]{4})", re.IGNORECASE)
 
 
-def caution(paths: Sequence[Path], old: str, new: str) -> tuple[str, bool]:
-    """What a person should know before they let these files become so, and whether they must be asked in any case."""
+def caution(paths: Sequence[Path], old: str, new: str, roots: Sequence[Path] = ()) -> tuple[str, bool]:
+    """What a person should know before they let these files become so, and whether they must be asked in any case.
+
+    A file in a workspace folder is also what a link of a protected name there makes of it; a folder, what is in it."""
     notes = [protection(path) for path in paths]
+    notes += [_linked(path, roots) for path in paths]
+    notes += _inside(paths)
     if any(path.suffix.lower() in WITH_SCHEMA for path in paths):
-        added = sorted(set(_REMOTE_SCHEMA.findall(new)) - set(_REMOTE_SCHEMA.findall(old)))
-        notes += [f"has the editor fetch {url}" for url in added]
+        notes += [f"has the editor fetch {url}" for url in sorted(_schemas(new) - _schemas(old))]
     must_ask = any(notes)
     if any(_is_one_of(path, RUNS_LATER) for path in paths):
         notes.append("will be executed later, by others than Odin")
@@ -55,6 +65,45 @@ def caution(paths: Sequence[Path], old: str, new: str) -> tuple[str, bool]:
 def protection(path: Path) -> str:
     """Why a change of this file always asks; empty if it does not. Names are compared in every disguise."""
     return next((reason for reason, patterns in PATTERNS.items() if _is_one_of(path, patterns)), "")
+
+
+def _linked(path: Path, roots: Sequence[Path]) -> str:
+    """Why this file, which a link in a workspace folder leads to, is a protected one; empty if it is none."""
+    for root in roots:
+        for reason, patterns in PATTERNS.items():
+            for name in patterns:
+                link = root / name.removesuffix("/**")
+                if "*" not in link.name and _leads_to(link, path):
+                    return reason
+    return ""
+
+
+def _leads_to(link: Path, path: Path) -> bool:
+    try:
+        return path.is_relative_to(link.resolve(strict=True)) or link.samefile(path)
+    except OSError:
+        return False
+
+
+def _inside(paths: Sequence[Path]) -> list[str]:
+    """The reasons of what is in these folders, under their names, and under those that they would get."""
+    found: dict[str, None] = {}
+    for number, name in enumerate(name for folder in paths if folder.is_dir() for name in _below(folder)):
+        if number == MAX_INSIDE:
+            return [*found, TOO_MANY]
+        found.update(dict.fromkeys(protection(path / name) for path in paths))
+    return list(found)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(folder):
+        yield from (Path(place, name).relative_to(folder) for name in (*folders, *files))
+
+
+def _schemas(text: str) -> set[str]:
+    """The addresses that it has an editor fetch as schemas, however they are escaped."""
+    plain = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text).replace("\\/", "/")
+    return {scheme + address for scheme, address in _REMOTE_SCHEMA.findall(plain)}
 
 
 def _is_one_of(path: Path, patterns: Sequence[str]) -> bool:
@@ -67,4 +116,4 @@ def _matches(parts: list[str], pattern: str) -> bool:
     if folder == pattern:
         return fnmatchcase(parts[-1], pattern)
     wanted = list(PurePath(folder).parts)
-    return any(parts[start : start + len(wanted)] == wanted for start in range(len(parts) - len(wanted)))
+    return any(parts[start : start + len(wanted)] == wanted for start in range(len(parts)))

@@ -11,6 +11,7 @@ from odin_lsp.config import Timeouts
 from odin_lsp.errors import ToolError
 from odin_lsp.ports import Editor, FileChange, Position, Range, TextReplacement
 from odin_lsp.review.hunks import Hunk, apply, hunks_between
+from odin_lsp.review.previews import hunks_taken
 from odin_lsp.review.proposals import FileProposal
 from odin_lsp.workspace.buffers import Buffer
 from odin_lsp.workspace.files import Files
@@ -25,14 +26,14 @@ class Applier:
         self._files = files
         self._editor = editor
         self._timeouts = timeouts
-        self._busy: set[Path] = set()
+        self._busy: list[FileProposal] = []
         self.stirred = asyncio.Event()
         """Set when a document changes."""
         files.buffers.watchers.append(self._stir)
 
-    def is_busy(self, path: Path) -> bool:
-        """What happens to this file now is Odin's own doing."""
-        return path in self._busy
+    def is_busy(self, file: FileProposal) -> bool:
+        """What happens to its text now is what was chosen; it is looked at afterwards."""
+        return any(it is file for it in self._busy)
 
     async def apply(self, file: FileProposal) -> bool:
         """Have the editor carry out what was chosen; whether anything was done."""
@@ -43,12 +44,12 @@ class Applier:
         expected = apply(file.base, [it.result for it in file.chosen]) if file.operation == "edit" else None
         if expected is not None and expected == self.text(file.path):
             return False  # the editor has done it, in its preview
-        self._busy.add(file.path)
+        self._busy.append(file)
         try:
             problem = await self._editor.apply(self._change(file))
             await self._settled(file, expected, patient=problem is None)
         finally:
-            self._busy.discard(file.path)
+            self._busy.remove(file)
         self._check(file, expected, problem)
         return bool(file.chosen)
 
@@ -58,8 +59,8 @@ class Applier:
         if text is not None:
             file.follow(text)
             return
-        for it in file.chosen:
-            it.state, it.text, it.reason = "superseded", None, "the file is gone"
+        for it in file.hunks:
+            it.supersede("the file is gone")
 
     def text(self, path: Path) -> str | None:
         """What is on the screen, or on disk if it is not open."""
@@ -106,7 +107,7 @@ class Applier:
         seen = _seen(file, expected, self.text(file.path)) if expected is not None else set[str]()
         for it in file.chosen:
             if it.id not in seen:
-                it.state, it.text, it.reason = "superseded", None, reason
+                it.supersede(reason)
 
     def _change(self, file: FileProposal) -> FileChange:
         buffer = self._files.buffers.of_path(file.path)
@@ -129,19 +130,28 @@ class Applier:
 
 
 def _seen(file: FileProposal, expected: str, text: str | None) -> set[str]:
-    """Which of the chosen hunks stand in the text: those that nothing has kept from being as expected."""
+    """Which of the chosen hunks stand in the text. Where somebody else has changed it too: those that made a
+    difference, and that nothing has kept from being as expected."""
     if text is None:
         return set()
-    differences = hunks_between(expected, text)
+    taken = hunks_taken(file.base, [it.result for it in file.chosen], text)
+    if taken is not None:
+        return {file.chosen[index].id for index in taken} | {it.id for it in file.chosen if _is_idle(it.result)}
+    differences, done = hunks_between(expected, text), hunks_between(file.base, text)
     found: set[str] = set()
     shift = 0
     for it in sorted(file.chosen, key=lambda it: it.hunk.start):
         start = it.hunk.start + shift
         end = start + len(it.result.new)
         shift += len(it.result.new) - len(it.hunk.old)
-        if not any(_disturbs(difference, start, end) for difference in differences):
+        made = _is_idle(it.result) or any(_disturbs(change, it.hunk.start, it.hunk.end) for change in done)
+        if made and not any(_disturbs(difference, start, end) for difference in differences):
             found.add(it.id)
     return found
+
+
+def _is_idle(hunk: Hunk) -> bool:
+    return hunk.old == hunk.new
 
 
 def _disturbs(difference: Hunk, start: int, end: int) -> bool:

@@ -1,10 +1,11 @@
 """A proposal's way from a turn to the screen and back: shown, decided, applied, told."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from odin_lsp.config import ReviewSettings, Timeouts
 from odin_lsp.events import Emit, ReviewChanged, ReviewClosed, ReviewOpened
@@ -19,6 +20,7 @@ from odin_lsp.ports import (
     ReviewHunk,
 )
 from odin_lsp.review.applying import NOT_SEEN, Applier
+from odin_lsp.review.hunks import apply
 from odin_lsp.review.previews import Preview
 from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal, Proposals
 from odin_lsp.review.undo import Before, UndoLog
@@ -34,8 +36,9 @@ MANY_HUNKS = 500
 LONG_TEXT = 1024 * 1024
 
 
-Caution = Callable[[Sequence[Path], str, str], tuple[str, bool]]
-"""What a person should know before these files get another text, and whether they must be asked in any case."""
+Caution = Callable[[Sequence[Path], str, str, Sequence[Path]], tuple[str, bool]]
+"""What a person should know before these files get another text, and whether they must be asked in any case; last, the
+folders of the workspace."""
 
 
 @dataclass(slots=True)
@@ -60,7 +63,7 @@ class ReviewDesk:
         caution: Caution,
         undo_log: UndoLog,
     ) -> None:
-        self.proposals = Proposals(self._moved)
+        self.proposals = Proposals()
         self.drafts: list[Proposal] = []
         """Not shown yet; their hunks follow the user's typing all the same."""
         self.applier = Applier(files, editor, lambda: settings()[1])
@@ -81,14 +84,20 @@ class ReviewDesk:
     async def submit(self, proposal: Proposal, turn: TurnReview) -> None:
         """Have it decided, and carry out what was accepted. What became of each hunk stands in the proposal."""
         self._turns[proposal.id] = turn
+        waiting = list(proposal.files)
+        for file in waiting:
+            if file.operation == "edit":
+                self.applier.catch_up(file)
         self.proposals.open(proposal)
         turn.emit(ReviewOpened(self.shown(proposal)))
         try:
             await self._decided(proposal, turn)
-            for file in proposal.files:
-                await self._apply(file, turn)
+            while waiting:
+                await _finished(self._apply(waiting.pop(0), turn))
         except asyncio.CancelledError:
             self._reject_rest(proposal, CANCELLED)
+            for it in (it for file in waiting for it in file.chosen if not self._is_done(file, it)):
+                it.supersede(CANCELLED)
             raise
         finally:
             self.proposals.close(proposal)
@@ -123,7 +132,7 @@ class ReviewDesk:
         if not proposal.is_pending:
             return
         asking = asyncio.create_task(self._ask(proposal))
-        asking.add_done_callback(lambda task: self._answered(task, turn))
+        asking.add_done_callback(lambda task: self._answered(task, proposal, turn))
         try:
             async with asyncio.timeout(timeouts.person):
                 await proposal.decided.wait()
@@ -139,6 +148,7 @@ class ReviewDesk:
         for file in proposal.files:
             if isinstance(self._editor, PreviewingEditor) and self._editor.previews(self._shown_file(file)):
                 await self._preview(self._editor, proposal, file)
+        self.proposals.settle()
         return await self._editor.review(self.shown(proposal)) if proposal.is_pending else None
 
     async def _preview(self, editor: PreviewingEditor, proposal: Proposal, file: FileProposal) -> None:
@@ -182,11 +192,17 @@ class ReviewDesk:
         if (before := preview.before) is not None:
             self._note(file, before, turn, clean=clean)
 
-    def _answered(self, asking: "asyncio.Task[ReviewAnswer | None]", turn: TurnReview) -> None:
+    def _answered(self, asking: "asyncio.Task[ReviewAnswer | None]", proposal: Proposal, turn: TurnReview) -> None:
+        """An answer decides on what was asked, and on nothing else."""
         answer = None if asking.cancelled() else asking.result()
         if answer is not None:
+            asked = {it.id for it in proposal.hunks}
             turn.accept_rest = turn.accept_rest or answer.rest_of_turn == "accept"
-            self.decide(answer.decisions)
+            self.decide([it for it in answer.decisions if it.hunk_id in asked])
+
+    def _is_done(self, file: FileProposal, it: PendingHunk) -> bool:
+        """The editor has applied it in its preview."""
+        return file.operation == "edit" and it.hunk.old == it.result.new
 
     def _reject_rest(self, proposal: Proposal, reason: str) -> None:
         rest = [it for it in proposal.hunks if it.state == "pending"]
@@ -201,17 +217,24 @@ class ReviewDesk:
     def _note(self, file: FileProposal, before: str | None, turn: TurnReview, *, clean: bool) -> None:
         if file.operation in ("edit", "create"):
             turn.touched.setdefault(file.path, clean)
+        after = self.applier.text(file.path)
+        alone = file.operation != "edit" or after == apply(file.base, [it.result for it in file.chosen])
         image = Before(
             path=str(file.path),
             operation=file.operation,
             before=before,
-            after=self.applier.text(file.path),
+            after=after if alone else None,
             new_path=str(file.new_path) if file.new_path else None,
         )
         self._undo_log.note(turn.turn_id, image)
 
     def _cautious(self, file: FileProposal) -> tuple[str, bool]:
-        return self._caution([it for it in (file.path, file.new_path) if it is not None], file.base, file.proposed)
+        paths = [it for it in (file.path, file.new_path, *file.names) if it is not None]
+        old, new = file.base, file.proposed
+        if file.operation == "rename":
+            new = self.applier.text(file.path) or ""
+            old = new if file.new_path and file.path.suffix == file.new_path.suffix else ""
+        return self._caution(paths, old, new, self._files.roots)
 
     def _is_clean(self, path: Path) -> bool:
         buffer = self._files.buffers.of_path(path)
@@ -221,6 +244,7 @@ class ReviewDesk:
         buffer = self._files.buffers.of_path(file.path)
         size = sum(len(it.hunk.new) + len(it.hunk.old) for it in file.hunks)
         notes = [self._cautious(file)[0]]
+        notes += ["a folder, with everything in it"] if file.operation != "edit" and file.path.is_dir() else []
         notes += [f"a long review: {len(file.hunks)} hunks"] if len(file.hunks) > MANY_HUNKS else []
         notes += [f"a long review: {size:,} characters"] if size > LONG_TEXT else []
         return ReviewFile(
@@ -248,23 +272,41 @@ class ReviewDesk:
         )
 
     def _watch(self, buffer: Buffer) -> None:
-        if buffer.path is None or not buffer.synchronised or self.applier.is_busy(buffer.path):
+        if buffer.path is None or not buffer.synchronised:
             return
-        for draft in self.drafts:
-            for file in draft.files:
-                if file.path == buffer.path:
-                    file.follow(buffer.text)
-        proposal, preview = self._previews.get(buffer.path, (None, None))
-        if proposal is None or preview is None:
-            self.proposals.follow(buffer.path, buffer.text)
-        elif buffer.version != preview.version:
+        shown, preview = self._previews.get(buffer.path, (None, None))
+        for proposal in (*self.drafts, *self.proposals):
+            moved = [self._follow(file, buffer) for file in proposal.files if file.path == buffer.path]
+            if any(moved) and proposal not in self.drafts:
+                self._moved(proposal)
+        if shown is not None and preview is not None and buffer.version != preview.version:
             preview.version = buffer.version
             preview.look(buffer.text)
-            self._moved(proposal)
+            self._moved(shown)
+        self.proposals.settle()
+
+    def _follow(self, file: FileProposal, buffer: Buffer) -> bool:
+        """Move its hunks along, if it is not being carried out or shown in a preview right now."""
+        if self.applier.is_busy(file) or any(preview.file is file for _, preview in self._previews.values()):
+            return False
+        if buffer.change is None or buffer.change.start is None:
+            return file.follow(buffer.text)
+        at = buffer.lines.offset(buffer.change.start, self._files.buffers.encoding)
+        return file.follow(buffer.text, at, len(buffer.change.text))
 
     def _moved(self, proposal: Proposal) -> None:
         hunks = tuple(it for file in proposal.files for it in self._shown_hunks(file))
         self._turns[proposal.id].emit(ReviewChanged(proposal.id, hunks))
+
+
+async def _finished(work: Coroutine[Any, Any, None]) -> None:
+    """What has been sent to the editor cannot be called back: a cancelled turn waits for what became of it."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 def receipt_of(file: FileProposal, it: PendingHunk) -> Receipt:

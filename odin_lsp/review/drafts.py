@@ -7,7 +7,7 @@ from typing import Any
 
 from odin_lsp.ports import Receipt
 from odin_lsp.review.desk import ReviewDesk, TurnReview, receipt_of
-from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal
+from odin_lsp.review.proposals import TEXT, FileProposal, PendingHunk, Proposal
 from odin_lsp.workspace.shown import Shown
 from odin_lsp.workspace.text import split_lines
 
@@ -29,6 +29,8 @@ class Draft:
     shown: Shown
     reason: str = ""
     """What the model said about the step."""
+    names: dict[Path, tuple[Path, ...]] = field(default_factory=dict[Path, tuple[Path, ...]])
+    """What the model called files that it reached through links."""
     _proposal: Proposal | None = None
     _believed: dict[Path, str] = field(default_factory=dict[Path, str])
     """The texts as the model knows them."""
@@ -53,6 +55,9 @@ class Draft:
 
     async def propose(self, file: FileProposal, call_id: str) -> list[FileReceipts] | None:
         """Add one call's change. What became of it, once that is known; `None`: that is decided at the turn's end."""
+        known = self._known(file.path)
+        if known is not None and (known.operation not in TEXT or file.operation != "edit"):
+            await self.review()
         self._add(file)
         if self.waits_for_end:
             return None
@@ -103,15 +108,20 @@ class Draft:
             self.desk.drafts.remove(self._proposal)
         self._proposal = None
 
+    def _known(self, path: Path) -> FileProposal | None:
+        return next((it for it in self._proposal.files if it.path == path), None) if self._proposal else None
+
     def _add(self, file: FileProposal) -> None:
         if self._proposal is None:
             self._proposal = Proposal(self.turn.turn_id, [])
             self.desk.drafts.append(self._proposal)
-        known = next((it for it in self._proposal.files if it.path == file.path), None)
+        known = self._known(file.path)
         old, new = file.base, file.proposed
+        file.names = self.names.get(file.path, ())
         if known is None:
             self._proposal.files.append(file)
         else:
+            known.names = file.names
             known.extend(new, file.hunks[0].wishes[0])
         self._proposal.reason = "; ".join(dict.fromkeys(it.purpose for it in self._proposal.hunks))
         if file.operation == "edit":

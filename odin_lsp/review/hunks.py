@@ -111,13 +111,23 @@ def rebased(hunk: Hunk, typed: Typed) -> Hunk | None:
     return hunk if typed.start >= hunk.end else None
 
 
-def typed_between(old: str, new: str) -> Typed | None:
-    """The one change that leads from one text to the other; `None` if there is none."""
+def typed_between(old: str, new: str, at: int = 0, length: int | None = None) -> Typed | None:
+    """The one change that leads from one text to the other; `None` if there is none. What has been put in, `length`
+    characters `at` that place of the new text, tells apart what would look the same elsewhere."""
     if old == new:
         return None
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
-    return Typed(head, len(old) - head - tail, new[head : len(new) - tail])
+    end = len(new) if length is None else at + length
+    old_end = end + len(old) - len(new)
+    if old_end < at or old[:at] != new[:at] or old[old_end:] != new[end:]:
+        return typed_between(old, new)
+    head = at + _common(old[at:old_end], new[at:end])
+    tail = _common(old[head:old_end][::-1], new[head:end][::-1])
+    return Typed(head, old_end - tail - head, new[head : end - tail])
+
+
+def cuts_line_end(text: str, hunk: Hunk) -> bool:
+    """Whether it begins or ends between a carriage return and its line feed, where no editor has a position."""
+    return any(text[at - 1 : at + 1] == "\r\n" for at in (hunk.start, hunk.end) if at)
 
 
 def unified(old: str, new: str, name: str) -> Diff:

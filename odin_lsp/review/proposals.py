@@ -3,13 +3,15 @@
 import asyncio
 import hashlib
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from odin_lsp.ports import Decision, FileOperation, HunkState
-from odin_lsp.review.hunks import Hunk, apply, compose, hunks_between, rebased, typed_between
+from odin_lsp.review.hunks import Hunk, apply, compose, cuts_line_end, hunks_between, rebased, typed_between
 
+TEXT: tuple[FileOperation, ...] = ("edit", "create")
+"""What leaves a text that can be edited further."""
 TYPED_INSIDE = "the user typed there meanwhile"
 
 
@@ -39,6 +41,11 @@ class PendingHunk:
         """What would be applied."""
         return self.hunk if self.text is None else replace(self.hunk, new=self.text)
 
+    def supersede(self, reason: str) -> None:
+        """Something came in between; what was decided against stays so."""
+        if self.state in ("pending", "accepted", "modified"):
+            self.state, self.text, self.reason = "superseded", None, reason
+
     @property
     def purpose(self) -> str:
         return "; ".join(dict.fromkeys(it.purpose for it in self.wishes))
@@ -53,6 +60,8 @@ class FileProposal:
     hunks: list[PendingHunk]
     new_path: Path | None = None
     recursive: bool = False
+    names: tuple[Path, ...] = ()
+    """What the model called it, where that is a link to it."""
 
     @property
     def base_hash(self) -> str:
@@ -86,17 +95,18 @@ class FileProposal:
         self.hunks = [*(it for it in self.hunks if it.state != "pending"), *composed]
         self.hunks.sort(key=lambda it: (it.hunk.start, it.hunk.end))
 
-    def follow(self, text: str) -> bool:
-        """The user typed: move the hunks along. What was typed into is no longer what was shown."""
-        typed = typed_between(self.base, text)
+    def follow(self, text: str, at: int = 0, length: int | None = None) -> bool:
+        """The user typed, `length` characters at a place if that is known: move the hunks along. What was typed into is
+        no longer what was shown."""
+        typed = typed_between(self.base, text, at, length)
         if typed is None or self.operation != "edit":
             return False
         for it in self.hunks:
             moved = rebased(it.hunk, typed)
-            if moved is not None:
+            if moved is not None and not cuts_line_end(text, moved):
                 it.hunk = moved
-            elif it.state in ("pending", "accepted", "modified"):
-                it.state, it.text, it.reason = "superseded", None, TYPED_INSIDE
+            else:
+                it.supersede(TYPED_INSIDE)
         self.base = text
         return True
 
@@ -145,8 +155,7 @@ def operation_of(
 class Proposals:
     """Those that wait for a decision. Each hunk is decided once: what comes later, or for an unknown id, is ignored."""
 
-    def __init__(self, changed: Callable[[Proposal], None]) -> None:
-        self._changed = changed
+    def __init__(self) -> None:
         self._open: dict[str, Proposal] = {}
 
     def __iter__(self) -> Iterator[Proposal]:
@@ -174,7 +183,7 @@ class Proposals:
                 case _:
                     it.state, it.reason = "rejected", decision.reason
             taken.append(it)
-        self._settle()
+        self.settle()
         return taken
 
     def select(
@@ -192,15 +201,8 @@ class Proposals:
             if wanted is None or it.id in wanted
         ]
 
-    def follow(self, path: Path, text: str) -> None:
-        """A document has changed under the pending hunks."""
-        for proposal in tuple(self._open.values()):
-            moved = [file.follow(text) for file in proposal.files if file.path == path]
-            if any(moved):
-                self._changed(proposal)
-        self._settle()
-
-    def _settle(self) -> None:
+    def settle(self) -> None:
+        """Let those go on that wait for nothing any more."""
         for proposal in self._open.values():
             if not proposal.is_pending:
                 proposal.decided.set()

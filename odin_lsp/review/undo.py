@@ -9,7 +9,7 @@ from pathlib import Path
 from odin_lsp.errors import RequestError
 from odin_lsp.ports import FileOperation
 from odin_lsp.review.applying import NOT_SEEN, Applier
-from odin_lsp.review.proposals import edit_of, operation_of
+from odin_lsp.review.proposals import TEXT, edit_of, operation_of
 from odin_lsp.values import Value, from_wire, to_wire
 
 MAX_TURNS = 50
@@ -23,7 +23,8 @@ class Before(Value):
     before: str | None
     """The text before the turn; `None` if there was none."""
     after: str | None
-    """The text that the turn left: where it is another one now, somebody has edited since."""
+    """The text that the turn left: where it is another one now, somebody has edited since. `None` if there is none, or
+    if somebody has edited before the turn was done."""
     new_path: str | None = None
 
 
@@ -38,12 +39,15 @@ class UndoLog:
         self._folder = folder
 
     def note(self, turn_id: str, image: Before) -> None:
-        """A file was changed. Several changes of one file by one turn are one step back."""
-        files = {it.path: it for it in self.images(turn_id)}
-        known = files.pop(image.path, None)
-        if known is not None and image.operation == "edit":
-            image = replace(image, before=known.before, operation=known.operation)
-        self._write(Images(turn_id, (*files.values(), image)))
+        """A file was changed. Edits of one file by one turn are one step back, if nobody else came in between."""
+        steps = list(self.images(turn_id))
+        known = next((it for it in reversed(steps) if it.path == image.path or it.operation not in TEXT), None)
+        if known is not None and known.path == image.path and known.operation in TEXT and image.operation == "edit":
+            after = image.after if known.after == image.before else None
+            steps[steps.index(known)] = replace(known, after=after)
+        else:
+            steps.append(image)
+        self._write(Images(turn_id, tuple(steps)))
 
     def images(self, turn_id: str) -> tuple[Before, ...]:
         try:

@@ -16,8 +16,9 @@ class InitOptions(Value):
     """As in `odinconfig.json`."""
     secrets: dict[Literal["anthropic", "google", "openai"], str] = field(default_factory=dict[Any, str])
     """Keys from the editor's own safe."""
-    trusted: bool = False
-    """The user has told the editor that this workspace is trusted."""
+    trusted: bool | None = None
+    """Whether the user has told the editor that this workspace is trusted. `false` is its restricted mode: only
+    Ask works then, and no commands run. Left out: the editor has no such notion, and the user is asked by Odin."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import gc
 import logging
 import pkgutil
 import sys
+import uuid
 from collections.abc import Coroutine, Generator, Mapping, Sequence
 from functools import cached_property, partial
 from importlib import import_module
@@ -22,9 +23,12 @@ from odin_lsp import __version__, config
 from odin_lsp.errors import ModelError, RequestError
 from odin_lsp.models import selection
 from odin_lsp.modes import MODES
+from odin_lsp.permissions.trust import Trust
+from odin_lsp.ports import Option, Question
 from odin_lsp.server import features, rpc
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.declared import tool_names
+from odin_lsp.server.features import notebooks
 from odin_lsp.server.handshake import PROTOCOL_VERSION, InitOptions, ServerInfo
 from odin_lsp.server.transport import stdio_channel, tcp_channel
 from odin_lsp.values import from_wire, is_object, to_flat_wire
@@ -68,7 +72,9 @@ class Protocol(rpc.OdinProtocol):
 
 class OdinServer(LanguageServer):
     def __init__(self) -> None:
-        super().__init__("odin", __version__, protocol_cls=Protocol)  # pyright: ignore[reportUnknownMemberType]
+        super().__init__(  # pyright: ignore[reportUnknownMemberType]
+            "odin", __version__, protocol_cls=Protocol, notebook_document_sync=notebooks.SYNC
+        )
         self.rpc = cast("Protocol", self.protocol)
         self.buffers = Buffers()
         self.abilities = Abilities()
@@ -77,6 +83,7 @@ class OdinServer(LanguageServer):
         self.roots: list[Path] = []
         self.watcher: Watcher | None = None
         self._options = InitOptions()
+        self.trust = Trust()
         self._core: Core | None = None
         self._background: set[asyncio.Task[None]] = set()
         for method in REPLACED:
@@ -127,10 +134,33 @@ class OdinServer(LanguageServer):
     def configure(self, problems: Sequence[config.ConfigProblem] = ()) -> None:
         """Read the settings, at the start and whenever they change."""
         root = self.roots[0] if self.roots else None
-        self.settings, found = config.load(root, settings=self._options.settings, trusted=self._options.trusted)
+        self.settings, found = config.load(root, settings=self._options.settings, trusted=self.is_trusted)
         self.config_problems = (*problems, *found)
         if self._core is not None:
             self._core.reconfigure(self.settings)
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether the workspace's settings may do more than restrict. The editor's word counts until they change."""
+        if not self.roots or self._options.trusted is False:
+            return False
+        standing = self.trust.of(self.roots[0])
+        if standing == "unknown" and self._options.trusted:
+            self.trust.decide(self.roots[0], trusted=True)
+            return True
+        return standing == "trusted"
+
+    @property
+    def is_restricted(self) -> bool:
+        """The editor opened the workspace in its restricted mode."""
+        return self._options.trusted is False
+
+    def decide_trust(self, *, trusted: bool) -> bool:
+        """The user's word; whether the workspace is trusted now."""
+        if self.roots:
+            self.trust.decide(self.roots[0], trusted=trusted)
+            self.configure()
+        return self.is_trusted
 
     def change_settings(self, settings: object) -> None:
         """The editor's settings; many clients nest them under the server's name."""
@@ -154,6 +184,37 @@ class OdinServer(LanguageServer):
     def report_config_problems(self) -> None:
         for problem in self.config_problems:
             self.editor.notify("warning", str(problem))
+        if any(problem.needs_trust for problem in self.config_problems) and not self.is_restricted:
+            self.background(self._ask_for_trust())
+
+    async def _ask_for_trust(self) -> None:
+        """The workspace's settings want more than Odin gives to strangers. No answer leaves it at that."""
+        standing = self.trust.of(self.roots[0])
+        if standing == "restricted":
+            return
+        wanted = [f"- {problem}" for problem in self.config_problems if problem.needs_trust]
+        question = Question(
+            question_id=uuid.uuid4().hex,
+            kind="trust",
+            title=f"Trust the settings of {self.roots[0]}?",
+            detail="\n".join(
+                [*(["They have changed since you trusted them."] if standing == "changed" else []), *wanted]
+            ),
+            paths=(str(self.roots[0] / config.FILE_NAME),),
+            options=(
+                Option("allow_always", "Trust them as they are now"),
+                Option("allow_once", "Not now"),
+                Option("deny", "Never"),
+            ),
+        )
+        answer = await self.editor.ask(question)
+        match answer.option_ids if answer else ():
+            case ("allow_always",) if self.trust.of(self.roots[0]) == standing:
+                self.decide_trust(trusted=True)
+            case ("deny",):
+                self.decide_trust(trusted=False)
+            case _:
+                pass
 
     def info(self) -> ServerInfo:
         try:
@@ -181,7 +242,14 @@ class OdinServer(LanguageServer):
         from odin_lsp.agent.core import Core
         from odin_lsp.server.event_sender import EventSender
 
-        core = Core(self.roots, self.editor, self.settings, buffers=self.buffers, secrets=self._secrets)
+        core = Core(
+            self.roots,
+            self.editor,
+            self.settings,
+            buffers=self.buffers,
+            secrets=self._secrets,
+            restricted=self.is_restricted,
+        )
         core.stream.subscribe(self.editor.hints.follow)
         if self.abilities.events:
             core.stream.subscribe(EventSender(partial(self.rpc.notify, "odin/event"), lambda: self.rpc.backlog))

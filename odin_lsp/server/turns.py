@@ -10,6 +10,7 @@ from lsprotocol import types
 from odin_lsp.agent.agent import Agent, Turn
 from odin_lsp.agent.context import rendered
 from odin_lsp.agent.turn import UserMessage
+from odin_lsp.errors import RequestError
 from odin_lsp.events import Mode, Outcome
 from odin_lsp.messages import Image
 from odin_lsp.server.progress import TurnProgress
@@ -31,6 +32,8 @@ class Turns:
 
     async def take(self, mode: Mode, params: MessageParams, token: types.ProgressToken | None) -> Outcome:
         core = self._server.core
+        if core.restricted and mode != "ask_mode":
+            raise RequestError("the editor has opened this workspace in restricted mode; trust it there, or use Ask")
         agent = core.agent(params.session_id)
         turn = agent.start(
             UserMessage(

@@ -156,5 +156,17 @@ class Undone(Value):
 
 
 @dataclass(frozen=True, slots=True)
+class TrustParams(Value):
+    """`odin.trust`: whether the workspace's own settings may do more than restrict, as they are now."""
+
+    decision: Literal["trust", "restrict"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trusted(Value):
+    trusted: bool
+
+
+@dataclass(frozen=True, slots=True)
 class StateParams(Value):
     """`odin.state`"""

@@ -15,6 +15,7 @@ from odin_lsp.agent.core import Core
 from odin_lsp.agent.turn import UserMessage
 from odin_lsp.errors import OdinError, RequestError
 from odin_lsp.events import ExitReason, Mode, Outcome
+from odin_lsp.permissions.trust import Trust
 from odin_lsp.terminal.editor import Policy, TerminalEditor, say
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def run(options: Options) -> int:
 
 async def _run(options: Options) -> int:
     editor = TerminalEditor(options.policy)
-    settings, problems = config.load(options.cwd, flags=options.settings)
+    settings, problems = config.load(options.cwd, flags=options.settings, trusted=Trust().of(options.cwd) == "trusted")
     for problem in problems:
         editor.notify("warning", str(problem))
     core = Core([options.cwd], editor, settings)

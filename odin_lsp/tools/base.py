@@ -1,5 +1,7 @@
 """A tool: `prepare` (may refuse) → `execute` → `finish`. Adding one is adding a file to this package."""
 
+import json
+import os
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -16,8 +18,9 @@ from odin_lsp import tools
 from odin_lsp.commands.session import SessionCommands
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.events import Emit, Mode, Todo
+from odin_lsp.permissions.gate import CHANGED, Gate, Want
 from odin_lsp.permissions.outside import OutsideGate
-from odin_lsp.permissions.rules import Effect
+from odin_lsp.permissions.rules import Effect, decide
 from odin_lsp.ports import Editor
 from odin_lsp.review.drafts import Draft
 from odin_lsp.review.saving import Saver
@@ -66,7 +69,11 @@ class ToolContext:
     emit: Emit
     shown: Shown
     """What the model has seen of files."""
+    gate: Gate
+    """Whom to ask."""
     outside: OutsideGate
+    commands: SessionCommands
+    """The session's."""
     draft: Draft
     """Where edits go to be reviewed."""
     saver: Saver
@@ -77,10 +84,6 @@ class ToolContext:
     """The session's; replaced in place."""
     pages: Pages = field(default_factory=Pages)
     """The web."""
-    digest: Callable[[str, str], Awaitable[str]] | None = None
-    """The small model's answer to a question about a text that is data; none: there is no such model."""
-    commands: SessionCommands = field(default_factory=SessionCommands)
-    """The session's."""
     call_id: str = ""
 
     async def reach(self, name: str) -> Path:
@@ -90,6 +93,8 @@ class ToolContext:
             await self.outside.allow(place.path, name)
             if self.files.resolve(name) != place:
                 raise PermissionDenied(f"{printable(name)} was exchanged while the user was asked")
+        if str(place.path) != (called := os.path.normpath(name)):
+            self.draft.names[place.path] = (*self.draft.names.get(place.path, ()), Path(called))
         return place.path
 
     def window(self, path: Path, start: int, count: int) -> Window:
@@ -120,6 +125,7 @@ class Tool(ABC, Generic[P]):
     params: type[P]
     main_only: ClassVar[bool] = False
     """Not for subagents."""
+    runs_commands: ClassVar[bool] = False
 
     @cached_property
     def description(self) -> str:
@@ -142,6 +148,30 @@ class Tool(ABC, Generic[P]):
     def describe(self, params: P) -> str:
         """What the call is about to do, for people, in a few words."""
 
+    def about(self, params: P) -> tuple[str | None, str | None]:
+        """The path and the host that the user's rules are asked about."""
+        return getattr(params, "file_path", None) or getattr(params, "path", None), None
+
+    def wants(self, params: P, context: ToolContext) -> Want | None:
+        """What only the user can allow, as things are now; `PermissionDenied` where nobody can."""
+        name, host = self.about(params)
+        path = context.files.resolve(name).path if name else None
+        verdict = decide(self.name, self.effect, context.mode, context.gate.rules(context.mode), path=path, host=host)
+        match verdict.decision:
+            case "deny":
+                raise PermissionDenied(verdict.reason)
+            case "ask" if host is None or host not in context.gate.remembered(self.name, context.mode):
+                return Want(
+                    tool=self.name,
+                    title=f"May Odin {printable(self.describe(params))}?",
+                    reason=verdict.reason,
+                    what=json.dumps(params.model_dump(mode="json", exclude_defaults=True), ensure_ascii=True, indent=1),
+                    mode=context.mode,
+                    pattern=host,
+                )
+            case _:
+                return None
+
     async def prepare(self, params: P, context: ToolContext) -> None:
         """Refuse with a `ToolError` what cannot work, before anything happens."""
 
@@ -153,6 +183,12 @@ class Tool(ABC, Generic[P]):
         return output
 
     async def run(self, params: P, context: ToolContext) -> ToolOutput:
+        """The only way to use a tool: nothing happens before it is allowed."""
+        want = self.wants(params, context)
+        if want is not None:
+            await context.gate.ask(want)
+            if self.wants(params, context) not in (None, want):
+                raise PermissionDenied(CHANGED)
         await self.prepare(params, context)
         return await self.finish(await self.execute(params, context), context)
 

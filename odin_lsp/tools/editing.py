@@ -24,6 +24,8 @@ LATER = "Proposed; the user reviews it when you are done, and you read the file 
 def readable(path: Path, context: ToolContext) -> FileText:
     """The text to edit. Where the disk has moved on under an open document an edit would end in a clobbered file."""
     buffer = context.files.buffers.of_path(path)
+    if buffer is not None and buffer.is_notebook:
+        raise ToolError(f"{path} is open as a notebook, which cannot be edited; the user has to close it first")
     if buffer is not None and not buffer.synchronised:
         raise ToolError(f"{path} is open, but its text on the screen is not known; the user has to open it again")
     if buffer is not None and moved(buffer):

@@ -1,8 +1,8 @@
 """Run a command."""
 
 import asyncio
-import uuid
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -12,10 +12,11 @@ from odin_lsp.commands.background import BackgroundCommand, how_it_ended
 from odin_lsp.commands.session import Order, Result
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.events import BackgroundFinished, ToolProgress
+from odin_lsp.permissions.gate import Want, exact
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.permissions.shell import CommandVerdict
-from odin_lsp.ports import Option, Question
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
+from odin_lsp.tools.editing import report_receipts
 from odin_lsp.workspace.buffers import moved
 from odin_lsp.workspace.uris import printable
 
@@ -23,7 +24,7 @@ MAX_TIMEOUT_MS = 600_000
 LIVE_SECONDS = 0.1
 MAX_LIVE_CHARS = 4000
 MAX_NAMED_FILES = 20
-OPTIONS = (Option("allow_once", "Allow once"), Option("deny", "Deny"))
+MAX_HASHED = 16 * 1024 * 1024
 
 
 class ExecuteCommandParams(Params):
@@ -46,13 +47,34 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
     name = "ExecuteCommand"
     effect = Effect.BLOCKING
     params = ExecuteCommandParams
+    runs_commands = True
 
     def describe(self, params: ExecuteCommandParams) -> str:
         return params.description or f"run {printable(params.command.strip().partition(chr(10))[0])[:200]}"
 
+    def wants(self, params: ExecuteCommandParams, context: ToolContext) -> Want | None:
+        cwd = _folder(params, context)
+        verdict = _judged(params, cwd, context)
+        if verdict.decision == "allow":
+            return None
+        background = "runs in background" if params.run_in_background or verdict.background else ""
+        return Want(
+            tool=self.name,
+            title="May Odin run this command?",
+            reason="; ".join(filter(None, (verdict.reason, background))),
+            what=exact(params.command),
+            mode=context.mode,
+            cwd=printable(str(cwd)),
+            files=tuple(_programs(verdict, cwd, context)),
+            pattern=verdict.offer_rule,
+        )
+
     async def execute(self, params: ExecuteCommandParams, context: ToolContext) -> ToolOutput:
+        decided = await context.draft.review()  # a command sees the disk, not what is only proposed
         order = await _ordered(params, context)
-        said = await context.saver.save()
+        said = "\n".join(
+            filter(None, (report_receipts(decided, context) if decided else "", await context.saver.save()))
+        )
         context.outside.admit(context.commands.folder)
         live = _Live(lambda text: context.emit(ToolProgress(context.call_id, text)))
         try:
@@ -68,50 +90,41 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
 
 
 async def _ordered(params: ExecuteCommandParams, context: ToolContext) -> Order:
-    """Where it would run, what the policy says of it there, and what the user says, if asked."""
-    if "\0" in params.command or any("\ud800" <= character <= "\udfff" for character in params.command):
-        raise ToolError("a command cannot contain NUL characters or text that is not valid Unicode")
-    cwd = await _folder(params, context)
-    verdict = context.commands.judge(params.command, context.mode, cwd, context.files.roots)
-    command = params.command
-    match verdict.decision:
-        case "deny":
-            raise PermissionDenied(verdict.reason)
-        case "ask":
-            await _approved(params, cwd, verdict, context)
-        case "allow":
-            command = verdict.hardened
+    """What was allowed, where it would run now."""
+    cwd = await context.reach(params.cwd) if params.cwd is not None else _folder(params, context)
+    verdict = _judged(params, cwd, context)
+    command = verdict.hardened if verdict.decision == "allow" else params.command
     return Order(command=command, cwd=cwd, roots=context.files.roots, mode=context.mode)
 
 
-async def _folder(params: ExecuteCommandParams, context: ToolContext) -> Path:
+def _judged(params: ExecuteCommandParams, cwd: Path, context: ToolContext) -> CommandVerdict:
+    """What the policy says of it, unless that is no."""
+    if "\0" in params.command or any("\ud800" <= character <= "\udfff" for character in params.command):
+        raise ToolError("a command cannot contain NUL characters or text that is not valid Unicode")
+    verdict = context.commands.judge(params.command, context.mode, cwd, context.files.roots)
+    if verdict.decision == "deny":
+        raise PermissionDenied(verdict.reason)
+    return verdict
+
+
+def _folder(params: ExecuteCommandParams, context: ToolContext) -> Path:
     if params.cwd is None and not context.files.roots:
         raise ToolError("no folder is open; open one in the editor and ask again")
-    folder = await context.reach(params.cwd) if params.cwd is not None else context.files.roots[0]
+    folder = context.files.resolve(params.cwd).path if params.cwd is not None else context.files.roots[0]
     if not folder.is_dir():
         raise ToolError(f"{printable(str(folder))} is not a folder")
     return folder
 
 
-async def _approved(params: ExecuteCommandParams, cwd: Path, verdict: CommandVerdict, context: ToolContext) -> None:
-    """Ask the user; no answer is a no."""
-    shown = "\n".join(printable(line) for line in params.command.split("\n"))
-    background = params.run_in_background or verdict.background
-    detail = (verdict.reason, f"in {printable(str(cwd))}", "runs in background" if background else "", "", shown)
-    question = Question(
-        question_id=uuid.uuid4().hex,
-        kind="permission",
-        title="May Odin run this command?",
-        detail="\n".join(line for index, line in enumerate(detail) if line or index == 3),
-        command=shown,
-        cwd=printable(str(cwd)),
-        options=OPTIONS,
-        allow_text=True,
-    )
-    answer = await context.editor.ask(question)
-    if answer is None or answer.option_ids != ("allow_once",):
-        said = f": {answer.text}" if answer and answer.text else ""
-        raise PermissionDenied(f"the user did not allow this command{said}")
+def _programs(verdict: CommandVerdict, cwd: Path, context: ToolContext) -> Iterator[tuple[str, str]]:
+    """The workspace's own files that the command runs or hands to a program: what they hold is what is allowed."""
+    for word in dict.fromkeys(word for command in verdict.commands for word in command.argv):
+        try:
+            path = (cwd / word).resolve()
+            if path.is_file() and context.files.contains(path) and path.stat().st_size <= MAX_HASHED:
+                yield printable(context.files.shown(path)), hashlib.sha256(path.read_bytes()).hexdigest()
+        except (OSError, ValueError, RuntimeError):
+            continue
 
 
 async def _finished(params: ExecuteCommandParams, order: Order, live: "_Live", context: ToolContext) -> ToolOutput:

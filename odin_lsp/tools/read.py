@@ -24,7 +24,8 @@ class ReadParams(Params):
 
 
 class Read(Tool[ReadParams]):
-    """Read a file as the user sees it, unsaved changes included, with line numbers. Read several files in one step."""
+    """Read a file as the user sees it, unsaved changes included, with line numbers. Read several files in one step.
+    A notebook is its JSON, also for edits; while it is open in a notebook editor it cannot be edited."""
 
     name = "Read"
     effect = Effect.READ_ONLY
@@ -61,6 +62,8 @@ def _numbered(lines: list[str], first: int, cut: Mapping[int, int]) -> Iterator[
 def _notes(window: Window, first: int, last: int) -> Iterator[str]:
     if window.note:
         yield f"({window.note})"
+    if window.path.suffix == ".ipynb":
+        yield "(a notebook, as the JSON that it is stored in)"
     if window.total == 0:
         yield "(the file is empty)"
     elif window.total is not None and first > window.total:

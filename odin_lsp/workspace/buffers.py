@@ -31,6 +31,10 @@ class Buffer:
     """False once the editor's messages did not fit together: what is on the screen is not known."""
     disk: "DiskText | None" = None
     """What was on disk when the editor last read or wrote it."""
+    change: Change | None = None
+    """The step that led to this text, while the watchers are told of it."""
+    is_notebook: bool = False
+    """Shown as cells, which are documents of their own: what they make of the file is never known."""
 
     @property
     def text(self) -> str:
@@ -56,21 +60,31 @@ class Buffers:
 
     def open(self, uri: str, version: int, text: str) -> None:
         """A second `didOpen` is taken at its word: what it says is on the screen."""
+        buffer = self._put(uri, version, text)
+        buffer.unsaved = buffer.disk is None or buffer.disk.digest != digest_of(text)
+        self._tell(buffer)
+
+    def open_notebook(self, uri: str) -> None:
+        buffer = self._put(uri, 0, "")
+        buffer.synchronised, buffer.is_notebook = False, True
+        self._tell(buffer)
+
+    def _put(self, uri: str, version: int, text: str) -> Buffer:
         self.close(uri)
         name = path_of(uri)
         path = Path(os.path.realpath(name)) if name is not None else None
-        disk = look(path)
-        unsaved = disk is not None and disk.digest != digest_of(text)
-        buffer = Buffer(uri, path, version, Lines(text), unsaved=unsaved or disk is None, disk=disk)
+        buffer = Buffer(uri, path, version, Lines(text), unsaved=True, disk=look(path))
         self._by_key[document_key(uri)] = buffer
         if path is not None:
             self._by_path[path] = buffer
-        self._tell(buffer)
+        return buffer
 
     def change(self, uri: str, version: int, changes: Sequence[Change]) -> None:
+        """A change of what was never opened: the editor has the document open, and nobody knows its text."""
         buffer = self.of_uri(uri)
         if buffer is None:
-            return
+            buffer = self._put(uri, version - 1, "")
+            buffer.synchronised = False
         in_order = version > buffer.version
         for change in changes:
             if change.start is None:
@@ -82,7 +96,9 @@ class Buffers:
             buffer.unsaved = True
             if change is changes[-1]:
                 buffer.version = version
+            buffer.change = change
             self._tell(buffer)
+            buffer.change = None
 
     def save(self, uri: str) -> None:
         if buffer := self.of_uri(uri):

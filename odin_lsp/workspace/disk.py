@@ -33,7 +33,7 @@ def read_text(path: Path) -> Decoded:
 
 
 def write_text(path: Path, content: Decoded) -> None:
-    """Put this text in place of the file's. Its mode stays, and its owner where that is possible."""
+    """Put this text in place of the file's. Its mode stays, and its owner and attributes where that is possible."""
     data = _encoded(path, content)
     with _explained(path, "written"), opened_folder(path.parent) as folder:
         status = _regular(path, folder)
@@ -44,6 +44,7 @@ def write_text(path: Path, content: Decoded) -> None:
             with suppress(PermissionError):
                 os.fchown(descriptor, status.st_uid, status.st_gid)
             os.fchmod(descriptor, status.st_mode & 0o777)
+            _copy_attributes(path.name, folder, descriptor)
             os.replace(aside, path.name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
@@ -100,6 +101,21 @@ def _written(name: str, folder: int, data: bytes, mode: int) -> Generator[int]:
         file.flush()
         os.fsync(file.fileno())
         yield file.fileno()
+
+
+def _copy_attributes(name: str, folder: int, target: int) -> None:
+    """Access lists, labels and whatever people have put there; some belong to the system and stay behind."""
+    if not hasattr(os, "listxattr"):
+        return
+    source = os.open(name, _FILE, dir_fd=folder)
+    try:
+        for attribute in os.listxattr(source):
+            with suppress(OSError):
+                os.setxattr(target, attribute, os.getxattr(source, attribute))
+    except OSError:
+        return
+    finally:
+        os.close(source)
 
 
 @contextmanager

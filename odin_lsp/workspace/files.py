@@ -26,6 +26,7 @@ _LINE = re.compile(rb"[^\r\n]*+(?:\r\n|\n|\r|\Z)")
 UNSAVED = "unsaved changes are shown"
 MOVED = "the file has changed on disk under the editor; this is the editor's text"
 UNKNOWN = "the editor's text of this file is not known; this is what is on disk"
+NOTEBOOK = "this notebook is open in the editor, and what its cells say is not known; this is what is on disk"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ class Files:
         buffer = self.buffers.of_path(path)
         if buffer is not None and buffer.synchronised:
             return FileText(path, buffer.text, buffer.unsaved, _note(buffer))
-        note = UNKNOWN if buffer is not None else ""
+        note = _note(buffer)
         with opened_file(path) as (file, status):
             stamp = stamp_of(status)
             if cached := self.cache.full(path, stamp):
@@ -136,8 +137,7 @@ class Files:
         if buffer is None or not buffer.synchronised:
             with opened_file(path) as (file, status):
                 if status.st_size > self.cache.settings.max_file_size:
-                    note = UNKNOWN if buffer is not None else ""
-                    return replace(self._scanned(path, file, status, start, count), note=note)
+                    return replace(self._scanned(path, file, status, start, count), note=_note(buffer))
         text = self.read(path)
         lines = whole_lines(text.text)
         shown = lines[start - 1 : start - 1 + count]
@@ -246,5 +246,7 @@ def _text(path: Path, data: bytes) -> Decoded:
     return content
 
 
-def _note(buffer: Buffer) -> str:
+def _note(buffer: Buffer | None) -> str:
+    if buffer is None or not buffer.synchronised:
+        return "" if buffer is None else NOTEBOOK if buffer.is_notebook else UNKNOWN
     return "; ".join(filter(None, (UNSAVED if buffer.unsaved else "", MOVED if moved(buffer) else "")))

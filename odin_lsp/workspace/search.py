@@ -34,6 +34,7 @@ _BETWEEN = re.compile(r"\A--\r?\n")
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 HERE = "./"
 MAX_COPIED_BYTES = 64 * 1024 * 1024
+MAX_COPIED_DEPTH = 50
 MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 MAX_COLUMNS = 2000
 MAX_ARGUMENT_CHARS = 20_000
@@ -117,19 +118,22 @@ class Search:
                 hits, complete = await self._run_file(query, where, descriptor)
             found = list(dict.fromkeys(hit.path for hit in hits))
             moved = await asyncio.to_thread(exchanged, found, where, descriptor, began) if is_folder else set[Path]()
-        good, copies = await asyncio.to_thread(self._sorted_out, found, moved, query.output_mode)
-        again, all_again = await self._in_copies(query, where, copies)
-        return [*(hit for hit in hits if hit.path in good), *again], complete and all_again
+        good, again = await asyncio.to_thread(self._sorted_out, found, moved, query.output_mode)
+        contents, all_read = await asyncio.to_thread(_contents, again)
+        better, all_found = await self._in_copies(query, where, contents)
+        return [*(hit for hit in hits if hit.path in good), *better], complete and all_read and all_found
 
     def _sorted_out(
         self, found: Sequence[Path], moved: Collection[Path], mode: OutputMode
-    ) -> tuple[set[Path], dict[Path, bytes]]:
-        """The files whose hits are good as they are, and what is really in those that have to be searched again."""
+    ) -> tuple[set[Path], list[Path]]:
+        """The files whose hits are good as they are, and those that have to be searched again."""
         visible = [path for path in found if not self._files.ignore.hides(path)]
-        again = {path for path in visible if path in moved or (mode != "files_with_matches" and _has_lone_return(path))}
-        return set(visible) - again, _contents(sorted(again))
+        again = [path for path in visible if path in moved or (mode != "files_with_matches" and _has_lone_return(path))]
+        return set(visible).difference(again), again
 
     async def _in_copies(self, query: Query, where: Path, texts: Mapping[Path, bytes]) -> tuple[list[Hit], bool]:
+        if where in texts:
+            query = replace(query, glob=None, type=None)
         hits: list[Hit] = []
         complete = True
         with _copied(texts, where) as folders:
@@ -284,16 +288,18 @@ def _hit(path: Path, rest: str, mode: OutputMode) -> Hit:
     return Hit(path, int(rest[:digits]), text, is_match=rest[digits] == ":")
 
 
-def _contents(paths: Sequence[Path]) -> dict[Path, bytes]:
+def _contents(paths: Sequence[Path]) -> tuple[dict[Path, bytes], bool]:
+    """What is really in these files, and whether all of it could be held."""
     contents: dict[Path, bytes] = {}
     left = MAX_COPIED_BYTES
     for path in paths:
         with contextlib.suppress(ToolError, OSError), opened_file(path) as (file, _):
             data = file.read(left + 1)
-            if len(data) <= left:
-                contents[path] = data
-                left -= len(data)
-    return contents
+            if len(data) > left:
+                return contents, False
+            contents[path] = data
+            left -= len(data)
+    return contents, True
 
 
 def _has_lone_return(path: Path) -> bool:
@@ -315,16 +321,17 @@ def _has_lone_return(path: Path) -> bool:
 def _copied(texts: Mapping[Path, bytes], where: Path) -> Generator[list[tuple[Path, dict[Path, Path]]]]:
     """The texts as files under the same relative names, so that globs and types hold; and which file each stands for.
 
-    What cannot be beside the others, since it has the name of a folder of theirs, is in a folder of its own."""
+    What cannot be beside the others, since it has the name of a folder of theirs, is in a folder of its own. Of a very
+    long way only the end is kept."""
     if not texts:
         yield []
         return
     with tempfile.TemporaryDirectory(prefix="odin-") as name:
         folders: list[tuple[Path, dict[Path, Path]]] = []
         for path, data in sorted(texts.items()):
-            relative = path.relative_to(where) if path != where else Path(path.name)
+            relative = Path(*path.relative_to(where).parts[-MAX_COPIED_DEPTH:] or [path.name])
             for folder, places in folders:
-                if not any(folder / it in places for it in relative.parents):
+                if not (folder / relative).exists() and not any(folder / it in places for it in relative.parents):
                     break
             else:
                 folders.append((Path(name).resolve() / str(len(folders)), {}))

@@ -91,6 +91,11 @@ class Lines:
             ]
         )
 
+    def offset(self, position: Position, encoding: PositionEncoding) -> int:
+        """In characters of the text."""
+        line, characters = self._place(position, encoding)
+        return sum(map(len, self._lines[:line])) + characters
+
     def _place(self, position: Position, encoding: PositionEncoding) -> tuple[int, int]:
         """The line and the characters before the position in it."""
         if position.line >= len(self._lines):

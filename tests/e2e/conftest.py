@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,11 @@ from pytest_lsp import ClientServerConfig, LanguageClient
 
 from odin_lsp.workspace.text import Change, Lines, Position
 from odin_lsp.workspace.uris import path_of
+from tests.e2e.steps import play_calls
 from tests.support.wire import KEY, Wire, serving
 
+PATIENCE = 60
+"""Seconds: nothing waits so long unless it waits for ever."""
 ODIN = {"version": 1, "events": True, "question": True, "reload": True}
 
 
@@ -39,7 +43,7 @@ class Client:
 
     async def until(self, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         """The first event that fulfils the condition, now or later."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 for record in self.events:
                     if condition(record):
@@ -48,7 +52,7 @@ class Client:
                 await self._changed.wait()
 
     async def until_reload(self) -> list[str]:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while not self.reloads:
                 self._changed.clear()
                 await self._changed.wait()
@@ -67,6 +71,18 @@ class Client:
             )
         )
 
+    async def until_asked(self, count: int) -> None:
+        """Until there have been so many questions."""
+        async with asyncio.timeout(PATIENCE):
+            while len(self.questions) < count:
+                self._changed.clear()
+                await self._changed.wait()
+
+    def tells_of(self, path: Path) -> None:
+        """A file has changed on disk."""
+        event = types.FileEvent(path.as_uri(), types.FileChangeType.Changed)
+        self.lsp.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+
     async def until_kind(self, kind: str, turn: str | None = None) -> dict[str, Any]:
         return await self.until(lambda it: it["event"]["kind"] == kind and turn in (None, it["turnId"]))
 
@@ -84,6 +100,7 @@ class Client:
 
     def _question(self, params: Any) -> Any:
         self.questions.append(plain(params))
+        self._changed.set()
         return self.answers.pop(0) if self.answers else None
 
 
@@ -168,6 +185,12 @@ async def wire() -> AsyncIterator[Wire]:
 def anthropic(wire: Wire) -> dict[str, str]:
     """The environment that makes the server talk to `wire`."""
     return {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": wire.url}
+
+
+@pytest.fixture
+def step(wire: Wire) -> Callable[..., None]:
+    """One step of the model: these calls, each with its arguments."""
+    return partial(play_calls, wire)
 
 
 @pytest.fixture

@@ -1,13 +1,12 @@
 """Edits from the model to the screen and back, over the wire."""
 
 import asyncio
-import json
 
 import pytest
 from lsprotocol import types
 
 from tests.e2e.conftest import ODIN, Screen
-from tests.support import wire as kit
+from tests.e2e.steps import results, results_of, says
 
 
 @pytest.fixture
@@ -20,42 +19,6 @@ def files(root):
     for name, text in texts.items():
         (root / name).write_bytes(text.encode())
     return {name: root / name for name in texts}
-
-
-@pytest.fixture
-def step(wire):
-    """One step of the model: these calls; then it says `done`."""
-
-    def step(*calls):
-        blocks = [
-            block
-            for index, (name, arguments) in enumerate(calls)
-            for block in kit.anthropic_call(index, f"toolu_{index}_{len(wire.answers)}", name, json.dumps(arguments))
-        ]
-        wire.play(kit.Answer([kit.anthropic_sse(kit.anthropic_start(), *blocks, *kit.anthropic_end("tool_use"))]))
-
-    return step
-
-
-def says(text="done"):
-    return kit.Answer(
-        [kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, text), *kit.anthropic_end("end_turn"))]
-    )
-
-
-def results(wire):
-    return results_of(wire.request)
-
-
-def results_of(request):
-    """Of the last calls."""
-    message = next(it for it in reversed(request["messages"]) if any(_is_result(block) for block in it["content"]))
-    blocks = [block for block in message["content"] if _is_result(block)]
-    return [block["content"] if isinstance(block["content"], str) else block["content"][0]["text"] for block in blocks]
-
-
-def _is_result(block):
-    return isinstance(block, dict) and block["type"] == "tool_result"
 
 
 async def test_three_files_and_five_hunks_end_exactly_as_they_were_decided(screen, wire, step, files):

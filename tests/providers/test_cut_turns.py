@@ -44,11 +44,6 @@ class Writes(Tool[AnyParams]):
         return ToolOutput(data="done", description="done")
 
 
-class OpenGate:
-    async def allow(self, tool, effect, arguments, mode):
-        return arguments
-
-
 @pytest.fixture
 def take(tmp_path):
     """Take a turn in Edit mode with two tools that write; what ran."""
@@ -64,7 +59,7 @@ def take(tmp_path):
             model=model,
             prompt=Prompt("edit_mode", [tmp_path], Instructions(), context.shown),
             session=session,
-            executor=Executor({it: Writes(it, runs) for it in ("read", "ls")}, OpenGate(), Hooks(), context),
+            executor=Executor({it: Writes(it, runs) for it in ("read", "ls")}, Hooks(), context),
             editor=None,
             compactor=Shortener(),
             limits=Limits(),

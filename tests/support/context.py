@@ -5,7 +5,10 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-from odin_lsp.config import ReviewSettings, Timeouts
+from odin_lsp.commands.session import SessionCommands, judged_by
+from odin_lsp.config import Config
+from odin_lsp.permissions.approvals import Approvals
+from odin_lsp.permissions.gate import Gate
 from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.permissions.protected import caution
 from odin_lsp.review.desk import ReviewDesk, TurnReview
@@ -25,11 +28,14 @@ def tool_context(
     *,
     mode: Any = "ask_mode",
     emit: Callable[[Any], None] = lambda event: None,
-    review: ReviewSettings | None = None,
-    timeouts: Timeouts | None = None,
+    config: Config | None = None,
 ) -> ToolContext:
-    settings = review or ReviewSettings()
-    desk = ReviewDesk(files, editor, lambda: (settings, timeouts or Timeouts()), caution, UndoLog(lambda: undo_folder))
+    settings = config or Config()
+    root = next(iter(files.roots), None)
+    gate = Gate(editor, lambda: settings, lambda: root, Approvals(undo_folder / "approvals.json"))
+    desk = ReviewDesk(
+        files, editor, lambda: (settings.review, settings.timeouts), caution, UndoLog(lambda: undo_folder)
+    )
     turn, shown = TurnReview("t", emit), Shown()
     return ToolContext(
         files=files,
@@ -39,9 +45,11 @@ def tool_context(
         session_id="s",
         emit=emit,
         shown=shown,
+        gate=gate,
         outside=OutsideGate(editor),
+        commands=SessionCommands(lambda: settings, judged_by(gate.rules)),
         draft=Draft(desk, turn, shown),
-        saver=Saver(files, editor, desk.applier, turn, shown, settings.save),
+        saver=Saver(files, editor, desk.applier, turn, shown, settings.review.save),
     )
 
 

@@ -194,6 +194,14 @@ def judge_git(argv: Sequence[str], cwd: Path) -> tuple[Use, Path]:
     return Use(hardened, tuple(paths), sweeps=bool(after)), folder
 
 
+def hardened(argv: Sequence[str]) -> tuple[str, ...]:
+    """A command that a rule allows: what reads is still run as always, what changes something with its hooks."""
+    subcommand = SUBCOMMANDS.get(argv[1])
+    if subcommand is None:
+        return (argv[0], "--no-pager", "-c", "core.fsmonitor=false", *argv[1:])
+    return (argv[0], *HARDENED, argv[1], *subcommand.extra, *argv[2:])
+
+
 def sharp_option(argv: Sequence[str]) -> str | None:
     """The first option that runs a program or leads elsewhere, also if it is cut short."""
     for word in argv[1:]:

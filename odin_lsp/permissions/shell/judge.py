@@ -69,7 +69,8 @@ def judge(command: str, *, mode: Mode, cwd: Path, roots: Sequence[Path], rules: 
     except _Asks as reason:
         if mode == "edit_mode":
             return verdict("ask", str(reason), offer=_offer(script))
-        return verdict("deny", f"{reason}; in {mode.replace('_', ' ')} only what surely just reads may run")
+        only = f"in {mode.replace('_', ' ')} only what surely just reads may run; the user can switch to Edit"
+        return verdict("deny", f"{reason}; {only}")
     return verdict("allow", "it only reads" if row.only_reads else "your rules allow it", text)
 
 
@@ -130,7 +131,7 @@ class _Row:
             raise _Asks(f"`{printable(name)}`: {problem}")
         self._check_rule(rule, argv)
         self.only_reads = False
-        return argv
+        return git.hardened(argv) if name == "git" else argv
 
     def _reading(self, name: str, argv: tuple[str, ...], *, may_move: bool) -> tuple[str, ...]:
         if name == "cd":

@@ -32,6 +32,8 @@ class Places:
             return f"{printable(name)} looks like a secret, or the settings hide it"
         if not self.inside(real):
             return f"{printable(name)} is outside of the workspace"
+        if real.exists() and not (real.is_file() or real.is_dir()):
+            return f"{printable(name)} is no regular file"
         if writing and (reason := protection(real) or protection(real / "anything")):
             return f"{printable(name)} {reason}"
         return ""

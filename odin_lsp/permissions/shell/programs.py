@@ -17,7 +17,7 @@ WRAPPERS = PRIVILEGE | names(
     " unbuffer expect rlwrap entr caffeinate arch proxychains proxychains4 torify torsocks faketime eatmydata dumb-init"
     " tini chpst softlimit envdir daemonize start-stop-daemon screen tmux at batch ssh ssh-agent eval trap source ."
     " sshpass npx pnpx bunx uvx pipx doppler direnv mise asdf nix-shell logsave choom hyperfine multitime chronic"
-    " ifne pee"
+    " ifne pee xvfb-run dbus-launch cpulimit run-parts su-exec uclampset tsp nq sem"
 )
 """They run what they are given. Their inner command is looked at for what is forbidden; they are never allowed."""
 CODE = names("eval trap watch script su ssh at batch parallel expect tmux screen")
@@ -38,19 +38,27 @@ PROJECT = names(
 )
 """They run the project's own code, whatever that is."""
 SHARP = names(
-    # files, disks, processes
+    # files
     "rm rmdir unlink shred mv cp ln install dd tee truncate split csplit chmod chown chgrp chattr setfacl mkfifo mknod"
-    " patch tar bsdtar cpio zip unzip 7z gzip gunzip bzip2 xz zstd rsync mount umount kill pkill killall crontab"
-    " systemctl service launchctl swapoff sysctl yes ed ex vi vim nvim view emacs nano pico less more most man info"
-    " awk gawk mawk nawk bc dc xxd hexdump jq yq egrep fgrep zgrep ack ag locate env printenv ps lsof gcore strings"
-    " base64 openssl gpg pass defaults security sleep"
+    " patch tar bsdtar cpio ar zip unzip 7z gzip gunzip bzip2 xz zstd rsync mount umount shuf iconv xxd hexdump hd strings"
+    " base32 base64 basenc uuencode uudecode openssl gpg age pass objcopy strip m4 gcc g++ cc clang ld as ffmpeg convert"
+    " magick pandoc gs pdflatex latex tex awk gawk mawk nawk bc dc jq yq egrep fgrep zgrep zcat ack ag locate pr ptx"
+    # what waits, shows or never ends
+    " yes sleep top htop btop atop iotop ed red ex vi vim rvim vimdiff nvim view rview emacs emacsclient nano pico code"
+    " less more most man info dialog whiptail pv mc ranger xterm"
+    # the machine and its other programs
+    " kill pkill killall crontab anacron systemctl service launchctl journalctl dmesg swapoff sysctl ip iptables ss"
+    " netstat env printenv ps lsof gcore debugfs logrotate update-alternatives useradd usermod passwd chsh chpasswd"
+    " vipw defaults security wall write logger lp lpr mkswap modprobe insmod ldconfig"
     # the network
-    " curl wget nc ncat netcat socat telnet ftp sftp scp rclone aria2c ping ping6 traceroute dig nslookup host whois"
-    " getent nmap tcpdump mail mailx sendmail xdg-open open lynx w3m links http https"
+    " curl wget nc ncat netcat socat telnet ftp tftp sftp scp mosh rlogin rclone restic aria2c ping ping6 traceroute mtr"
+    " dig drill kdig delv nslookup host whois resolvectl systemd-resolve getent nmap tcpdump tshark mail mailx sendmail"
+    " xdg-open open lynx w3m links http https ssh-keygen ssh-add ssh-copy-id ssh-keyscan"
     # whole systems in one word
-    " docker podman nerdctl kubectl helm vagrant terraform ansible ansible-playbook aws gcloud az gh glab heroku fly"
-    " npm pnpm yarn pip pip3 gem cargo go apt apt-get dpkg dnf yum brew pacman apk snap flatpak conda mamba svn"
-)  # fmt: skip
+    " docker docker-compose podman nerdctl buildah lxc ctr crictl kubectl helm vagrant terraform ansible"
+    " ansible-playbook aws gcloud az gh glab heroku fly npm pnpm yarn pip pip3 gem cargo go apt apt-get dpkg rpm dnf yum"
+    " brew pacman apk snap flatpak conda mamba svn"
+)
 """What they do depends on their arguments: to allow one, a rule has to say more than the name."""
 
 

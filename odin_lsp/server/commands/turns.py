@@ -88,6 +88,11 @@ async def queue(server: "OdinServer", params: wire.QueueParams, _: Token) -> dic
     return to_wire(wire.Queue(tuple(agent.queue())))
 
 
+@command("odin.trust", wire.TrustParams)
+async def trust(server: "OdinServer", params: wire.TrustParams, _: Token) -> dict[str, Any]:
+    return to_wire(wire.Trusted(server.decide_trust(trusted=params.decision == "trust")))
+
+
 @command("odin.model", wire.ModelParams)
 async def model(server: "OdinServer", params: wire.ModelParams, _: Token) -> dict[str, Any]:
     server.core.choose_models(params.model, params.small_model)

@@ -1,4 +1,4 @@
-"""What Odin can do with a selection or a diagnostic, Accept and Reject on a pending hunk: never preferred, only if asked
+"""What Odin can do with a selection or a problem, Accept and Reject on a pending hunk: never preferred, only if asked
 for their kind."""
 
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 SELECTION = "odin"
 PROBLEM = "quickfix.odin"
 MAX_PROBLEMS = 10
-DOCUMENT = "Document the selected code as this project documents its code. Change nothing but documentation and comments."
+DOCUMENT = "Document the selected code as this project documents its code. Change nothing but comments and docs."
 TESTS = "Write tests for the selected code, where and how this project keeps its tests."
 
 

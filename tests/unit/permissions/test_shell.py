@@ -208,6 +208,15 @@ def test_how_much_a_rule_allows(verdict, command, rule, decision):
     assert verdict(command, allowedCommands=[rule]).decision == decision
 
 
+def test_git_runs_hardened_by_a_rule_too(verdict):
+    read = verdict("git diff", allowedCommands=["git diff"]).hardened
+    changed = verdict("git commit -m x", allowedCommands=["git commit"]).hardened
+
+    assert "core.fsmonitor=false" in read
+    assert "diff --no-ext-diff --no-textconv" in read
+    assert changed == "git --no-pager -c core.fsmonitor=false commit -m x"
+
+
 def git(folder, *words):
     subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
 

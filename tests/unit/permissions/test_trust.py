@@ -1,0 +1,73 @@
+"""Trust: of a folder, with the settings it had."""
+
+import pytest
+
+from odin_lsp.permissions.trust import Trust
+
+
+@pytest.fixture
+def trust(tmp_path):
+    return Trust(tmp_path / "state" / "trust.json")
+
+
+@pytest.fixture
+def root(tmp_path):
+    root = tmp_path / "ws"
+    root.mkdir()
+    (root / "odinconfig.json").write_text("{}")
+    return root
+
+
+def test_nothing_is_trusted_until_the_user_says_so(trust, root):
+    assert trust.of(root) == "unknown"
+    trust.decide(root, trusted=True)
+    assert trust.of(root) == "trusted"
+    trust.decide(root, trusted=False)
+    assert trust.of(root) == "restricted"
+
+
+@pytest.mark.parametrize("name", ["odinconfig.json", ".odin/agents/helper.md"])
+def test_it_ends_when_the_settings_change(trust, root, name):
+    trust.decide(root, trusted=True)
+    (root / name).parent.mkdir(parents=True, exist_ok=True)
+    (root / name).write_text('{"allowedCommands": ["*"]}')
+
+    assert trust.of(root) == "changed"
+
+
+def test_a_folder_says_nothing_about_others(trust, root, tmp_path):
+    (root / "inner").mkdir()
+    trust.decide(root, trusted=True)
+
+    assert trust.of(root / "inner") == "unknown"
+    assert trust.of(tmp_path) == "unknown"
+    (tmp_path / "link").symlink_to(root)
+    assert trust.of(tmp_path / "link") == "trusted"
+
+
+def test_another_project_in_its_place_is_not_trusted(trust, root):
+    trust.decide(root, trusted=True)
+    root.rename(root.with_name("old"))
+    root.mkdir()
+    (root / "odinconfig.json").write_text('{"review": {"policy": "auto"}}')
+
+    assert trust.of(root) == "changed"
+
+
+def test_a_file_that_others_can_write_is_not_believed(trust, root, tmp_path):
+    trust.decide(root, trusted=True)
+    file = tmp_path / "state" / "trust.json"
+    assert file.stat().st_mode & 0o777 == 0o600
+    file.chmod(0o666)
+
+    assert trust.of(root) == "unknown"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"x": 1}'])
+def test_a_file_that_makes_no_sense_trusts_nothing(trust, root, tmp_path, text):
+    (tmp_path / "state").mkdir(mode=0o700)
+    (tmp_path / "state" / "trust.json").write_text(text)
+
+    assert trust.of(root) == "unknown"
+    trust.decide(root, trusted=True)
+    assert trust.of(root) == "trusted"
