@@ -59,9 +59,9 @@ def _text(path: Path, context: ToolContext) -> str | None:
 
 
 def _sections(facts: Survey, params: InitParams) -> Mapping[str, str]:
-    folders = "\n".join(f"- `{it.name}/`: {it.files} files" for it in facts.parts)
+    folders = "\n".join(f"- `{it.name}/`: {_files(it.files)}" for it in facts.parts)
     components = [f"- `{it.name}/` ({it.language or 'no code'})" for it in facts.parts]
-    languages = ", ".join(f"{name} ({count} files)" for name, count in facts.languages)
+    languages = ", ".join(f"{name} ({_files(count)})" for name, count in facts.languages)
     commands = [f"- `{command}` (from `{source}`)" for command, source in facts.commands]
     return {
         "Overview": params.overview or facts.summary or f"{facts.name}: nothing is written about it yet.",
@@ -91,3 +91,7 @@ def _updated(old: str, sections: Mapping[str, str]) -> str:
     kept = _SECTION.sub(renewed, old)
     added = [f"## {title}{end}{end}{text}{end}" for title, text in new.items() if title not in seen]
     return end.join([kept.rstrip() + end, *added]) if added else kept
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"

@@ -258,8 +258,13 @@ class Screen:
 
     async def apply(self, params: Any) -> types.ApplyWorkspaceEditResult:
         for edit in params.edit.document_changes:
+            if isinstance(edit, types.CreateFile):
+                path = Path(path_of(edit.uri) or "")
+                path.touch(exist_ok=False)
+                self.open(path)
+                continue
             document = self.documents[edit.text_document.uri]
-            if edit.text_document.version != document.version:
+            if edit.text_document.version not in (None, document.version):
                 return types.ApplyWorkspaceEditResult(False, failure_reason="the document has changed")
             ordered = sorted(edit.edits, key=lambda it: (it.range.start.line, it.range.start.character), reverse=True)
             changes = [Change(it.new_text, _place(it.range.start), _place(it.range.end)) for it in ordered]

@@ -233,3 +233,26 @@ async def test_what_was_changed_is_saved_and_the_formatter_is_told_of(screen_tha
     told = str(wire.request["messages"][-2]["content"]) + str(wire.request["messages"][-1]["content"])
     assert "the editor's formatter changed it" in told
     assert "ALPHA = 9" in told
+
+
+async def test_a_project_is_described_in_odin_md_also_without_a_model(start, root):
+    operations = [types.ResourceOperationKind.Create]
+    edits = types.WorkspaceEditClientCapabilities(document_changes=True, resource_operations=operations)
+    workspace = types.WorkspaceClientCapabilities(apply_edit=True, workspace_edit=edits)
+    screen = Screen(await start(odin={**ODIN, "review": True}, workspace=workspace))
+    screen.decide = lambda review: {
+        "decisions": [{"hunkId": review["files"][0]["hunks"][0]["id"], "decision": "accept"}]
+    }
+
+    outcome = await screen.client.command("init")
+
+    text = screen.text(root / "ODIN.md")
+    assert [line for line in text.splitlines() if line.startswith("## ")] == [
+        "## Overview",
+        "## Architecture",
+        "## Components",
+        "## Commands",
+    ]
+    assert "Languages: Python (1 file)" in text
+    assert "The user accepted the edit." in outcome["answer"]
+    assert screen.reviews[0]["files"][0]["note"] == "changes what agents are told"
