@@ -107,7 +107,7 @@ def test_a_host_of_a_rule_is_the_parsed_one():
     assert host_of("https://docs.python.org.evil.test/") == "docs.python.org.evil.test"
     assert host_of("https://evil.test#docs.python.org") == "evil.test"
     assert host_of("https://EVIL.test?docs.python.org/") == "evil.test"
-    with pytest.raises(ToolError):
+    with pytest.raises(ToolError, match="user name or password"):
         host_of("https://docs.python.org@evil.test")
 
 
