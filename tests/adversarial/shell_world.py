@@ -14,7 +14,6 @@ from odin_lsp.config import Config
 from odin_lsp.events import Mode
 from odin_lsp.permissions.rules import Rules
 from odin_lsp.permissions.shell import CommandVerdict, judge
-from odin_lsp.permissions.shell.programs import search_path
 
 CANARY = "canary-51c0de"
 TRAP = "#!/bin/sh\ntouch PWNED\n"
@@ -73,7 +72,7 @@ class ShellWorld:
 
     @property
     def env(self) -> dict[str, str]:
-        return {"PATH": search_path([self.root]), "HOME": str(self.home), "LC_ALL": "C.UTF-8"}
+        return {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(self.home), "LC_ALL": "C.UTF-8"}
 
     def state(self) -> dict[str, bytes | str | None]:
         """Everything there is, in the workspace and around it."""
@@ -117,6 +116,7 @@ class ShellWorld:
         for name in ("-rf", "--output=PWNED", "-exec", "$(touch PWNED)", "`touch PWNED`", "a;touch PWNED", "-o"):
             (self.root / name).write_text("a name\n")
         (self.root / "rc").write_text("--pre=./pre.sh\n")
+        os.mkfifo(self.root / "fifo")
 
     def _commit(self, *, hostile: bool) -> None:
         env = {**self.env, "GIT_CONFIG_NOSYSTEM": "1"}

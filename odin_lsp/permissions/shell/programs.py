@@ -40,9 +40,9 @@ PROJECT = names(
 SHARP = names(
     # files
     "rm rmdir unlink shred mv cp ln install dd tee truncate split csplit chmod chown chgrp chattr setfacl mkfifo mknod"
-    " patch tar bsdtar cpio ar zip unzip 7z gzip gunzip bzip2 xz zstd rsync mount umount shuf iconv xxd hexdump hd strings"
-    " base32 base64 basenc uuencode uudecode openssl gpg age pass objcopy strip m4 gcc g++ cc clang ld as ffmpeg convert"
-    " magick pandoc gs pdflatex latex tex awk gawk mawk nawk bc dc jq yq egrep fgrep zgrep zcat ack ag locate pr ptx"
+    " patch tar bsdtar cpio ar zip unzip 7z gzip gunzip bzip2 xz zstd rsync mount umount shuf iconv xxd hexdump hd"
+    " strings base32 base64 basenc uuencode uudecode openssl gpg age pass objcopy strip m4 gcc g++ cc clang ld as"
+    " ffmpeg convert magick pandoc gs pdflatex latex tex awk gawk mawk nawk bc dc jq yq egrep fgrep zgrep zcat ack ag"
     # what waits, shows or never ends
     " yes sleep top htop btop atop iotop ed red ex vi vim rvim vimdiff nvim view rview emacs emacsclient nano pico code"
     " less more most man info dialog whiptail pv mc ranger xterm"
@@ -51,13 +51,13 @@ SHARP = names(
     " netstat env printenv ps lsof gcore debugfs logrotate update-alternatives useradd usermod passwd chsh chpasswd"
     " vipw defaults security wall write logger lp lpr mkswap modprobe insmod ldconfig"
     # the network
-    " curl wget nc ncat netcat socat telnet ftp tftp sftp scp mosh rlogin rclone restic aria2c ping ping6 traceroute mtr"
-    " dig drill kdig delv nslookup host whois resolvectl systemd-resolve getent nmap tcpdump tshark mail mailx sendmail"
-    " xdg-open open lynx w3m links http https ssh-keygen ssh-add ssh-copy-id ssh-keyscan"
+    " curl wget nc ncat netcat socat telnet ftp tftp sftp scp mosh rlogin rclone restic aria2c ping ping6 traceroute"
+    " mtr dig drill kdig delv nslookup host whois resolvectl systemd-resolve getent nmap tcpdump tshark mail mailx"
+    " sendmail xdg-open open lynx w3m links http https ssh-keygen ssh-add ssh-copy-id ssh-keyscan"
     # whole systems in one word
     " docker docker-compose podman nerdctl buildah lxc ctr crictl kubectl helm vagrant terraform ansible"
-    " ansible-playbook aws gcloud az gh glab heroku fly npm pnpm yarn pip pip3 gem cargo go apt apt-get dpkg rpm dnf yum"
-    " brew pacman apk snap flatpak conda mamba svn"
+    " ansible-playbook aws gcloud az gh glab heroku fly npm pnpm yarn pip pip3 gem cargo go apt apt-get dpkg rpm dnf"
+    " yum brew pacman apk snap flatpak conda mamba svn"
 )
 """What they do depends on their arguments: to allow one, a rule has to say more than the name."""
 
@@ -70,20 +70,17 @@ def is_wrapper(name: str) -> bool:
     return name in WRAPPERS or name.startswith(("ld-linux", "ld.so", "ld-musl"))
 
 
-def search_path(roots: Sequence[Path]) -> str:
-    """The PATH without relative entries and without folders of the workspace."""
-    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    return os.pathsep.join(it for it in folders if Path(it).is_absolute() and not _within(Path(it), roots))
-
-
 def find_program(name: str, roots: Sequence[Path]) -> Path | None:
-    """The program that `name` means; never a file of the workspace, whatever it is called."""
+    """The program that `name` means; never a file of the workspace, whatever it is called or linked to."""
     if name == "rg":
         from odin_lsp.workspace.search import find_ripgrep  # it takes a while to import
 
         return find_ripgrep(roots)
-    found = shutil.which(name, path=search_path(roots))
-    return Path(found) if found and not _within(Path(found), roots) else None
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        found = shutil.which(name, path=folder) if folder.startswith("/") else None
+        if found and not _within(Path(folder), roots) and not _within(Path(found), roots):
+            return Path(found)
+    return None
 
 
 def _within(path: Path, roots: Sequence[Path]) -> bool:
