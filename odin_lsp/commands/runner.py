@@ -27,7 +27,11 @@ STOP_SECONDS = 4.0
 """For a supervisor to end everything; it needs less, unless somebody keeps it from its work."""
 REST_SECONDS = 0.5
 """For output that is still in the pipe when all processes are gone."""
+PAUSE_SECONDS = 0.1
+"""After a command: first the model is to hear of it, then the next supervisor is started."""
 MARKER = "ODIN_COMMAND"
+QUIET_LOOKS = 3
+"""A process that turns into another program has no environment for a moment."""
 
 How = Literal["exited", "timed out", "stopped", "printed too much", "failed"]
 
@@ -100,7 +104,7 @@ class Runner:
 
     def _ended(self, running: "Running") -> None:
         self._running.discard(running)
-        self.prepare()
+        asyncio.get_running_loop().call_later(PAUSE_SECONDS, self.prepare)
 
 
 class Running:
@@ -159,7 +163,7 @@ class Running:
         _close(self._process)
         await self._process.wait()
         if not report:
-            _end_marked(self._marker)
+            await _end_marked(self._marker)
         self._on_end(self)
         problem = str(report.get("problem", "its supervisor was killed" if not report else ""))
         return Ended(
@@ -253,10 +257,23 @@ def _close(process: Process) -> None:
         process.stdin.close()
 
 
-def _end_marked(marker: str) -> None:
+async def _end_marked(marker: str) -> None:
     """Without their supervisor, a command's processes are still known by what stands in their environment."""
-    wanted = f"{MARKER}={marker}".encode()
+    quiet = 0
+    until = time.monotonic() + STOP_SECONDS
+    while quiet < QUIET_LOOKS and time.monotonic() < until:
+        found = _marked(f"{MARKER}={marker}".encode())
+        quiet = 0 if found else quiet + 1
+        for pid in found:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        await asyncio.sleep(0.02)
+
+
+def _marked(wanted: bytes) -> list[int]:
+    found: list[int] = []
     for folder in Path("/proc").glob("[0-9]*") if sys.platform.startswith("linux") else ():
         with suppress(OSError):
             if wanted in (folder / "environ").read_bytes().split(b"\0"):
-                os.kill(int(folder.name), signal.SIGKILL)
+                found.append(int(folder.name))
+    return found

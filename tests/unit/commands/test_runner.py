@@ -140,11 +140,33 @@ async def test_a_supervisor_without_odin_ends_everything(printing):
     assert not alive(output.shown.strip())
 
 
-async def test_the_next_command_finds_a_supervisor_ready(run, runner):
+async def test_a_command_finds_a_supervisor_ready(run, runner):
+    runner.prepare()
+    [spare] = runner._spares
+    process, _ = await spare
     await run("true")
-    assert runner._spare is not None
-    process, _ = await runner._spare
-    await run("true")
+    assert process.returncode == 0
+
+
+async def test_a_supervisor_that_was_killed_while_it_waited_is_replaced(run, runner):
+    runner.prepare()
+    [spare] = runner._spares
+    process, _ = await spare
+    process.kill()
+    await process.wait()
+    ended, text = await run("echo fine")
+    assert (ended.how, text) == ("exited", "fine\n")
+
+
+async def test_a_start_that_is_cancelled_leaves_nothing(start, runner):
+    starting = asyncio.create_task(start("true"))
+    await asyncio.sleep(0)
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    [spare] = runner._spares
+    process, _ = await spare
+    await runner.close()
     assert process.returncode == 0
 
 
@@ -154,9 +176,8 @@ async def test_a_command_sees_no_files_of_odin(run):
 
 
 async def test_nothing_is_left_open(run, runner):
-    await run("true")
-    await run("true")
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(3):
         await run("echo x; sleep 300 & true")
+    await runner.close()
     assert len(list(Path("/proc/self/fd").iterdir())) <= before
