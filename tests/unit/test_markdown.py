@@ -120,6 +120,10 @@ def test_a_code_block_that_is_left_open_is_closed():
     assert rendered(document).endswith("<p>end</p>\n")
 
 
+def test_a_definition_does_not_reach_into_another_answer():
+    assert "<img" not in rendered(f"{harmless(f'[ref]: {CANARY}')}\n\n{harmless('![ref] and ![x][ref]')}")
+
+
 @settings(max_examples=300, deadline=None)
 @given(
     st.lists(st.sampled_from([*"![]()<>`~\\ \n-#|:\"'&;a/", "https://e.test/", "](", "```", "<a ", "[r]: ", "    "]))

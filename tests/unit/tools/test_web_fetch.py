@@ -31,6 +31,19 @@ def url(host):
 
 
 @pytest.fixture
+def fetch(context, person, host, url):
+    """The tool alone; the user says yes."""
+    pages = Pages(WebSettings(privateHosts=(f"127.0.0.1:{host.port}",)))
+    person.answers = [YES]
+
+    async def fetch(prompt: str = "?", **parts):
+        tool = all_tools()["WebFetch"]
+        return await tool.run(tool.parse({"url": url, "prompt": prompt}), replace(context, pages=pages, **parts))
+
+    return fetch
+
+
+@pytest.fixture
 def fetching(odin, host, url, call, tmp_path):
     """Odin, whose model fetches the page; the small model plays its own script."""
     small = tmp_path / "small.json"
@@ -104,34 +117,43 @@ async def test_a_page_that_grants_permissions_grants_none(fetching, host):
     assert len(host.requests) == 1
 
 
-async def test_without_a_small_model_the_text_itself_comes_back(context, host, url):
-    tool = all_tools()["WebFetch"]
-    allowed = replace(context, pages=Pages(WebSettings(privateHosts=(f"127.0.0.1:{host.port}",))))
+async def test_without_a_small_model_the_text_itself_comes_back(fetch, host):
     host.page("/", "".join(f"<p>filler {n} {'x' * 500}</p>" for n in range(200)) + "<p>The answer is 42.</p>")
-    output = await tool.run(tool.parse({"url": url, "prompt": "What is the answer?"}), allowed)
+    output = await fetch("What is the answer?")
     assert "The answer is 42." in output.data
     assert len(output.data) < 22_000
     assert "the parts of its text that the question is about" in output.data
 
 
-async def test_a_small_model_that_fails_is_named_and_the_text_comes_back(context, host, url):
-    async def failing(question: str, text: str) -> str:
+async def test_a_small_model_that_fails_is_named_and_the_text_comes_back(fetch):
+    async def failing(instructions: str, text: str) -> str:
         raise ModelError("the budget is spent")
 
-    tool = all_tools()["WebFetch"]
-    pages = Pages(WebSettings(privateHosts=(f"127.0.0.1:{host.port}",)))
-    output = await tool.run(tool.parse({"url": url, "prompt": "?"}), replace(context, pages=pages, digest=failing))
+    output = await fetch(small=failing)
     assert "the budget is spent" in output.data
     assert "The default is **30** seconds." in output.data
 
 
-async def test_a_redirect_to_another_host_is_told(context, host, url):
+async def test_what_the_small_model_says_hides_nothing(fetch):
+    async def smuggling(instructions: str, text: str) -> str:
+        return "30\u200b\U000e0041"
+
+    assert "\n30\n" in (await fetch(small=smuggling)).data
+
+
+async def test_a_redirect_to_another_host_is_told(fetch, host):
     host.redirect("/", "https://xn--pple-43d.com/x?q=1")
-    tool = all_tools()["WebFetch"]
-    pages = Pages(WebSettings(privateHosts=(f"127.0.0.1:{host.port}",)))
-    output = await tool.run(tool.parse({"url": url, "prompt": "?"}), replace(context, pages=pages))
+    output = await fetch()
     assert "xn--pple-43d.com (\u0430pple.com), from which nothing was fetched" in output.data
     assert "https://xn--pple-43d.com/x?q=1" in output.data
+
+
+async def test_a_host_can_be_allowed_for_the_session(fetching, host, url):
+    odin = fetching({"text": "30"}, {"text": "30"}, times=2)
+    odin.person.answers = [Answer(("allow_session",))]
+    await odin.take()
+    assert len(odin.person.questions) == 1
+    assert [result.failed for result in results(odin)] == [False, False]
 
 
 async def test_an_answer_that_is_no_page_is_an_error_with_its_status(fetching, host):
