@@ -1,5 +1,6 @@
 """Search file contents."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -78,26 +79,31 @@ class Grep(Tool[GrepParams]):
             hits, complete = hits + found, complete and whole
         if params.output_mode == "content" and params.path is not None and is_file(folders[0]):
             hits = _window(hits, params.offset, params.limit)
-            lines = _lines(hits, params)
+            entries = _entries(hits, params)
         else:
-            lines = _lines(hits, params)[(params.offset or 1) - 1 :][: params.limit]
-        left = max(0, len(lines) - (params.head_limit or len(lines)))
-        lines = lines[: len(lines) - left]
-        if params.output_mode == "content":
-            _note_shown(hits, len(lines), context)
+            entries = _entries(hits, params)[(params.offset or 1) - 1 :][: params.limit]
+        left = max(0, len(entries) - (params.head_limit or len(entries)))
+        entries = entries[: len(entries) - left]
         notes = [f"({left} more)"] if left else []
         notes += [] if complete else ["(there is more; narrow the path or the pattern)"]
+        data = clipped([*(line for line, _ in entries), *notes], "lines")
+        if params.output_mode == "content":
+            _note_shown(entries, data.split("\n"), context)
         return ToolOutput(
-            data=clipped([*lines, *notes], "lines") or "No matches found",
+            data=data or "No matches found",
             description=f"{_count(hits)} for {params.pattern}",
             files=tuple(dict.fromkeys(printable(str(hit.path)) for hit in hits))[:100],
         )
 
 
-def _note_shown(hits: list[Hit], count: int, context: ToolContext) -> None:
+Entry = tuple[str, Hit | None]
+"""A line of the answer, and the hit that it shows."""
+
+
+def _note_shown(entries: Sequence[Entry], shown: Sequence[str], context: ToolContext) -> None:
     """A line that a search showed in full has been seen like one that was read."""
-    for hit in hits[:count]:
-        if len(hit.text.encode()) < MAX_COLUMNS:
+    for (line, hit), answer in zip(entries, shown, strict=False):
+        if hit is not None and line == answer and len(hit.text.encode()) < MAX_COLUMNS:
             context.shown.note(hit.path, hit.line, [hit.text])
 
 
@@ -106,28 +112,28 @@ def _window(hits: list[Hit], offset: int | None, limit: int | None) -> list[Hit]
     return [hit for hit in hits if first <= hit.line and (limit is None or hit.line < first + limit)]
 
 
-def _lines(hits: list[Hit], params: GrepParams) -> list[str]:
+def _entries(hits: list[Hit], params: GrepParams) -> list[Entry]:
     match params.output_mode:
         case "files_with_matches":
-            return [printable(str(hit.path)) for hit in hits]
+            return [(printable(str(hit.path)), hit) for hit in hits]
         case "count":
-            return [f"{printable(str(hit.path))}:{hit.count}" for hit in hits]
+            return [(f"{printable(str(hit.path))}:{hit.count}", hit) for hit in hits]
         case "content":
             return _content(hits, params)
 
 
-def _content(hits: list[Hit], params: GrepParams) -> list[str]:
+def _content(hits: list[Hit], params: GrepParams) -> list[Entry]:
     """`path:12:text` for a match, `path-11-text` for its surroundings, `--` between groups that do not touch."""
-    lines: list[str] = []
+    entries: list[Entry] = []
     groups = bool(params.before or params.after or params.around)
     for index, hit in enumerate(hits):
         last = hits[index - 1] if index else hit
         if groups and index and (last.path != hit.path or last.line + 1 < hit.line):
-            lines.append("--")
+            entries.append(("--", None))
         mark = ":" if hit.is_match else "-"
         number = f"{hit.line}{mark}" if params.line_numbers else ""
-        lines.append(f"{printable(str(hit.path))}{mark}{number}{hit.text}")
-    return lines
+        entries.append((f"{printable(str(hit.path))}{mark}{number}{hit.text}", hit))
+    return entries
 
 
 def _count(hits: list[Hit]) -> str:

@@ -188,6 +188,8 @@ def _scan(path: Path, file: BinaryIO, start: int, count: int) -> tuple[list[str]
     number, scanned, rest, dropped = 0, 0, b"", 0
     while scanned < MAX_SCAN_BYTES and len(lines) < count:
         chunk = _read(path, file, CHUNK)
+        if b"\0" in chunk:
+            raise ToolError(f"{printable(str(path))} is not text")
         scanned += len(chunk)
         pieces = _pieces(rest + chunk, final=not chunk)
         rest = b"" if not chunk else pieces.pop()
@@ -212,6 +214,8 @@ def _scan(path: Path, file: BinaryIO, start: int, count: int) -> tuple[list[str]
 
 def _pieces(data: bytes, *, final: bool) -> list[bytes]:
     """The lines with their ends; unless it is the end of the file the last piece is what may still go on."""
+    if not final and b"\n" not in data and b"\r" not in data:
+        return [data]
     pieces = [match[0] for match in _LINE.finditer(data)]
     if final:
         return [piece for piece in pieces if piece]
@@ -229,14 +233,10 @@ def _read(path: Path, file: BinaryIO, size: int) -> bytes:
 
 def _line(path: Path, data: bytes) -> str:
     """A line of a file that is not decoded as a whole; a very long one is cut, at a character."""
-    cut = data[:LONGEST_LINE]
     try:
-        text, used = codecs.utf_8_decode(cut, "strict", len(data) <= LONGEST_LINE)
+        return codecs.utf_8_decode(data[:LONGEST_LINE], "strict", len(data) <= LONGEST_LINE)[0]
     except UnicodeDecodeError:
-        text, used = "\0", 0
-    if "\0" in text:
-        raise ToolError(f"{printable(str(path))} is not text")
-    return text if used or not data else ""
+        raise ToolError(f"{printable(str(path))} is not text") from None
 
 
 def _text(path: Path, data: bytes) -> Decoded:

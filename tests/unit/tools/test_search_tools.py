@@ -1,10 +1,12 @@
 """LS, Glob, Grep and Read over a real folder, with ripgrep and without."""
 
 import os
+import re
 
 import pytest
 
 from odin_lsp.errors import ToolError
+from odin_lsp.tools.editing import readable
 from odin_lsp.workspace.text import Change
 
 
@@ -107,6 +109,41 @@ async def test_grep_by_type_and_by_path(use, root, engine):
     assert (await use("Grep", pattern="TODO", path=str(root / "src"))).data == str(root / "src" / "main.py")
 
 
+@pytest.mark.parametrize(
+    ("type", "glob", "found"),
+    [
+        ("py", "*.ts", []),
+        ("py", "*.{py,ts}", ["src/main.py"]),
+        ("py", "src/*", ["src/main.py"]),
+        ("py", "src/*.ts", []),
+        ("md", "src/**", []),
+        ("py", "!*.py", []),
+        ("py", "!*.ts", ["src/main.py"]),
+        (None, "*.{py,ts}", ["src/main.py", "src/util.ts"]),
+        (None, "src/*.{py,ts}", ["src/main.py", "src/util.ts"]),
+        (None, "src/*.ts", ["src/util.ts"]),
+    ],
+)
+@pytest.mark.parametrize("unsaved", [False, True])
+async def test_grep_by_type_and_glob_finds_what_has_both(use, context, root, engine, type, glob, found, unsaved):
+    if unsaved:
+        for name in ("src/main.py", "src/util.ts", "notes.md"):
+            context.files.buffers.open((root / name).as_uri(), 1, "TODO typed\n")
+
+    output = await use("Grep", pattern="(?i)todo", type=type, glob=glob)
+
+    assert output.data.splitlines() == ([str(root / name) for name in found] or ["No matches found"])
+
+
+@pytest.mark.parametrize("unsaved", [False, True])
+async def test_grep_of_one_file_does_not_ask_for_its_type(use, context, root, engine, unsaved):
+    notes = root / "notes.md"
+    if unsaved:
+        context.files.buffers.open(notes.as_uri(), 1, "TODO typed\n")
+
+    assert (await use("Grep", pattern="TODO", path=str(notes), type="py", glob="*.ts")).data == str(notes)
+
+
 async def test_grep_across_lines(use, root, engine):
     output = await use("Grep", pattern=r"main\(\):\n\s+print", multiline=True, output_mode="content")
 
@@ -134,6 +171,19 @@ async def test_grep_sees_what_is_typed_and_not_what_it_replaced(use, context, ro
     assert (await use("Grep", pattern="unsaved", output_mode="content")).data == f"{notes}:2:unsaved words"
     assert (await use("Grep", pattern="TODO")).data == str(root / "src" / "main.py")
     assert (await use("Grep", pattern="unsaved", path=str(notes))).data == str(notes)
+
+
+@pytest.mark.parametrize("arguments", [{}, {"head_limit": 100}, {"-C": 1, "head_limit": 100}])
+async def test_only_what_grep_could_show_counts_as_seen(use, context, root, arguments):
+    long = root / "long.txt"
+    long.write_text(
+        "".join(f"{'needle' if number % 3 else 'hay'} {number:04} {'x' * 60}\n" for number in range(1, 2001))
+    )
+
+    output = await use("Grep", pattern="needle", path=str(long), output_mode="content", **arguments)
+
+    told = {int(re.split("[:-]", line.removeprefix(str(long)))[1]) for line in output.data.splitlines() if "/" in line}
+    assert set(context.shown.of(long).lines) == told
 
 
 @pytest.mark.parametrize("pattern", ["--pre=./x", "-f/etc/passwd", "-e", "--", "--files"])
@@ -201,3 +251,26 @@ async def test_read_shows_unsaved_text_and_says_so(use, context, root):
     context.files.buffers.change(notes.as_uri(), 2, [Change("typed")])
 
     assert (await use("Read", file_path=str(notes))).data == "     1\ttyped\n(unsaved changes are shown)"
+
+
+async def test_read_says_that_a_notebook_is_one(use, context, root):
+    notebook = root / "a.ipynb"
+    notebook.write_text('{"cells": []}\n')
+
+    assert (await use("Read", file_path=str(notebook))).data.splitlines() == [
+        '     1\t{"cells": []}',
+        "(a notebook, as the JSON that it is stored in)",
+    ]
+    assert readable(notebook, context).text == '{"cells": []}\n'
+
+
+async def test_a_notebook_that_is_open_as_one_is_not_edited(use, context, root):
+    notebook = root / "a.ipynb"
+    notebook.write_text("{}\n")
+    context.files.buffers.open_notebook(notebook.as_uri())
+
+    assert "what its cells say is not known" in (await use("Read", file_path=str(notebook))).data
+    with pytest.raises(ToolError, match="open as a notebook"):
+        readable(notebook, context)
+    context.files.buffers.open(notebook.as_uri(), 1, "{}\n")
+    assert readable(notebook, context).text == "{}\n"
