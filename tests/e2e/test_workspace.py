@@ -142,7 +142,7 @@ async def test_files_that_vanish_move_or_turn_into_folders_are_told_apart(start,
     assert gone.endswith("gone.txt does not exist")
     assert moved.endswith("moved.txt does not exist")
     assert new == "     1\there"
-    assert "is a directory" in folder
+    assert "is a folder" in folder
 
 
 async def test_a_document_out_of_step_is_not_trusted(start, anthropic, root, look):

@@ -48,10 +48,24 @@ def test_a_second_open_is_taken_at_its_word(buffers, path):
     assert len(list(buffers)) == 1
 
 
-def test_a_change_of_a_document_that_is_not_open_is_ignored(buffers, tmp_path):
-    buffers.change((tmp_path / "b.py").as_uri(), 2, typed("x"))
+def test_a_change_of_a_document_that_is_not_open_means_that_its_text_is_not_known(buffers, tmp_path):
+    other = tmp_path / "b.py"
+    buffers.change(other.as_uri(), 2, typed("x"))
 
-    assert len(list(buffers)) == 1
+    assert not buffers.of_path(other).synchronised
+    assert buffers.differing_below(tmp_path) == []
+    buffers.change(other.as_uri(), 3, [Change("whole")])
+    assert (buffers.of_path(other).synchronised, buffers.of_path(other).text) == (True, "whole")
+    buffers.close(other.as_uri())
+    assert buffers.of_path(other) is None
+
+
+def test_what_a_notebook_says_is_not_known(buffers, path):
+    buffers.open_notebook(path.as_uri())
+
+    assert not buffers.of_path(path).synchronised
+    buffers.close(path.as_uri())
+    assert buffers.of_path(path) is None
 
 
 @pytest.mark.parametrize("version", [3, 2, 0])
