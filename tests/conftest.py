@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 PRIVATE = ("ANTHROPIC_", "GEMINI_", "GOOGLE_", "OPENAI_", "ODIN_")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
@@ -23,6 +24,10 @@ HOMES = {
     "XDG_DATA_HOME": ".local/share",
     "XDG_STATE_HOME": ".local/state",
 }
+
+
+EXAMPLES = int(os.environ.get("ODIN_FUZZ_EXAMPLES") or (2000 if os.environ.get("CI") else 200))
+"""For each property that does not say otherwise; `nox -s fuzz` asks for more."""
 
 
 def _forget_the_person() -> None:
@@ -66,6 +71,8 @@ def _is_loopback(host: str) -> bool:
 
 _forget_the_person()
 _stay_on_loopback()
+settings.register_profile("odin", max_examples=EXAMPLES, deadline=None)
+settings.load_profile("odin")
 
 
 @pytest.hookimpl(wrapper=True)
