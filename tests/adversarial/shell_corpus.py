@@ -710,6 +710,9 @@ TOUCHES = (
     "cat a.txt; ( { ls && touch PWNED; } )",
     "if then touch PWNED",
     "true;" * 60 + "touch PWNED",
+    "env " + "A=1 " * 900 + "touch PWNED",
+    "echo " + "x " * 2000 + "$(touch PWNED)",
+    "( " * 100 + "touch PWNED" + " )" * 100,
 )
 """Where `touch` is forbidden all of these are."""
 

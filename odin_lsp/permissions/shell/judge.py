@@ -15,11 +15,11 @@ from odin_lsp.permissions.shell import floor, git, programs, readers
 from odin_lsp.permissions.shell.grammar import NotUnderstood
 from odin_lsp.permissions.shell.parse import Command, Script, parse, written
 from odin_lsp.permissions.shell.places import Places
-from odin_lsp.permissions.shell.unwrap import likely_commands, look_inside
+from odin_lsp.permissions.shell.unwrap import Inside, likely_commands
 from odin_lsp.workspace.uris import printable
 
 MAX_MATCHES = 200
-LONGEST = 100_000
+LONGEST = 20_000
 LONGEST_OFFER = 120
 PROGRAM = re.compile(r"[A-Za-z0-9_./+-]+")
 
@@ -48,18 +48,19 @@ class CommandVerdict:
 
 def judge(command: str, *, mode: Mode, cwd: Path, roots: Sequence[Path], rules: Rules) -> CommandVerdict:
     if len(command) > LONGEST:
-        return CommandVerdict("deny", "it is longer than any command", (), command, background=False, offer_rule=None)
+        reason = f"it has more than {LONGEST:,} characters; put what it needs into a file"
+        return CommandVerdict("deny", reason, (), command, background=False, offer_rule=None)
     script = parse(command)
-    scripts, inner = look_inside(script)
+    inside = Inside(script)
     row = _Row(Places(roots, rules.files), cwd, mode, rules)
     shown = tuple(row.shown(argv) for argv in likely_commands(script))
 
     def verdict(decision: Decision, reason: str, hardened: str = command, offer: str | None = None) -> CommandVerdict:
         return CommandVerdict(decision, reason, shown, hardened, script.background, offer)
 
-    if reason := _never(scripts, inner, cwd):
+    if reason := _never(inside, cwd):
         return verdict("deny", f"{reason}; this never runs")
-    if reason := next(filter(None, (rules.forbids(argv, mode, cwd) for argv in inner)), ""):
+    if reason := next(filter(None, (rules.forbids(argv, mode, cwd) for argv in inside.commands)), ""):
         return verdict("deny", reason)
     for argv in likely_commands(script):
         if program_name(argv[0]) in programs.PRIVILEGE and not rules.allowing(argv, mode, cwd):
@@ -86,6 +87,7 @@ class _Row:
         self._cwd = cwd
         self._mode: Mode = mode
         self._rules = rules
+        self._found: dict[str, Path | None] = {}
         self.only_reads = True
 
     def hardened(self, script: Script) -> str:
@@ -156,10 +158,15 @@ class _Row:
     def _program(self, name: str) -> str:
         if name in readers.BUILTINS:
             return name
-        found = programs.find_program(name, self._places.roots)
+        found = self._find(name)
         if found is None:
             raise _Asks("it is not installed outside of the workspace")
         return str(found)
+
+    def _find(self, name: str) -> Path | None:
+        if name not in self._found:
+            self._found[name] = programs.find_program(name, self._places.roots)
+        return self._found[name]
 
     def _changed_folder(self, argv: tuple[str, ...], *, may_move: bool) -> tuple[str, ...]:
         if len(argv) != 2 or argv[1].startswith("-") or not argv[1] or not may_move:
@@ -215,23 +222,25 @@ class _Row:
         name = argv[0]
         if name in readers.BUILTINS or "/" in name:
             return SimpleCommand(name, argv)
-        found = programs.find_program(name, self._places.roots) if name in readers.JUDGES or name == "git" else None
+        found = self._find(name) if name in readers.JUDGES or name == "git" else None
         return SimpleCommand(str(found or name), argv)
 
 
-def _never(scripts: Sequence[Script], inner: Sequence[tuple[str, ...]], cwd: Path) -> str:
-    text = scripts[0].text
+def _never(inside: Inside, cwd: Path) -> str:
+    text = inside.scripts[0].text
     if "\0" in text:
         return "it has a NUL character"
     if any("\ud800" <= character <= "\udfff" for character in text):
         return "it is not valid Unicode"
-    for script in scripts:
+    if inside.too_deep:
+        return "it hides commands in too many others"
+    for script in inside.scripts:
         if any(floor.is_fork_bomb(name, body) for name, body in script.functions):
             return "it starts itself again and again"
         for target in script.targets:
             if reason := floor.destroys(target):
                 return reason
-    for argv in inner:
+    for argv in inside.commands:
         if reason := floor.catastrophe(argv, cwd):
             return reason
         if argv[0] == "cd" and len(argv) < 3:
