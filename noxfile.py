@@ -45,6 +45,14 @@ def e2e(session: nox.Session) -> None:
     _pytest(session, "tests/e2e")
 
 
+@nox.session(venv_backend="none", requires=["odin"], default=False)
+def fuzz(session: nox.Session) -> None:
+    """Every property that the tests state, with 10,000 examples; and 100,000 commands for the shell policy."""
+    session.run(ODIN / "python", "-m", "tests.adversarial.shell_fuzz", external=True)
+    session.env["ODIN_FUZZ_EXAMPLES"] = "10000"
+    _pytest(session, *UNIT, "-m", "hypothesis")
+
+
 @nox.session(venv_backend="none", requires=["odin"])
 def docs(session: nox.Session) -> None:
     """The documentation matches the code and its links hold; `-- --write` brings it up to date."""
