@@ -106,7 +106,7 @@ def _confine(job: dict[str, Any]) -> None:
         return
     program = bytes.fromhex(confinement["filter"])
     if confinement["mechanism"] == "namespaces":
-        namespaces.hold(confinement["held"])
+        namespaces.hold(confinement["folders"], confinement["held"])
     if confinement["landlock"]:
         _drop_capabilities(keep=FILE_CAPABILITIES)
         landlock.restrict(confinement["writable"], network=confinement["network"], version=confinement["landlock"])

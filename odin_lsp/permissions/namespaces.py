@@ -1,5 +1,5 @@
-"""A view of the files of one's own, in which some of them are read-only: what Landlock cannot say, since there whoever
-may write a folder may write all that is in it.
+"""A view of the files of one's own, in which only some can be written: with exceptions, which Landlock does not know,
+and for modes, owners and times as well, which Landlock does not look at.
 
 The supervisor of each command imports this: it needs no more than `os` and `ctypes`."""
 
@@ -9,16 +9,42 @@ import os
 from collections.abc import Iterable
 
 NEW_MOUNTS, NEW_USER = 0x00020000, 0x10000000
-READ_ONLY, REMOUNT, BIND, RECURSIVE, PRIVATE = 1, 32, 4096, 16384, 1 << 18
-KEPT = {2: 2, 4: 4, 8: 8, 1024: 1024, 2048: 2048, 4096: 1 << 21}
-"""Flags of a mount that a remount must repeat: as `statvfs` tells them, as `mount` takes them."""
+BIND, RECURSIVE, PRIVATE = 4096, 16384, 1 << 18
+MOUNT_SETATTR, HERE, ALL_BELOW, READ_ONLY = 442, -100, 0x8000, 1
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def hold(paths: Iterable[str]) -> None:
-    """From here on these are read-only, and memory that programs share by name is private."""
+class _Attributes(ctypes.Structure):
+    _fields_ = (
+        ("set", ctypes.c_uint64),
+        ("clear", ctypes.c_uint64),
+        ("propagation", ctypes.c_uint64),
+        ("user_namespace", ctypes.c_uint64),
+    )
+
+
+def hold(writable: Iterable[str], read_only: Iterable[str]) -> None:
+    """From here on everything is read-only but `writable`, and in that `read_only` is. Memory that programs share by
+    name is private."""
+    writable = list(writable)
+    _enter()
+    _mount(None, "/", None, RECURSIVE | PRIVATE)
+    for path in writable:
+        _mount(path, path, None, BIND)
+    _change("/", _Attributes(set=READ_ONLY), ALL_BELOW)
+    for path in writable:
+        _change(path, _Attributes(clear=READ_ONLY))
+    for path in read_only:
+        _mount(path, path, None, BIND | RECURSIVE)
+        _change(path, _Attributes(set=READ_ONLY), ALL_BELOW)
+    if os.access(SHARED_MEMORY, os.X_OK):
+        _mount("tmpfs", SHARED_MEMORY, "tmpfs", 0)
+
+
+def _enter() -> None:
+    """A namespace of mounts; who is no superuser needs one of users for it."""
     user, group = os.getuid(), os.getgid()
     try:
         _call(_libc.unshare(NEW_MOUNTS))
@@ -27,14 +53,12 @@ def hold(paths: Iterable[str]) -> None:
         _write("/proc/self/setgroups", "deny")
         _write("/proc/self/uid_map", f"{user} {user} 1")
         _write("/proc/self/gid_map", f"{group} {group} 1")
-    _mount(None, "/", None, RECURSIVE | PRIVATE)
-    for path in paths:
-        _mount(path, path, None, BIND | RECURSIVE)
-        flags = os.statvfs(path).f_flag
-        kept = sum(wanted for told, wanted in KEPT.items() if flags & told)
-        _mount(None, path, None, BIND | REMOUNT | READ_ONLY | kept)
-    if os.access(SHARED_MEMORY, os.X_OK):
-        _mount("tmpfs", SHARED_MEMORY, "tmpfs", 0)
+
+
+def _change(path: str, attributes: _Attributes, flags: int = 0) -> None:
+    size = ctypes.c_size_t(ctypes.sizeof(attributes))
+    target = ctypes.c_char_p(os.fsencode(path))
+    _call(_libc.syscall(MOUNT_SETATTR, HERE, target, ctypes.c_uint(flags), ctypes.byref(attributes), size))
 
 
 def _mount(source: str | None, target: str, kind: str | None, flags: int) -> None:

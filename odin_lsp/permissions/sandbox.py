@@ -14,7 +14,10 @@ from odin_lsp.permissions import bubblewrap, landlock, namespaces, seatbelt, sec
 Mechanism = Literal["landlock", "namespaces", "bubblewrap", "seatbelt"]
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", namespaces.SHARED_MEMORY)
 """What may be written to in any case; shared memory only where it is private."""
-PROBE = "import sys; sys.path.append(sys.argv[1]); from odin_lsp.permissions import namespaces; namespaces.hold(['/'])"
+PROBE = (
+    "import sys; sys.path.append(sys.argv[1]);"
+    "from odin_lsp.permissions import namespaces; namespaces.hold(['/usr'], ['/usr/bin'])"
+)
 PROBE_SECONDS = 10
 PACKAGES = str(Path(__file__).parents[2])
 
@@ -39,8 +42,10 @@ class Confinement:
     """The version to use; 0 is not at all."""
     writable: tuple[str, ...] = ()
     network: bool = False
+    folders: tuple[str, ...] = ()
+    """What is writable in a view of its own."""
     held: tuple[str, ...] = ()
-    """What is made read-only in a view of its own."""
+    """What of it is read-only again."""
     filter: bytes = b""
     filter_descriptor: int | None = None
     """Where the program in `prefix` expects the filter; without it the supervisor installs it."""
@@ -99,6 +104,7 @@ def _by_landlock(policy: Policy, *, in_namespaces: bool) -> Confinement:
         landlock=version,
         writable=tuple(writable),
         network=policy.network,
+        folders=tuple(str(path) for path in policy.write) if in_namespaces else (),
         held=tuple(str(path) for path in _existing(policy)) if in_namespaces else (),
         filter=_filter(policy, truncation=version >= 3),
     )

@@ -1,6 +1,7 @@
 """The kernel alone: with the static policy switched off, nothing that a command tries in Ask and Plan changes anything,
 and in Edit with `sandbox` nothing but the workspace."""
 
+import json
 import os
 import socket
 import stat
@@ -11,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from odin_lsp import config
+from odin_lsp.agent.core import Core
+from odin_lsp.agent.turn import UserMessage
 from odin_lsp.commands.session import SessionCommands
 from odin_lsp.config import CommandSettings, Config
 from odin_lsp.permissions import sandbox
@@ -119,6 +123,13 @@ REACHES = [
     "grep -az . /proc/$ODIN/environ",
 ]
 
+MODES_AND_TIMES = [
+    "chmod -R 000 .git",
+    'chmod 777 "$HOME/.bashrc"',
+    'touch -d 2001-01-01 "$HOME/.bashrc"',
+    'chown 12345 "$OUTSIDE/secret.txt"',
+    "touch .git/config",
+]
 EDITS = [
     'echo x >> "$HOME/.bashrc"',
     'rm "$HOME/.ssh/authorized_keys"',
@@ -133,7 +144,7 @@ EDITS = [
     "rm -rf .git",
     "mv .git sub/git",
     "mv .git .got",
-    "chmod -R 000 .git",
+    *MODES_AND_TIMES,
     "echo x >> CLAUDE.md",
     "rm CLAUDE.md; echo x > CLAUDE.md",
     "mv sub/x CLAUDE.md",
@@ -226,8 +237,8 @@ async def world(make_world, settings):
     (world.root / "script.sh").write_text("echo x > a.txt\necho x > new\n")
     (world.root / ".git" / "config").write_text("[core]\n")
     (world.root / "CLAUDE.md").write_text("be nice\n")
-    config = Config(sandbox=settings["sandbox"], commands=CommandSettings(network=settings["network"]))
-    commands = SessionCommands(lambda: config, unjudged)
+    chosen = Config(sandbox=settings["sandbox"], commands=CommandSettings(network=settings["network"]))
+    commands = SessionCommands(lambda: chosen, unjudged)
     world.context = replace(world.context, commands=commands)
     yield world
     await commands.close()
@@ -267,6 +278,30 @@ async def test_nothing_changes_in_ask_and_plan(world, around, only, mode, works)
         assert around.seen() == before, f"{command!r} has changed something, and said {said!r}"
         assert not around.reached(), f"{command!r} has reached something, and said {said!r}"
     assert not list(Path("/dev/shm").glob("odin-canary*"))
+
+
+@pytest.mark.parametrize("policy", ["in force", "switched off"])
+@pytest.mark.parametrize("mode", ["ask_mode", "plan_mode"])
+async def test_nothing_changes_through_the_whole_loop(world, around, tmp_path, mode, policy):
+    """A model that tries everything, one turn, the real core."""
+    calls = [{"name": "ExecuteCommand", "arguments": {"command": command}} for command in (*WRITES, *REACHES)]
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps({"replies": [{"calls": calls}, {"text": "I have tried."}]}))
+    settings, problems = config.load(world.root, settings={"model": f"scripted/{script}"})
+    assert problems == ()
+    core = Core([world.root], world.person, settings)
+    agent = core.agent()
+    if policy == "switched off":
+        core._view(agent.session).commands.judge = unjudged
+    before = around.seen()
+    outcome = await agent.start(UserMessage(turn_id="turn", text="try", mode=mode)).outcome()
+    await core.close()
+    assert (outcome.reason, outcome.answer) == ("end_turn", "I have tried.")
+    assert len(outcome.tools) == len(calls)
+    assert {it.status for it in outcome.tools} == {"error" if policy == "in force" else "success"}
+    assert around.seen() == before
+    assert not around.reached()
+    assert world.person.questions == []
 
 
 async def test_the_attempts_are_real(world, around):
@@ -327,7 +362,7 @@ class TestEdit:
         assert ("exit code 0" in said) is (works != {"landlock"})
 
     async def test_nothing_else_can(self, world, around, works):
-        """Modes of files are what Landlock alone does not hold where something may be written."""
+        """Modes and times are what Landlock alone does not hold where something may be written."""
         names = [
             name
             for name in around.seen()
@@ -335,7 +370,7 @@ class TestEdit:
         ]
         before = {name: state for name, state in around.seen().items() if name in names}
         for command in EDITS:
-            if works == {"landlock"} and command.startswith("chmod"):
+            if works == {"landlock"} and command in MODES_AND_TIMES:
                 continue
             said = await world.text("ExecuteCommand", command=command)
             after = {name: state for name, state in around.seen().items() if name in names}
@@ -374,8 +409,7 @@ class TestEditWithNetwork(TestEdit):
 
 async def test_without_any_sandbox_edit_refuses_to_run(world, around, only, settings):
     only(frozenset())
-    config = Config(sandbox=True)
-    commands = SessionCommands(lambda: config, unjudged)
+    commands = SessionCommands(lambda: Config(sandbox=True), unjudged)
     world.context = replace(world.context, mode="edit_mode", commands=commands)
     said = await world.text("ExecuteCommand", command="echo ran")
     await commands.close()
