@@ -12,6 +12,7 @@ and PATH-14 come with the tools that write. Shown elsewhere, in `tests/unit`:
 - PATH-23: `test_what_the_settings_deny_is_denied_in_every_spelling`
 """
 
+import asyncio
 import os
 import re
 import resource
@@ -381,6 +382,29 @@ async def test_path_10_a_folder_exchanged_right_after_the_decision_is_not_search
 
     with pytest.raises(ToolError, match="exchanged for a link"):
         await engine(world).use(tool, **on(tool, folder))
+
+
+async def test_path_10_a_search_starts_in_the_folder_that_was_opened(world, engine, monkeypatch):
+    """Whatever its path leads to by then. Change times are made to say nothing here: they are a second line."""
+    folder = world.root / "src"
+    folder.mkdir()
+    (folder / "secret.txt").write_text("plain\n")
+    monkeypatch.setattr(opening, "CLOCK_TICK_NS", -(10**15))
+    start = asyncio.create_subprocess_exec
+
+    async def exchange_and_start(*command, **options):
+        folder.rename(world.root / "kept")
+        folder.symlink_to(world.outside)
+        process = await start(*command, **options)
+        folder.unlink()
+        (world.root / "kept").rename(folder)
+        return process
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", exchange_and_start)
+
+    output = await engine(world).use("Grep", pattern="", path=str(folder), output_mode="content")
+
+    assert output.data == f"{folder / 'secret.txt'}:1:plain"
 
 
 @pytest.mark.parametrize("tool", ["Grep", "Glob"])
