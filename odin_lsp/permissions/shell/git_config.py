@@ -32,50 +32,76 @@ def harmless(cwd: Path) -> bool:
 
 
 def stays_local(cwd: Path) -> bool:
-    """Reading the history of the repository around `cwd`, if there is one, fetches nothing."""
-    if _git_folder(cwd) is None:
-        return True
+    """Reading the history of the repository around `cwd`, if there is one, fetches nothing and is not another's."""
+    try:
+        if _git_folder(cwd) is None:
+            return True
+    except ValueError:
+        return False
     keys = repository_keys(cwd)
     return keys is not None and not any(key.startswith(FETCHING) for key in keys)
 
 
 def repository_keys(cwd: Path) -> set[str] | None:
     """All keys that the repository sets, without the names of remotes and branches; none if that cannot be told."""
-    folder = _git_folder(cwd)
-    if folder is None:
-        return None
-    common = _pointed(folder / "commondir", folder) or folder
     keys: set[str] = set()
     try:
+        folder = _git_folder(cwd)
+        if folder is None:
+            return None
+        common = _pointed(folder / "commondir", folder) or folder
         for file in {common / "config", folder / "config", folder / "config.worktree"}:
             if file.exists() or file.is_symlink():
                 keys |= set(_keys(file))
-    except (OSError, UnicodeDecodeError, ValueError):
+    except (OSError, ValueError):
         return None
     return keys
 
 
 def _git_folder(cwd: Path) -> Path | None:
-    """Where git would find the repository. Bare ones are left out: hardened git refuses them."""
+    """Where git would find the repository; `ValueError` where it would be led to another one."""
     real = Path(os.path.realpath(cwd))
     for folder in (real, *real.parents):
         found = folder / ".git"
-        if found.is_dir():
-            if (found / "HEAD").exists() or (found / "HEAD").is_symlink():
-                return found
-        elif found.exists():
-            return _pointed(found, folder, "gitdir: ")
+        if found.is_symlink() or (folder.name != ".git" and _is_repository(folder)):
+            raise ValueError(f"{folder} leads git elsewhere")
+        if found.is_file():
+            return _linked(found)
+        if _is_repository(found):
+            if (found / "commondir").exists():
+                raise ValueError(f"{found} leads git elsewhere")
+            return found
     return None
 
 
+def _is_repository(folder: Path) -> bool:
+    """Git looks at these too. A folder of the workspace that looks like one is a trap: hardly anybody has it there."""
+    return all((folder / name).exists() for name in ("HEAD", "objects", "refs"))
+
+
+def _linked(file: Path) -> Path:
+    """The git folder of a worktree, which points back, or of a submodule, which is in the repository above."""
+    target = _pointed(file, file.parent, "gitdir: ")
+    if target is not None:
+        common = _pointed(target / "commondir", target)
+        if common is None and any(target.is_relative_to(it / ".git" / "modules") for it in file.parents):
+            return target
+        if common == target.parent.parent and _pointed(target / "gitdir", target) == file:
+            return target
+    raise ValueError(f"{file} leads git elsewhere")
+
+
 def _pointed(file: Path, base: Path, prefix: str = "") -> Path | None:
+    """The place that a file names."""
     try:
         with file.open("rb") as opened:
             text = opened.read(4096).decode()
     except (OSError, UnicodeDecodeError):
         return None
     name = text.rstrip("\r\n")
-    return base / name.removeprefix(prefix) if name.startswith(prefix) and name != prefix else None
+    if not name.startswith(prefix) or name == prefix:
+        return None
+    return Path(os.path.realpath(base / name.removeprefix(prefix)))
 
 
 def _keys(file: Path) -> Iterator[str]:

@@ -1,10 +1,12 @@
 """The verdict on a command: allow what is understood and only reads, deny what is forbidden, ask about the rest."""
 
 import glob
+import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +21,7 @@ from odin_lsp.permissions.shell.unwrap import Inside, likely_commands
 from odin_lsp.workspace.uris import printable
 
 MAX_MATCHES = 200
+MAX_GLOBS = 3
 LONGEST = 20_000
 LONGEST_OFFER = 120
 PROGRAM = re.compile(r"[A-Za-z0-9_./+-]+")
@@ -129,6 +132,8 @@ class _Row:
             problem = f"{reason} may be more than reading"
         except _Asks as reason:
             problem = str(reason)
+        except OSError as error:
+            problem = f"what it names cannot be looked up: {error.strerror}"
         if rule is None or self._mode != "edit_mode":
             raise _Asks(f"`{printable(name)}`: {problem}")
         self._check_rule(rule, argv)
@@ -171,9 +176,9 @@ class _Row:
     def _changed_folder(self, argv: tuple[str, ...], *, may_move: bool) -> tuple[str, ...]:
         if len(argv) != 2 or argv[1].startswith("-") or not argv[1] or not may_move:
             raise NotUnderstood("changing the folder like this")
-        folder = (self._cwd / argv[1]).resolve()
         if reason := self._places.problem(argv[1], self._cwd):
             raise _Asks(reason)
+        folder = Path(os.path.realpath(self._cwd / argv[1]))
         if not folder.is_dir():
             raise _Asks(f"{printable(argv[1])} is no folder")
         self._cwd = folder
@@ -186,7 +191,10 @@ class _Row:
             if word.pattern is None:
                 argv.append(word.value or "")
                 continue
-            names = sorted(glob.glob(word.pattern, root_dir=self._cwd))  # noqa: PTH207 - as bash, not as pathlib does it
+            if sum(glob.has_magic(part) for part in word.pattern.split("/")) > MAX_GLOBS:
+                raise _Asks(f"`{word.raw}` stands for files in too many folders")
+            found = glob.iglob(word.pattern, root_dir=self._cwd)  # noqa: PTH207 - as bash, not as pathlib does it
+            names = sorted(islice(found, MAX_MATCHES + 1))
             if len(names) > MAX_MATCHES:
                 raise _Asks(f"`{word.raw}` stands for more than {MAX_MATCHES} files")
             argv += [f"./{name}" if name.startswith("-") else name for name in names] or [word.value or ""]

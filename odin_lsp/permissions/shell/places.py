@@ -24,16 +24,16 @@ class Places:
         if "\0" in name:
             return "a name with a NUL character"
         path = cwd / name
-        try:
-            real = Path(os.path.realpath(path))
-        except OSError:
-            return f"{printable(name)} cannot be looked up"
+        real = Path(os.path.realpath(path))
         if self._ignore.hides(Path(os.path.normpath(path))) or self._ignore.hides(real):
             return f"{printable(name)} looks like a secret, or the settings hide it"
         if not self.inside(real):
             return f"{printable(name)} is outside of the workspace"
-        if real.exists() and not (real.is_file() or real.is_dir()):
-            return f"{printable(name)} is no regular file"
+        try:
+            if real.exists() and not (real.is_file() or real.is_dir()):
+                return f"{printable(name)} is no regular file"
+        except OSError as error:
+            return f"{printable(name)} cannot be looked up: {error.strerror}"
         if writing and (reason := protection(real) or protection(real / "anything")):
             return f"{printable(name)} {reason}"
         return ""

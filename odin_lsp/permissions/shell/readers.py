@@ -90,8 +90,13 @@ def _grep(argv: Sequence[str]) -> Use:
     paths = tuple(reading.paths)
     if not reading.has("-r", "--recursive"):
         return Use(tuple(argv), paths)
-    spared = [*(f"--exclude={name}" for name in SECRET_NAMES), *(f"--exclude-dir={name}" for name in SECRET_FOLDERS)]
+    spared = [f"--exclude={_in_any_case(name)}" for name in SECRET_NAMES]
+    spared += [f"--exclude-dir={_in_any_case(name)}" for name in SECRET_FOLDERS]
     return Use(_with_options(argv, reading, spared), paths, sweeps=True)
+
+
+def _in_any_case(name: str) -> str:
+    return "".join(f"[{it}{it.upper()}]" if it.isalpha() else it for it in name)
 
 
 RIPGREP = Grammar(

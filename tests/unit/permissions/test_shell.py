@@ -288,6 +288,66 @@ def test_where_no_repository_is_nothing_is_harmless_but_the_history(tmp_path):
     assert stays_local(tmp_path)
 
 
+def test_a_repository_that_leads_to_another_is_suspect(tmp_path):
+    private, here = tmp_path / "private", tmp_path / "here"
+    git(tmp_path, "init", "-q", "private")
+    here.mkdir()
+
+    def lead(name, text):
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / name).write_text(text)
+
+    lead(".git", f"gitdir: {private / '.git'}\n")
+    assert not harmless(here)
+    assert not stays_local(here)
+
+    lead(".git", "gitdir: fake\n")
+    lead("fake/gitdir", f"{here / '.git'}\n")
+    lead("fake/commondir", f"{private / '.git'}\n")
+    assert not stays_local(here)
+
+    (here / ".git").unlink()
+    (here / ".git").symlink_to(private / ".git")
+    assert not stays_local(here)
+
+    (here / ".git").unlink()
+    git(here, "init", "-q")
+    assert stays_local(here)
+    lead(".git/commondir", f"{private / '.git'}\n")
+    assert not stays_local(here)
+
+
+def test_a_bare_repository_in_a_folder_is_suspect(tmp_path):
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "init", "-q", "--bare", "sub")
+
+    assert stays_local(tmp_path)
+    assert not stays_local(tmp_path / "sub")
+    assert not stays_local(tmp_path / "sub" / "refs")
+
+
+def test_a_submodule_is_part_of_its_repository(tmp_path):
+    git(tmp_path, "init", "-q")
+    (tmp_path / ".git" / "modules").mkdir()
+    git(tmp_path, "init", "-q", "--separate-git-dir", str(tmp_path / ".git" / "modules" / "part"), "part")
+
+    assert stays_local(tmp_path / "part")
+
+
+@pytest.mark.parametrize("command", ["cat {}", "git -C {} log", "cd {} && ls", "ls {}/*", "diff {} {}", "test -f {}"])
+@pytest.mark.parametrize("name", ["x" * 5000, "loop", "loop/x", "x/" * 2000])
+def test_names_that_cannot_be_looked_up_are_no_error(verdict, tmp_path, command, name):
+    (tmp_path / "loop").symlink_to("loop")
+
+    assert verdict(command.format(name, name)).decision in ("allow", "ask")
+    assert verdict(f"mytool {name}", allowedCommands=["mytool"]).decision in ("allow", "ask")
+
+
+def test_patterns_over_many_folders_are_left_to_the_shell(verdict):
+    assert verdict("ls */*/*").decision == "allow"
+    assert verdict("ls */*/*/*").decision == "ask"
+
+
 def test_a_worktree_is_read_with_the_settings_of_its_repository(tmp_path):
     main, tree = tmp_path / "main", tmp_path / "tree"
     main.mkdir()
