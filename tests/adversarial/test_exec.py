@@ -15,7 +15,6 @@ import pytest
 from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.modes import mode_tools
-from odin_lsp.commands.environment import hide_own_environment
 from odin_lsp.commands.session import SessionCommands, judged_by
 from odin_lsp.config import Config
 from odin_lsp.errors import ToolError
@@ -316,7 +315,6 @@ class TestExec07Secrets:
         )
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
         assert done.stdout.split() == ["True", "0"]
-        hide_own_environment()
 
 
 class TestExec08HostileEnvironment:
@@ -476,7 +474,7 @@ class TestBackground:
         started = await run("echo $$ > pid; echo $((40 + 2)); sleep 300", run_in_background=True)
         assert "background-1" in started.content
         assert "runs in background" in world.person.questions[0].detail
-        while "42" not in (news := (await step(("CommandStatus", {"background_id": "background-1"})))[0].content):
+        while "\n42\n" not in (news := (await step(("CommandStatus", {"background_id": "background-1"})))[0].content):
             await asyncio.sleep(0.02)
         assert "running for" in news
         [stopped] = await step(("CommandStatus", {"background_id": "background-1", "stop": True}))

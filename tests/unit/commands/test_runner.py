@@ -127,6 +127,13 @@ async def test_a_command_that_kills_its_supervisor_ends_with_it(run):
     assert not any(alive(pid) for pid in text.split())
 
 
+async def test_a_command_that_freezes_its_supervisor_ends_all_the_same(printing):
+    running, output = await printing("kill -STOP $PPID; setsid sleep 300 & echo $$ $!; sleep 300")
+    running.stop()
+    assert (await running.ended()).how == "failed"
+    assert not any(alive(pid) for pid in output.shown.split())
+
+
 async def test_other_signals_do_not_move_the_supervisor(run):
     ended, text = await run("kill -TERM $PPID; kill -HUP $PPID; kill -INT $PPID; echo still here")
     assert (ended.how, text) == ("exited", "still here\n")
