@@ -1,8 +1,7 @@
-"""PATH-01 to PATH-24 of the threat model, on the side that reads: where a name leads decides, not how it is written.
+"""PATH-01 to PATH-24 of the threat model: where a name leads decides, not how it is written.
 
 Every test ends with the oracle of `conftest.py`: no text of a tool holds the canary or cannot be sent, and nothing
-outside has changed. PATH-22 is in `test_search_safety.py`. PATH-08 and the writing halves of PATH-05, PATH-09, PATH-10
-and PATH-14 come with the tools that write. Shown elsewhere, in `tests/unit`:
+outside has changed. PATH-22 is in `test_search_safety.py`. Shown elsewhere, in `tests/unit`:
 
 - PATH-02, PATH-13, PATH-17, PATH-21 for URIs: `test_only_uris_of_files_are_paths`,
   `test_names_survive_the_journey_through_a_uri`
@@ -21,15 +20,17 @@ import subprocess
 import threading
 import time
 import tracemalloc
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from odin_lsp.errors import PermissionDenied, ToolError
+from odin_lsp.permissions.protected import protection
 from odin_lsp.tools.base import ToolContext
-from odin_lsp.workspace import opening
+from odin_lsp.workspace import disk, opening
 from odin_lsp.workspace.buffers import Buffers
+from odin_lsp.workspace.text import Decoded
 from odin_lsp.workspace.uris import document_key, path_of, refusal
 
 READERS = ["Read", "LS", "Glob", "Grep"]
@@ -236,6 +237,16 @@ async def test_path_05_a_link_to_nothing_is_where_it_points_and_creates_nothing(
     assert said == f"{world.outside / 'planted.txt'} does not exist"
 
 
+def test_path_05_nothing_is_written_through_a_link_to_nothing(world):
+    (world.root / "new.txt").symlink_to(world.outside / "planted.txt")
+
+    for write in (disk.create_text, disk.write_text):
+        with pytest.raises(ToolError):
+            write(world.root / "new.txt", Decoded("planted", "utf-8"))
+
+    assert not (world.outside / "planted.txt").exists()
+
+
 @pytest.mark.parametrize("tool", READERS)
 @pytest.mark.parametrize("name", ["loop", "ring/x", "loop/below"])
 async def test_path_06_a_loop_of_links_is_an_error(world, within, tool, name):
@@ -288,7 +299,17 @@ async def test_path_07_a_name_that_is_too_long_is_an_error(world, within, name):
                 await world.use(tool, **of_file(tool, f"{world.root}/{name}"))
 
 
-# PATH-09, PATH-10: what is exchanged between the decision and the deed
+# PATH-08 to PATH-10: what is also elsewhere, and what is exchanged between the decision and the deed
+
+
+def test_path_08_what_is_also_outside_is_not_changed_there(world):
+    inside = world.root / "linked.txt"
+    inside.hardlink_to(world.outside / "secret.txt")
+
+    disk.write_text(inside, Decoded("mine now\n", "utf-8"))
+
+    assert inside.read_text() == "mine now\n"
+    assert (world.outside / "secret.txt").stat().st_nlink == 1
 
 
 @pytest.mark.parametrize("tool", READERS)
@@ -347,6 +368,21 @@ async def test_path_10_a_folder_exchanged_for_a_link_again_and_again_never_shows
 
     assert good
     assert world.person.questions
+
+
+def test_path_10_nothing_is_written_where_a_folder_exchanged_again_and_again_leads(world):
+    folder = world.root / "src"
+    folder.mkdir()
+    (folder / "secret.txt").write_text("plain\n")
+    written = 0
+    with swapping(folder, world.outside):
+        for _ in range(2000):
+            with suppress(ToolError):
+                disk.write_text(folder / "secret.txt", Decoded("written\n", "utf-8"))
+                written += 1
+
+    assert written
+    assert (folder / "secret.txt").read_text() == "written\n"
 
 
 @pytest.mark.parametrize("tool", ["LS", "Glob", "Grep"])
@@ -762,6 +798,17 @@ async def test_path_14_and_15_a_secret_in_disguise_is_one_for_every_tool(world, 
         with pytest.raises(PermissionDenied, match="not for you to read"):
             await world.use("Read", file_path=str(world.root / name))
         assert not re.search(rf"(?m)(^- |/){re.escape(Path(name).name)}(:|$)", said)
+
+
+PROTECTED = [
+    ".VSCODE/Settings.json", "OdinConfig.JSON", ".Git/Hooks/x", ".vs\u200bcode/settings.json", ".vscode/settings.json.",
+    "．vscode/tasks.json", ".GIT/config", "sub/.git/hooks/pre-commit", "AGENTS.MD", ".vscode./x", ".Vscode /x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROTECTED)
+def test_path_14_and_15_what_is_protected_is_so_in_every_disguise(name):
+    assert protection(Path("/ws") / name)
 
 
 DISGUISES = [
