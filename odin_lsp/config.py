@@ -5,9 +5,13 @@ until the workspace is trusted."""
 
 import json
 import os
+import re
 import shlex
+import stat
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -57,6 +61,8 @@ class Limits(Section):
     """Steps of the planner in one turn; 0 is unlimited."""
     max_budget_usd: float = Field(default=0.0, ge=0)
     """Dollars in one turn; 0 is unlimited."""
+    max_context: int = Field(default=0, ge=0)
+    """Tokens of a request at most; 0: the model's window."""
     max_tokens: int = Field(default=8192, ge=1)
     """Tokens the model may write in one step."""
 
@@ -279,10 +285,14 @@ def _file(origin: Origin, path: Path, problems: list[ConfigProblem]) -> Layer:
         return nothing
 
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
+        content = _content(path)
+        if content is None:
+            return fail("it is not an ordinary file")
+        if len(content) > MAX_FILE_BYTES:
             return fail("it is larger than 1 MiB")
-        text = path.read_text(encoding="utf-8-sig")
+        text = content.decode("utf-8-sig")
         values = json.loads(text)
+        places = list(_places(text))
     except FileNotFoundError:
         return nothing
     except OSError as error:
@@ -293,15 +303,24 @@ def _file(origin: Origin, path: Path, problems: list[ConfigProblem]) -> Layer:
         return fail(f"not valid JSON: {error.msg}", error.lineno)
     except RecursionError:
         return fail("it is nested too deeply")
+    except ValueError as error:
+        return fail(f"not valid JSON: {error}")
     if not is_object(values):
         return fail("it is not a JSON object", 1)
     lines: dict[Place, int] = {}
-    for place, line in _places(text):
+    for place, line in places:
         if place in lines:
             problems.append(ConfigProblem(str(path), line, f"`{_dotted(place)}` stands here twice; this one counts"))
         lines[place] = line
     values.pop("$schema", None)
     return Layer(origin, str(path), values, lines)
+
+
+def _content(path: Path) -> bytes | None:
+    """Its beginning, one byte more than it may have; `None` for what is no file: a pipe would never end."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+        return file.read(MAX_FILE_BYTES + 1) if is_file else None
 
 
 def _apply(config: Config, layer: Layer, *, trusted: bool, problems: list[ConfigProblem]) -> Config:
@@ -317,11 +336,10 @@ def _apply(config: Config, layer: Layer, *, trusted: bool, problems: list[Config
     if layer.origin == "workspace":
         _restrict(config, values, trusted=trusted, report=report)
     while faults := _faults(values):
-        if any(item["loc"][0] in ("forbiddenCommands", "rules") for item in faults):
+        if any(item["loc"][:1] in (("forbiddenCommands",), ("rules",)) for item in faults):
             _be_strict(values, report)
-        for item in faults:
-            place = _drop(values, item["loc"])
-            report(place, problem(item) + ("" if item["type"] == "extra_forbidden" else "; it is not used"))
+        for item, place in _drop_all(values, faults):
+            report(place, f"{problem(item)}{_consequence(item)}")
     return Config.model_validate(_merge(config.model_dump(by_alias=True, mode="json"), values))
 
 
@@ -351,8 +369,9 @@ def _restrict(config: Config, values: dict[str, Any], *, trusted: bool, report: 
             report((key,), f"`{key}` is not used {UNTIL_TRUSTED}")
     if trusted:
         return
-    for key in ("model", "smallModel"):
-        if str(values.get(key, "")).startswith("scripted/"):
+    for key in ("model", "smallModel", "fallbackModels"):
+        named = values.get(key)
+        if any(str(it).startswith("scripted/") for it in (named if is_list(named) else [named])):
             del values[key]
             report((key,), f"`{key}`: a script is not used {UNTIL_TRUSTED}")
     rules = values.get("rules")
@@ -386,15 +405,45 @@ def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
-def _drop(values: Any, loc: Sequence[str | int]) -> Place:
-    """Remove what stands at `loc`, or the nearest that is there; the place of its key."""
-    part, rest = loc[0], loc[1:]
-    inner: Any = values[part]
-    if rest and (is_object(inner) or is_list(inner)):
-        below = _drop(inner, rest)
-        return () if is_list(values) else (part, *below)
-    del values[part]
-    return (part,) if is_object(values) else ()
+def _consequence(fault: Any) -> str:
+    if _is_in_rule(fault["loc"]):
+        return "; the rule is not used"
+    return "" if fault["type"] == "extra_forbidden" else "; it is not used"
+
+
+def _is_in_rule(loc: Place) -> bool:
+    return loc[:1] == ("rules",) and len(loc) > 1
+
+
+def _drop_all(values: dict[str, Any], faults: Sequence[Any]) -> Iterator[tuple[Any, Place]]:
+    """Remove what is wrong, the last first; each fault with the place of its key. A rule without its bad part could
+    say more than it should, so all of it goes."""
+    gone: set[Place] = set()
+    for fault, loc in [(it, _standing(values, it["loc"][: 2 if _is_in_rule(it["loc"]) else None])) for it in faults]:
+        if not any(loc[:length] in gone for length in range(len(loc) + 1)):
+            gone.add(loc)
+            _drop(values, loc)
+        yield fault, tuple(takewhile(lambda part: isinstance(part, str), loc))
+
+
+def _standing(values: Any, loc: Place) -> Place:
+    """As much of `loc` as there is: what is missing is a fault of what it is missing in."""
+    inner: Any = values
+    for depth, part in enumerate(loc):
+        try:
+            inner = inner[part]
+        except (KeyError, IndexError, TypeError):
+            return loc[:depth]
+    return loc
+
+
+def _drop(values: Any, loc: Place) -> None:
+    if not loc:
+        values.clear()
+    elif len(loc) == 1:
+        del values[loc[0]]
+    else:
+        _drop(values[loc[0]], loc[1:])
 
 
 def _dotted(place: Place) -> str:
@@ -404,6 +453,7 @@ def _dotted(place: Place) -> str:
 def _places(text: str) -> Iterator[tuple[Place, int]]:
     """Where each key of a valid JSON text stands: its path and its line."""
     decoder = json.JSONDecoder()
+    ends = [found.start() for found in re.finditer("\n", text)]
 
     def skip(at: int) -> int:
         while at < len(text) and text[at] in " \t\r\n\ufeff":
@@ -422,7 +472,7 @@ def _places(text: str) -> Iterator[tuple[Place, int]]:
             key: str | int = index
             if closing == "}":
                 key, after = decoder.raw_decode(text, at)
-                yield (*place, key), text.count("\n", 0, at) + 1
+                yield (*place, key), bisect_left(ends, at) + 1
                 at = skip(after) + 1
             yield from value(at, (*place, key))
             at, index = skip(end), index + 1

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from odin_lsp.agent.agent import Agent
-from odin_lsp.agent.compaction import Shortener
+from odin_lsp.agent.compaction import Compaction
 from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.modes import mode_tools
@@ -204,7 +204,7 @@ class Core:
             session=session,
             executor=Executor(mode_tools(mode, restricted=self.restricted), self._hooks, context),
             editor=self._editor,
-            compactor=Shortener(),
+            compaction=Compaction(context.small, lambda: _notes(session, progress)),
             limits=self.config.limits,
             emit=emit,
             progress=progress,
@@ -221,6 +221,17 @@ class Core:
                 pool=self._keys,
             )
         return self._models[ref]
+
+
+def _notes(session: Session, progress: Progress) -> str:
+    """What a summary must not lose."""
+    todos = [f"- [{todo.status}] {todo.content} (id {todo.id})" for todo in session.todos]
+    touched = [f"- {path}" for path in progress.review.touched]
+    lines = [
+        *(["Todo list:", *todos] if todos else []),
+        *(["Files changed in this turn:", *touched] if touched else []),
+    ]
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)

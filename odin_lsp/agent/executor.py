@@ -108,6 +108,13 @@ class Executor:
         """Have the editor save what the turn has changed; what the model should know of it."""
         return await self.context.saver.save(at_end=True)
 
+    def forget_unseen(self, messages: Sequence[Message]) -> None:
+        """What was shown and is no longer in the conversation has to be read again before it is edited."""
+        named = {str(value) for message in messages for call in message.calls for value in call.arguments.values()}
+        for path, _ in self.context.shown:
+            if str(path) not in named:
+                self.context.shown.forget(path)
+
     def drop_draft(self) -> None:
         """The turn has ended: what nobody has reviewed is not made."""
         self.context.draft.drop()

@@ -7,8 +7,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from odin_lsp.agent.compaction import Compactor, estimate, repair
+from odin_lsp.agent.compaction import COMPACT_AT, Compaction
 from odin_lsp.agent.executor import Executor
+from odin_lsp.agent.history import CHARS_PER_TOKEN, estimate, repair
 from odin_lsp.agent.loop_guard import ASK_EVERY, WARN_AT, WARNING, LoopGuard
 from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.stream import Pacer
@@ -17,7 +18,6 @@ from odin_lsp.config import Limits
 from odin_lsp.errors import ContextTooLong, ModelError
 from odin_lsp.events import (
     ActivityChanged,
-    Compacted,
     Emit,
     ExitReason,
     MessageFinished,
@@ -39,6 +39,7 @@ from odin_lsp.models.base import (
     ThinkingDelta,
     ToolSpec,
 )
+from odin_lsp.models.catalog import find
 from odin_lsp.ports import Editor, Option, Question
 from odin_lsp.sessions.session import Session
 
@@ -62,7 +63,7 @@ class Planner:
     session: Session
     executor: Executor
     editor: Editor
-    compactor: Compactor
+    compaction: Compaction
     limits: Limits
     emit: Emit
     progress: Progress
@@ -72,6 +73,8 @@ class Planner:
     _pauses: int = 0
     _max_tokens: int = 0
     _running: str = ""
+    _counted: tuple[int, int] = (0, 0)
+    """So many messages were so many tokens, with all that goes before them."""
 
     async def run(self) -> Ending:
         """Take the turn whose prompt is the last message of the session."""
@@ -83,6 +86,7 @@ class Planner:
             return ending
         finally:
             self.executor.drop_draft()
+            self.compaction.stop()
 
     async def _until_done(self) -> Ending:
         while (why := self._limit()) is None:
@@ -138,7 +142,7 @@ class Planner:
         if self._pauses < MAX_PAUSES:
             self._pauses = MAX_PAUSES
             self._keep(message)
-            self.session.append(user("Your last message was empty. Answer the user, or go on with the work."))
+            self._tell("Your last message was empty. Answer the user, or go on with the work.")
             return None
         self.progress.answer = self.progress.answer or NO_ANSWER
         return Ending("end_turn")
@@ -147,7 +151,7 @@ class Planner:
         self._malformed += 1
         if self._malformed >= MAX_MALFORMED:
             return Ending("failed", f"the model made {self._malformed} calls in a row that could not be read: {why}")
-        self.session.append(user(f"Your last tool call could not be read: {why}. Make it again."))
+        self._tell(f"Your last tool call could not be read: {why}. Make it again.")
         return None
 
     async def _run_calls(self, message: Message) -> Ending | None:
@@ -191,7 +195,7 @@ class Planner:
     async def _last_step(self, reason: ExitReason, why: str) -> Ending:
         """The answer so far: one more reply, without tools."""
         _, told = await self.executor.review()
-        self.session.append(user("\n".join(filter(None, (told, LAST_STEP.format(why=why))))))
+        self._tell("\n".join(filter(None, (told, LAST_STEP.format(why=why)))))
         try:
             reply = await self._step(may_call=False)
         except ModelError as error:
@@ -218,22 +222,47 @@ class Planner:
         try:
             return await self._ask(may_call=may_call)
         except ContextTooLong:
-            if not await self._compact():
+            if not await self._compact(min(self._budget(), self._tokens())):
                 raise
             return await self._ask(may_call=may_call)
 
-    async def _compact(self) -> bool:
-        before = estimate(self.session.messages)
-        self.emit(Compacted("started", before, before))
-        shorter = await self.compactor.compact(self.session.messages, before // 2)
+    async def _compact(self, budget: int) -> bool:
+        shorter = await self.compaction.compact(self.session.messages, self._tokens(), budget, self.emit)
         if shorter is None:
-            self.emit(Compacted("failed", before, before))
             return False
         self.session.replace(repair(shorter))
-        self.emit(Compacted("succeeded", before, estimate(self.session.messages)))
+        self.executor.forget_unseen(self.session.messages)
+        self._counted = 0, 0
         return True
 
+    async def _fit(self) -> None:
+        """Make room before it is needed, so that a request is not refused for its length."""
+        budget = self._budget()
+        if self._tokens() > COMPACT_AT * budget:
+            await self._compact(budget)
+        else:
+            self.compaction.prepare(self.session.messages, self._tokens(), budget)
+
+    def _budget(self) -> int:
+        """Tokens for the request: the window without room for the answer."""
+        window = find(self._running).context
+        if self.limits.max_context:
+            window = min(window, self.limits.max_context)
+        return max(1, window - min(self._max_tokens, window // 2))
+
+    def _tokens(self) -> int:
+        """What the last request took, as the provider counted it, and an estimate of what has come since."""
+        count, tokens = self._counted
+        return (tokens or self._prefix_tokens) + estimate(self.session.messages[count:])
+
+    @property
+    def _prefix_tokens(self) -> int:
+        request = self._request(may_call=True)
+        tools = sum(len(f"{tool.name}{tool.description}{tool.schema}") for tool in request.tools)
+        return round((sum(map(len, request.system)) + tools) / CHARS_PER_TOKEN)
+
     async def _ask(self, *, may_call: bool) -> Reply:
+        await self._fit()
         began = time.monotonic()
         self.emit(ActivityChanged("waiting_token"))
         streaming = False
@@ -286,6 +315,8 @@ class Planner:
         if reply.stop != "tools":
             await self.executor.discard()
         self.progress.usage = self.progress.usage.plus(reply.usage)
+        if reply.usage.context_tokens:
+            self._counted = len(self.session.messages), reply.usage.context_tokens
         self.emit(MessageFinished(reply.message.text, len(reply.message.calls)))
         self.emit(UsageChanged(self.progress.usage))
         if reply.stop == "context_full":

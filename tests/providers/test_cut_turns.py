@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from odin_lsp.agent.compaction import Shortener
+from odin_lsp.agent.compaction import Compaction
 from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.planner import Planner
@@ -61,7 +61,7 @@ def take(tmp_path):
             session=session,
             executor=Executor({it: Writes(it, runs) for it in ("read", "ls")}, Hooks(), context),
             editor=None,
-            compactor=Shortener(),
+            compaction=Compaction(None),
             limits=Limits(),
             emit=lambda event: None,
             progress=Progress(UserMessage(turn_id="t", text="go", mode="edit_mode"), "s"),
