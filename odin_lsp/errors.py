@@ -11,6 +11,7 @@ OdinError
 │   ├── EmptyPrompt
 │   └── SessionBusy          the session is in another turn
 └── SessionError             the user: the session cannot be read or written
+    └── SessionLocked        another process writes to it: a fork can go on
 
 Anything else that is raised is a bug and travels up untouched.
 """
@@ -63,4 +64,8 @@ class SessionBusy(RequestError):
 
 
 class SessionError(OdinError):
+    pass
+
+
+class SessionLocked(SessionError):
     pass

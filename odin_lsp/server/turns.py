@@ -10,7 +10,7 @@ from lsprotocol import types
 from odin_lsp.agent.agent import Agent, Turn
 from odin_lsp.agent.context import rendered
 from odin_lsp.agent.turn import UserMessage
-from odin_lsp.errors import RequestError
+from odin_lsp.errors import RequestError, SessionError
 from odin_lsp.events import Mode, Outcome
 from odin_lsp.messages import Image
 from odin_lsp.server.progress import TurnProgress
@@ -86,7 +86,7 @@ class Turns:
         """A client that knows nothing of Odin sees the transcript, or at least a message."""
         try:
             path = write_transcript(agent.session)
-        except OSError as error:
+        except (OSError, SessionError) as error:
             log.warning("the transcript cannot be written: %s", error)
             path = None
         if path and self._server.abilities.show_document and await self._show_document(path.as_uri()):

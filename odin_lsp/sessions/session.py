@@ -1,20 +1,26 @@
-"""A conversation: what was said, what was done, what is still to do."""
+"""A conversation: what was said, what was done, what is still to do. Mode, approvals and trust are no part of it."""
 
 import logging
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from odin_lsp.errors import RequestError, SessionError
+from odin_lsp.errors import SessionError
 from odin_lsp.events import ExitReason, Mode, Outcome, Todo, ToolRecord, Usage
-from odin_lsp.messages import Message
-from odin_lsp.sessions.store import SessionLog
-from odin_lsp.values import Value, from_wire, to_wire
+from odin_lsp.messages import Message, Thinking, user
+from odin_lsp.sessions import reader, titles
+from odin_lsp.sessions.store import SessionLog, open_log
+from odin_lsp.values import Value, to_wire
 
 log = logging.getLogger("odin.sessions")
+MAX_LOADED = 16 * 1024 * 1024
+"""Bytes of messages, and as many of turns, that are read of a long log; several times what fits into any model."""
+HISTORY = ("message", "removed", "history", None)
+"""Kinds of lines that make up the messages; `None`: a line that has to be read to be known."""
+LEFT_OUT = "<reminder>\n{count} messages that came between this and the next are not part of this request.\n</reminder>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,33 +39,57 @@ class TurnRecord(Value):
 
 
 class Session:
-    def __init__(self, folder: Path, session_id: str | None = None, *, title: str = "New Session") -> None:
+    def __init__(self, folder: Path, session_id: str | None = None, *, title: str = titles.NEW) -> None:
         self.id = session_id or uuid.uuid4().hex
         self.title = title
+        self.titled_by: titles.TitledBy = "nobody" if title == titles.NEW else "user"
         self.created_at = self.updated_at = time.time()
+        self.forked_from: str | None = None
         self.messages: list[Message] = []
         self.turns: list[TurnRecord] = []
         self.todos: list[Todo] = []
+        self.earlier_turns = 0
+        """Turns of a very long session that are on disk only."""
+        self.notices: list[str] = []
+        """What the user should know of how it was read."""
         self.log = SessionLog(folder, self.id)
         self._announced = False
+        self._damaged = 0
+        self._besides = Usage()
+        """Spent outside of turns."""
         self.problem: str | None = None
-        """Why the session is no longer written to disk, if it is not."""
+        """Why not all of the session is on disk, if it is not."""
 
     @classmethod
     def load(cls, folder: Path, session_id: str) -> "Session":
-        """The session as its log tells it."""
+        """The session as its log tells it, whoever writes to it meanwhile."""
         session = cls(folder, session_id)
-        records = session.log.records()
-        if not records:
-            raise SessionError(f"there is no session {session_id!r} in this workspace")
-        session._announced = True
-        for record in records:
-            session._replay(record)
+        with open_log(session.log.path) as file:
+            session._read(file)
+        return session
+
+    @classmethod
+    def resume(cls, folder: Path, session_id: str) -> "Session":
+        """The same, to go on with it: nobody else does, and what was torn is repaired."""
+        session = cls(folder, session_id)
+        try:
+            repaired = session.log.claim()
+            with open_log(session.log.path) as file:
+                session._read(file)
+        except BaseException:
+            session.close()
+            raise
+        if repaired:
+            session.notices.append(repaired)
+        if session._damaged:
+            lines = "line" if session._damaged == 1 else "lines"
+            session.notices.append(f"{session._damaged} damaged {lines} of {session.log.path} were left out")
+            session._write({"type": "repaired", "damaged": session._damaged})
         return session
 
     @property
     def usage(self) -> Usage:
-        total = Usage()
+        total = self._besides
         for turn in self.turns:
             total = total.plus(turn.usage)
         return total
@@ -80,6 +110,13 @@ class Session:
         self.messages = messages
         self._write({"type": "history", "messages": [to_wire(message) for message in messages]})
 
+    def rename(self, title: str, by: titles.TitledBy = "user", usage: Usage | None = None) -> None:
+        self.title = titles.cleaned(title) or titles.NEW
+        self.titled_by = by
+        spent = {"usage": to_wire(usage)} if usage else {}
+        self._besides = self._besides.plus(usage or Usage())
+        self._write({"type": "title", "title": self.title, "by": by, **spent}, flush=True)
+
     def finish_turn(self, body: str, timestamp: float, outcome: Outcome) -> None:
         record = TurnRecord(
             turn_id=outcome.turn_id,
@@ -93,37 +130,129 @@ class Session:
             usage=outcome.usage,
         )
         self.turns.append(record)
-        self._write({"type": "turn", "turn": to_wire(record)}, flush=True)
+        if self.titled_by == "nobody":
+            self.title, self.titled_by = titles.from_message(body), "message"
+        count = self.earlier_turns + len(self.turns)
+        about = {"count": count, "title": self.title, "by": self.titled_by}
+        self._write({"type": "turn", **about, "turn": to_wire(record)}, flush=True)
 
-    def _replay(self, record: Mapping[str, Any]) -> None:
-        try:
-            match record.get("type"):
-                case "session":
-                    self.title, self.created_at = record["title"], record["createdAt"]
-                case "message":
-                    self.messages.append(from_wire(Message, record["message"]))
-                case "removed":
-                    del self.messages[len(self.messages) - record["count"] :]
-                case "history":
-                    self.messages = [from_wire(Message, message) for message in record["messages"]]
-                case "turn":
-                    self.turns.append(from_wire(TurnRecord, record["turn"]))
-                    self.todos = list(self.turns[-1].todos)
-                case _:
-                    return
-        except (RequestError, KeyError, TypeError) as error:
-            log.warning("a record of session %s was left out: %s", self.id, error)
+    def close(self) -> None:
+        """Let others go on with it."""
+        self.log.close()
 
     def _write(self, record: dict[str, object], *, flush: bool = False) -> None:
-        """A disk that fails costs the log, not the conversation."""
+        """A disk that fails costs the log, not the conversation; when it works again, all of it is written."""
         self.updated_at = time.time()
-        if self.problem:
-            return
         try:
             if not self._announced:
                 self._announced = True
-                self.log.append({"type": "session", "id": self.id, "title": self.title, "createdAt": self.created_at})
-            self.log.append({"at": self.updated_at, **record}, flush=flush)
+                self.log.append(
+                    {"type": "session", "id": self.id, "title": self.title, "at": self.created_at}, flush=False
+                )
+            self.log.append({**record, "at": self.updated_at}, flush=flush)
+            self.problem = None
         except SessionError as error:
+            if self.problem is None:
+                log.warning("%s", error)
             self.problem = str(error)
-            log.warning("%s", error)
+
+    def _read(self, file: BinaryIO) -> None:
+        found = reader.index(file)
+        if not found.lines:
+            raise SessionError(f"nothing of session {self.id!r} can be read")
+        self.log.known_end = found.end + found.lacks_newline
+        self._announced = True
+        messages, left_out = _recent(found.lines, HISTORY)
+        turns, self.earlier_turns = _recent(found.lines, ("turn",))
+        wanted = {line.offset for line in (*messages, *turns)}
+        for line in found.lines:
+            if line.offset in wanted or line.kind not in (*HISTORY, "turn"):
+                self._replay_line(file, line)
+            elif line.size > MAX_LOADED:
+                self._damaged += 1
+        if left_out:
+            self._mark_gap(file, found.of("message", "history")[0], left_out)
+
+    def _replay_line(self, file: BinaryIO, line: reader.Line) -> None:
+        records = reader.read(file, line)
+        understood = [self._replay(record) for record in records]
+        self._damaged += line.size > 1 and not (understood and all(understood))
+
+    def _replay(self, record: reader.Record) -> bool:
+        """Whether it was understood; a kind that is not known is none of ours, and no damage."""
+        try:
+            match record["type"]:
+                case "session":
+                    self.created_at = reader.number(record.get("at"), self.created_at)
+                    self._take_title(record)
+                    forked_from = record.get("forkedFrom")
+                    self.forked_from = forked_from if isinstance(forked_from, str) else None
+                case "message":
+                    self.messages.append(_without_thinking(reader.message(record.get("message"))))
+                case "removed":
+                    count = max(0, int(reader.number(record.get("count"), 0)))
+                    del self.messages[max(0, len(self.messages) - count) :]
+                case "history":
+                    self.messages = [_without_thinking(reader.message(it)) for it in record["messages"]]
+                case "turn":
+                    self.turns.append(reader.value(TurnRecord, record.get("turn")))
+                    self.todos = list(self.turns[-1].todos)
+                    self._take_title(record)
+                case "title":
+                    self._take_title(record)
+                    if "usage" in record:
+                        self._besides = self._besides.plus(reader.value(Usage, record["usage"]))
+                case "repaired":
+                    self._damaged = 0
+                case _:
+                    pass
+        except (SessionError, KeyError, TypeError):
+            return False
+        self.updated_at = reader.number(record.get("at"), self.updated_at)
+        return True
+
+    def _take_title(self, record: reader.Record) -> None:
+        title, by = record.get("title"), record.get("by")
+        if isinstance(title, str) and title.strip():
+            self.title = titles.cleaned(title)
+            known: dict[object, titles.TitledBy] = {"message": "message", "model": "model", "user": "user"}
+            self.titled_by = known.get(by, "nobody" if title == titles.NEW else "user")
+
+    def _mark_gap(self, file: BinaryIO, first: reader.Line, count: int) -> None:
+        """Begin with what the user first asked for, and go on with a whole turn."""
+        while self.messages and (self.messages[0].role != "user" or self.messages[0].results):
+            self.messages.pop(0)
+            count += 1
+        told = LEFT_OUT.format(count=count)
+        asked = [it["message"] for it in reader.read(file, first) if it["type"] == "message"]
+        opening = reader.message(asked[0]).text if asked else ""
+        self.messages.insert(0, user(opening, told))
+        self.notices.append(f"this session is long: {count} of its messages are not sent to the model any more")
+
+
+def _recent(lines: Sequence[reader.Line], kinds: tuple[str | None, ...]) -> tuple[list[reader.Line], int]:
+    """The last lines of these kinds that are not too much to load, from a history that replaces all before it on; and
+    how many there are before them."""
+    candidates = [line for line in lines if line.kind in kinds]
+    loaded = 0
+    for index in range(len(candidates) - 1, -1, -1):
+        if candidates[index].size > MAX_LOADED:
+            continue
+        loaded += candidates[index].size
+        if loaded > MAX_LOADED:
+            return [it for it in candidates[index + 1 :] if it.size <= MAX_LOADED], index + 1
+        if candidates[index].kind == "history":
+            return [it for it in candidates[index:] if it.size <= MAX_LOADED], 0
+    return [it for it in candidates if it.size <= MAX_LOADED], 0
+
+
+def _without_thinking(message: Message) -> Message:
+    """What a model thought is of use within a turn only, and only to that model."""
+    if not any(isinstance(part, Thinking) for part in message.parts):
+        return message
+    return Message(message.role, tuple(it for it in message.parts if not isinstance(it, Thinking)), message.origin)
+
+
+def header(session_id: str, title: str, forked_from: str, at: float) -> dict[str, Any]:
+    """The first record of a session that continues another."""
+    return {"type": "session", "id": session_id, "title": title, "forkedFrom": forked_from, "at": at}

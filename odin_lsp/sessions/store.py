@@ -1,18 +1,28 @@
-"""Sessions on disk: append-only JSON lines, one write per record, private to the user."""
+"""Sessions on disk: append-only JSON lines, one write per record, one writer, private to the user."""
 
+import errno
+import fcntl
 import hashlib
 import json
 import os
 import re
+import secrets
+import time
+from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import platformdirs
 
-from odin_lsp.errors import SessionError
-from odin_lsp.values import is_object
+from odin_lsp.errors import SessionError, SessionLocked
+from odin_lsp.sessions import private, reader
 
-SCHEMA_VERSION = 1
+MAX_WAITING = 64 * 1024 * 1024
+"""Bytes that are kept for a disk that may work again."""
+LOCK_TRIES = 10
+LOCK_PAUSE = 0.02
+"""Seconds: whoever only looks whether a session is in use holds its lock for a moment."""
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
@@ -23,51 +33,186 @@ def sessions_folder(root: Path) -> Path:
     return Path(platformdirs.user_state_dir("odin", appauthor=False)) / "sessions" / f"{name}-{digest}"
 
 
+def log_path(folder: Path, session_id: str) -> Path:
+    if not _ID.fullmatch(session_id):
+        raise SessionError(f"{session_id!r} is not a session id; letters, digits, - and _ only")
+    return folder / f"{session_id}.jsonl"
+
+
+def line_of(record: dict[str, Any]) -> bytes:
+    """A record as it is stored. `v` and `type` come first: `reader` finds records by them."""
+    return json.dumps({"v": reader.SCHEMA_VERSION, **record}, separators=(",", ":")).encode() + b"\n"
+
+
+def open_log(path: Path) -> BinaryIO:
+    """For reading; nobody has to hold the lock for that."""
+    try:
+        return open(private.open_file(path, os.O_RDONLY), "rb")  # noqa: PTH123 - a descriptor, no path
+    except FileNotFoundError:
+        raise SessionError(f"there is no session {path.stem!r} in this workspace") from None
+    except OSError as error:
+        raise SessionError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def is_locked(path: Path) -> bool:
+    """Whether somebody may be writing to the session, this process included."""
+    try:
+        with open_log(path) as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except (OSError, SessionError):
+        return False
+    return False
+
+
 class SessionLog:
-    """One session's file. It is made when the first record is written."""
+    """One session's file, made with the first record. The kernel holds the lock, and lets go of it when the process
+    ends, however it ends: there is no owner to be asked after, and none that could be mistaken."""
 
     def __init__(self, folder: Path, session_id: str) -> None:
-        if not _ID.fullmatch(session_id):
-            raise SessionError(f"{session_id!r} is not a session id; letters, digits, - and _ only")
-        self.path = folder / f"{session_id}.jsonl"
+        self.path = log_path(folder, session_id)
+        self.known_end: int | None = None
+        """How far the file was read; `None` for a session that is new."""
+        self._descriptor: int | None = None
+        self._end = 0
+        self._synced = 0
+        self._waiting: deque[bytes] = deque()
+        self._is_torn = False
+        self._is_doubtful = False
+        """The disk failed to take what is behind `_synced`: the kernel may have forgotten it."""
+        self._has_lost = False
 
-    def append(self, record: dict[str, Any], *, flush: bool = False) -> None:
-        line = json.dumps({"v": SCHEMA_VERSION, **record}, ensure_ascii=True, separators=(",", ":")) + "\n"
+    def claim(self) -> str | None:
+        """Become the only writer, of a file whose last record is whole; what had to be repaired."""
+        if self._descriptor is not None:
+            return None
         try:
-            descriptor = self._open()
-            try:
-                data = line.encode()
-                if os.write(descriptor, data) != len(data):
-                    raise SessionError(f"{self.path} could not be written in full; is the disk full?")
-                if flush:
-                    os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            descriptor = private.open_file(self.path, os.O_RDWR)
+        except FileNotFoundError:
+            raise SessionError(f"there is no session {self.path.stem!r} in this workspace") from None
         except OSError as error:
             raise SessionError(f"{self.path} cannot be written: {error.strerror}") from error
-
-    def _open(self) -> int:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
-            return os.open(self.path, flags, 0o600)
-        except FileNotFoundError:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return os.open(self.path, flags, 0o600)
-
-    def records(self) -> list[dict[str, Any]]:
-        """All that can be read: a torn or damaged line is left out, the others count."""
-        try:
-            lines = self.path.read_bytes().split(b"\n")
-        except FileNotFoundError:
-            return []
+            self._lock(descriptor)
+            repaired = self._repair(descriptor)
         except OSError as error:
-            raise SessionError(f"{self.path} cannot be read: {error.strerror}") from error
-        return [record for line in lines if (record := _record(line))]
+            os.close(descriptor)
+            raise SessionError(f"{self.path} cannot be written: {error.strerror}") from error
+        except BaseException:
+            os.close(descriptor)
+            raise
+        self._descriptor = descriptor
+        return repaired
+
+    def append(self, record: dict[str, Any], *, flush: bool = False) -> None:
+        """Write the record. If that fails it waits, and is written before the next one."""
+        self._waiting.append(line_of(record))
+        try:
+            self._write()
+            if flush:
+                self._sync()
+        except OSError as error:
+            raise SessionError(f"{self.path} cannot be written: {error.strerror}") from error
+        finally:
+            if sum(map(len, self._waiting)) > MAX_WAITING:
+                self._has_lost = True
+                self._waiting.clear()
+
+    def close(self) -> None:
+        """Let go of the lock."""
+        if self._descriptor is None:
+            return
+        descriptor, self._descriptor = self._descriptor, None
+        try:
+            if self._is_torn:
+                os.ftruncate(descriptor, self._end)
+        except OSError:
+            pass  # whoever reads it next leaves the torn record out
+        finally:
+            os.close(descriptor)
+
+    def _write(self) -> None:
+        if self._has_lost:
+            raise SessionError(f"{self.path} could not be written for too long")
+        descriptor = self._opened()
+        status = os.fstat(descriptor)
+        if status.st_nlink == 0:
+            raise SessionError(f"{self.path} was deleted or replaced")
+        if status.st_size < self._end or (status.st_size > self._end and not self._is_torn):
+            raise SessionError(f"{self.path} was changed by somebody else")
+        while self._waiting:
+            self._is_torn = True
+            _write_at(descriptor, self._waiting[0], self._end)
+            self._is_torn = False
+            self._end += len(self._waiting.popleft())
+
+    def _sync(self) -> None:
+        descriptor = self._opened()
+        if self._is_doubtful:
+            _write_at(descriptor, os.pread(descriptor, self._end - self._synced, self._synced), self._synced)
+        self._is_doubtful = True
+        os.fsync(descriptor)
+        if self._synced == 0:
+            folder = private.open_folder(self.path.parent)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+        self._is_doubtful = False
+        self._synced = self._end
+
+    def _opened(self) -> int:
+        if self._descriptor is not None:
+            return self._descriptor
+        if self.known_end is not None:
+            self.claim()
+            if self._end != self.known_end:
+                raise SessionError(f"{self.path} was changed by somebody else")
+        if self._descriptor is None:
+            descriptor = private.open_file(self.path, private.NEW)
+            self._lock(descriptor)
+            self._descriptor = descriptor
+        return self._descriptor
+
+    def _lock(self, descriptor: int) -> None:
+        for _ in range(LOCK_TRIES):
+            try:
+                return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(LOCK_PAUSE)
+        raise SessionLocked(f"session {self.path.stem!r} is open in another Odin")
+
+    def _repair(self, descriptor: int) -> str | None:
+        """Take off what is torn, and keep it in a file beside; end the last record's line."""
+        with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123 - a descriptor, no path
+            found = reader.index(file)
+        if found.is_newer:
+            raise SessionError(
+                f"session {self.path.stem!r} was written by a newer version of Odin; "
+                "go on with that version, or export the session with this one"
+            )
+        self._end = self._synced = found.end
+        if found.lacks_newline:
+            _write_at(descriptor, b"\n", found.end)
+            self._end += 1
+        if found.size == found.end:
+            return None
+        backup = self.path.with_name(f"{self.path.stem}.{secrets.token_hex(4)}.torn")
+        private.write_file(backup, _pieces(descriptor, found.end, found.size))
+        os.ftruncate(descriptor, found.end)
+        return f"the last record was cut off; its {found.size - found.end:,} bytes are kept in {backup}"
 
 
-def _record(line: bytes) -> dict[str, Any] | None:
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return None
-    return record if is_object(record) else None
+def _write_at(descriptor: int, data: bytes, offset: int) -> None:
+    """One write, unless the system takes only a part of it."""
+    while data:
+        written = os.pwrite(descriptor, data, offset)
+        if not written:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        data, offset = data[written:], offset + written
+
+
+def _pieces(descriptor: int, start: int, end: int) -> Iterator[bytes]:
+    for offset in range(start, end, reader.CHUNK):
+        yield os.pread(descriptor, min(reader.CHUNK, end - offset), offset)

@@ -15,7 +15,7 @@ from odin_lsp.markdown import harmless, unlinked
 from odin_lsp.ports import Option, Question
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.editor import LspEditor
-from odin_lsp.server.transcript import render
+from odin_lsp.sessions.export import transcript
 from odin_lsp.sessions.session import Session, TurnRecord
 from odin_lsp.terminal.render import RichRenderer
 from odin_lsp.workspace.buffers import Buffers
@@ -191,7 +191,7 @@ def test_a_transcript_shows_nothing_from_elsewhere(tmp_path):
                 usage=Usage(),
             )
         )
-    html = rendered(render(session))
+    html = rendered(transcript(session))
     for harm in HARMS:
         assert harm not in html
     assert html.count("<details>") == len(ATTACKS)

@@ -53,9 +53,16 @@ def test_a_damaged_line_costs_only_itself(tmp_path):
     session.append(user("one"))
     with session.log.path.open("ab") as file:
         file.write(b'\0\0garbage\n{"v":1,"type":"message","message":{"role":"moon"}}\n')
-    session.append(user("two"))
+    session.close()
 
-    assert [message.text for message in Session.load(tmp_path, session.id).messages] == ["one", "two"]
+    again = Session.resume(tmp_path, session.id)
+    again.append(user("two"))
+    again.close()
+
+    assert again.notices == [f"2 damaged lines of {session.log.path} were left out"]
+    last = Session.resume(tmp_path, session.id)
+    assert [message.text for message in last.messages] == ["one", "two"]
+    assert last.notices == []
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "", "a/b", "a b", "x" * 200])

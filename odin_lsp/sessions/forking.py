@@ -1,0 +1,56 @@
+"""A session that begins as a copy of another: all of it, or all before a message, which can then be sent anew."""
+
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from odin_lsp.errors import SessionError
+from odin_lsp.sessions import private, reader
+from odin_lsp.sessions.session import Session, TurnRecord, header
+from odin_lsp.sessions.store import line_of, log_path, open_log
+
+OWN = ("session", "title", "repaired")
+"""What says something of one session only."""
+
+
+def fork(folder: Path, session_id: str, at_message: int | None = None) -> tuple[str, str | None]:
+    """The new session's id, and the message that was left out. Records are copied as they are, unknown ones too."""
+    new_id = uuid.uuid4().hex
+    title = Session.load(folder, session_id).title
+    with open_log(log_path(folder, session_id)) as file:
+        found = reader.index(file)
+        if found.is_newer:
+            raise SessionError(f"session {session_id!r} was written by a newer version of Odin; fork it with that")
+        copied, draft = found.lines, None
+        if at_message is not None:
+            copied, draft = _before(file, found, at_message)
+        first = line_of(header(new_id, title, session_id, time.time()))
+        try:
+            private.write_file(log_path(folder, new_id), _lines(file, copied, first))
+        except OSError as error:
+            raise SessionError(f"{folder} cannot be written: {error.strerror}") from error
+    return new_id, draft
+
+
+def _before(file: BinaryIO, found: reader.Index, message: int) -> tuple[list[reader.Line], str]:
+    turns = found.of("turn")
+    if not 0 <= message < len(turns):
+        raise SessionError(f"the session has no message {message}; it has {len(turns)}, counted from 0")
+    end = turns[message - 1].offset if message else -1
+    said = [reader.value(TurnRecord, it.get("turn")).body for it in reader.read(file, turns[message])]
+    return [line for line in found.lines if line.offset <= end], "".join(said[-1:])
+
+
+def _lines(file: BinaryIO, lines: list[reader.Line], first: bytes) -> Iterator[bytes]:
+    yield first
+    for line in lines:
+        if line.kind in OWN or line.kind is None:
+            continue
+        file.seek(line.offset)
+        left = line.size
+        while left:
+            piece = file.read(min(left, reader.CHUNK))
+            left -= len(piece)
+            yield piece if left or piece.endswith(b"\n") else piece + b"\n"
