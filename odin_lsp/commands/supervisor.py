@@ -27,10 +27,6 @@ LINUX = sys.platform.startswith("linux")
 
 
 def main() -> None:
-    line = _line()
-    if line is None:
-        return
-    job = json.loads(line)
     waking, woken = os.pipe()
     os.set_blocking(waking, False)
     os.set_blocking(woken, False)
@@ -39,7 +35,9 @@ def main() -> None:
         signal.signal(number, _wake_up)
     if LINUX:
         ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    _report(_supervise(job, waking))
+    line = _line()
+    if line is not None:
+        _report(_supervise(json.loads(line), waking))
 
 
 def _wake_up(_number: int, _frame: object) -> None:
