@@ -2,13 +2,17 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path
 
+from odin_lsp.agent.history import Conversation
+from odin_lsp.errors import ToolError
 from odin_lsp.events import Mode
-from odin_lsp.sessions.session import Session
+from odin_lsp.web.untrusted import visible
+from odin_lsp.workspace.opening import opened_file
 from odin_lsp.workspace.shown import Shown, ShownFile
 from odin_lsp.workspace.uris import printable
 
@@ -27,10 +31,8 @@ class Instructions:
     @classmethod
     def load(cls, roots: Sequence[Path]) -> "Instructions":
         for path in (root / name for root in roots[:1] for name in INSTRUCTION_FILES):
-            try:
-                return cls(path, path.read_bytes()[:MAX_INSTRUCTIONS].decode("utf-8", "replace"))
-            except OSError:
-                continue
+            with suppress(OSError, RuntimeError, ToolError):
+                return cls(path, _instructions(path))
         return cls()
 
 
@@ -51,12 +53,12 @@ class Prompt:
             blocks.append(f'<instructions file="{name}">\n{self.instructions.text}\n</instructions>')
         return tuple(blocks)
 
-    def opening(self, session: Session) -> str:
+    def opening(self, session: Conversation) -> str:
         """What has changed outside of the conversation, at the start of a turn."""
         lines = [f"Today is {time.strftime('%A, %Y-%m-%d')}.", *self._seen(), *_todos(session)]
         return _reminder(lines)
 
-    def reminder(self, session: Session) -> str:
+    def reminder(self, session: Conversation) -> str:
         """The open todos, when they differ from what the model was last reminded of."""
         lines = _todos(session)
         text = _reminder(lines) if lines else ""
@@ -75,12 +77,22 @@ class Prompt:
         ]
 
 
+def _instructions(path: Path) -> str:
+    """A link may lead to another Markdown file beside or below it, and nowhere else: whoever made the repository would
+    choose what of the user's is sent to a model. What people cannot see is left out."""
+    real = path.resolve()
+    if real.suffix != ".md" or not real.is_relative_to(path.parent.resolve()):
+        raise ToolError(f"{path} leads elsewhere")
+    with opened_file(real) as (file, _):
+        return visible(file.read(MAX_INSTRUCTIONS).decode("utf-8", "replace"))[0]
+
+
 def _about(file: ShownFile) -> str:
     parts = "" if file.is_whole else ", parts of it"
     return f"{file.size} bytes{parts}, seen {time.strftime('%H:%M:%S', time.localtime(file.at))}"
 
 
-def _todos(session: Session) -> list[str]:
+def _todos(session: Conversation) -> list[str]:
     if not any(todo.status != "completed" for todo in session.todos):
         return []
     return ["Your todo list:", *(f"- [{todo.status}] {todo.content} (id {todo.id})" for todo in session.todos)]
