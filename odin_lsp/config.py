@@ -133,6 +133,13 @@ class CommandSettings(Section):
     """Variables that commands get although they look like secrets, such as `SSH_AUTH_SOCK`."""
 
 
+class SubagentSettings(Section):
+    at_once: int = Field(default=8, ge=1, le=32)
+    """Helpers that work at the same time."""
+    per_turn: int = Field(default=24, ge=0, le=200)
+    """Helpers of one turn, at most."""
+
+
 class FileRules(Section):
     deny: tuple[str, ...] = ()
     """Files that no tool reads or finds, as in a `.gitignore`; also absolute, or with `~` or `$HOME`."""
@@ -210,6 +217,9 @@ class Config(Section):
     retries: Retries = Field(default_factory=Retries.model_construct)
     cache: CacheSettings = Field(default_factory=CacheSettings.model_construct)
     review: ReviewSettings = Field(default_factory=ReviewSettings.model_construct)
+    subagent_model: str | None = None
+    """The model of helpers. Without it: `smallModel` where they only read, `model` where they edit."""
+    subagents: SubagentSettings = Field(default_factory=SubagentSettings.model_construct)
     files: FileRules = Field(default_factory=FileRules.model_construct)
     sandbox: bool = False
     """Whether commands in Edit mode can change nothing but the workspace. In Ask and Plan they can change nothing."""

@@ -53,6 +53,8 @@ REPLACED = (
     types.WINDOW_WORK_DONE_PROGRESS_CANCEL,
 )
 """What pygls does by itself and Odin does differently."""
+MAX_PROBLEMS = 20
+"""With the settings, of which each is shown."""
 
 
 def serve(tcp_port: int | None) -> NoReturn:
@@ -182,8 +184,10 @@ class OdinServer(LanguageServer):
         task.add_done_callback(self._background.discard)
 
     def report_config_problems(self) -> None:
-        for problem in self.config_problems:
+        for problem in self.config_problems[:MAX_PROBLEMS]:
             self.editor.notify("warning", str(problem))
+        if (more := len(self.config_problems) - MAX_PROBLEMS) > 0:
+            self.editor.notify("warning", f"{more:,} more problems with the settings; `odin-lsp doctor` names them")
         if any(problem.needs_trust for problem in self.config_problems) and not self.is_restricted:
             self.background(self._ask_for_trust())
 
