@@ -24,7 +24,7 @@ from odin_lsp.values import is_list, is_object, json_schema, problem
 
 FILE_NAME = "odinconfig.json"
 MAX_FILE_BYTES = 1024 * 1024
-ENVIRONMENT = {"ODIN_MODEL": "model", "ODIN_SMALL_MODEL": "smallModel"}
+ENVIRONMENT = {"ODIN_MODEL": "model", "ODIN_SMALL_MODEL": "smallModel", "ODIN_TITLES": "titles"}
 FREE_FOR_WORKSPACES = {"model", "smallModel", "fallbackModels", "forbiddenCommands", "rules", "limits", "files"}
 """What a workspace may set before it is trusted. Limits only downwards, models only among the user's own, rules that
 do not allow."""
@@ -206,6 +206,8 @@ class Config(Section):
     """The planner's model, `provider/model`. Without it: the provider whose key is set, else `offline/odin`."""
     small_model: str | None = None
     """The model for everything else: titles, summaries, digests."""
+    titles: bool = True
+    """Whether the small model names each session; otherwise it is called by the first words that you said."""
     fallback_models: tuple[str, ...] = ()
     """Models to try in this order when `model` cannot be reached."""
     keys: Mapping[Literal["anthropic", "google", "openai"], tuple[str, ...]] = {}

@@ -235,6 +235,22 @@ class UsageChanged(Value):
 
 
 @dataclass(frozen=True, slots=True)
+class SubagentStarted(Value):
+    agent_id: str
+    description: str
+    mode: Mode
+    kind: Literal["subagentStarted"] = "subagentStarted"
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentFinished(Value):
+    agent_id: str
+    status: Literal["completed", "stopped", "failed", "cancelled"]
+    summary: str
+    kind: Literal["subagentFinished"] = "subagentFinished"
+
+
+@dataclass(frozen=True, slots=True)
 class Compacted(Value):
     status: Literal["started", "succeeded", "failed", "cancelled"]
     before: int
@@ -254,6 +270,30 @@ class Notice(Value):
     level: Level
     message: str
     kind: Literal["notice"] = "notice"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSwitchStarted(Value):
+    """A stored session is being read; `sessionRestored` follows, unless it cannot be."""
+
+    session_id: str
+    kind: Literal["sessionSwitchStarted"] = "sessionSwitchStarted"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRestored(Value):
+    """The session that is current now; another one than was asked for, if that is open in another Odin."""
+
+    session_id: str
+    title: str
+    messages: int
+    kind: Literal["sessionRestored"] = "sessionRestored"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRenamed(Value):
+    title: str
+    kind: Literal["sessionRenamed"] = "sessionRenamed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,9 +321,14 @@ Event = (
     | QuestionAsked
     | QuestionAnswered
     | UsageChanged
+    | SubagentStarted
+    | SubagentFinished
     | Compacted
     | ModelChanged
     | Notice
+    | SessionSwitchStarted
+    | SessionRestored
+    | SessionRenamed
     | TurnFinished
 )
 

@@ -73,6 +73,7 @@ class Agent:
         """The running turn first, then the queue."""
         self._taken: set[str] = set()
         self._closing = False
+        self._problem: str | None = None
 
     @property
     def running(self) -> Turn | None:
@@ -180,10 +181,8 @@ class Agent:
         outcome = turn.progress.outcome(ending.reason, tuple(self.session.todos), ending.detail)
         turn.progress.updates.clear()
         if turn.may_begin.is_set():
-            problem = self.session.problem
             self.session.finish_turn(turn.progress.message.text, turn.progress.message.timestamp, outcome)
-            if self.session.problem and not problem:
-                turn.emit(Notice("warning", f"this conversation is no longer saved: {self.session.problem}"))
+            self._tell_of_disk(turn)
         turn.emit(TurnFinished(outcome))
         if turn in self._turns:
             self._turns.remove(turn)
@@ -192,6 +191,14 @@ class Agent:
         elif not self._turns:
             turn.emit(ActivityChanged("idle"))
         return outcome
+
+    def _tell_of_disk(self, turn: Turn) -> None:
+        """Once, when the conversation is not saved any more, and once when it is again."""
+        problem, self._problem = self._problem, self.session.problem
+        if self._problem and not problem:
+            turn.emit(Notice("warning", f"this conversation is not saved: {self._problem}"))
+        elif problem and not self._problem:
+            turn.emit(Notice("info", "this conversation is saved again, with all that was said meanwhile"))
 
     def _watched(self, progress: Progress) -> Emit:
         """Events go out, and what a person would call progress is kept for `odin.state`."""

@@ -3,23 +3,31 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from odin_lsp.agent.agent import Agent
 from odin_lsp.agent.compaction import Compaction
+from odin_lsp.agent.conversations import Conversations
 from odin_lsp.agent.executor import Executor
+from odin_lsp.agent.history import Conversation, repair
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.modes import mode_tools
+from odin_lsp.agent.naming import Namer
 from odin_lsp.agent.planner import Planner
+from odin_lsp.agent.preview import ContextPreview, preview
 from odin_lsp.agent.prompt import Instructions, Prompt
 from odin_lsp.agent.small import small_model
 from odin_lsp.agent.stream import EventStream
+from odin_lsp.agent.subagents import Subagents
 from odin_lsp.agent.turn import Progress
 from odin_lsp.commands.session import SessionCommands, judged_by
 from odin_lsp.config import Config
-from odin_lsp.events import Emit, EventRecord, Notice
+from odin_lsp.events import Emit, EventRecord, Mode, Notice
+from odin_lsp.messages import user
 from odin_lsp.models import providers, selection
+from odin_lsp.models.base import Model, Request, ToolSpec
 from odin_lsp.models.resilience import KeyPool, ResilientModel
 from odin_lsp.permissions import protected
 from odin_lsp.permissions.gate import Gate
@@ -31,7 +39,7 @@ from odin_lsp.review.saving import Saver
 from odin_lsp.review.undo import UndoLog, take_back
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import sessions_folder
-from odin_lsp.tools.base import ToolContext, all_tools
+from odin_lsp.tools.base import AgentTask, ToolContext, all_tools
 from odin_lsp.values import adapter, to_wire
 from odin_lsp.web.pages import Pages
 from odin_lsp.workspace.buffers import Buffers
@@ -68,9 +76,17 @@ class Core:
         self._hooks = hooks or Hooks()
         self._keys = KeyPool()
         self._models: dict[str, ResilientModel] = {}
-        self._agents: dict[str, Agent] = {}
         self._views: dict[str, _View] = {}
-        self._current: str | None = None
+        self._helpers: dict[str, Subagents] = {}
+        """The latest of each session."""
+        self.conversations = Conversations(
+            lambda: self._sessions,
+            lambda session: Agent(session, self.stream, self._planner),
+            self.stream,
+            lambda level, message: editor.notify(level, message),
+        )
+        self._namer = Namer(self._naming_model, self.conversations.session, self.stream.emitter)
+        self.stream.subscribe(self._namer.follow)
 
     @property
     def selected(self) -> tuple[str, str]:
@@ -79,19 +95,17 @@ class Core:
 
     def agent(self, session_id: str | None = None) -> Agent:
         """The agent of that session, or of the current one."""
-        wanted = session_id or self._current
-        if wanted is None:
-            return self._adopt(Session(self._sessions))
-        if wanted not in self._agents:
-            return self._adopt(Session.load(self._sessions, wanted))
-        self._current = wanted
-        return self._agents[wanted]
+        return self.conversations.agent(session_id)
 
-    def cancel(self, turn_id: str | None) -> bool:
-        """End the turn, wherever it runs; without an id, that of the current session."""
+    def cancel(self, turn_id: str | None, agent_id: str | None = None) -> bool:
+        """End the turn, wherever it runs; without an id, that of the current session. With `agent_id`: one helper."""
+        if agent_id is not None:
+            return any(
+                it.cancel(agent_id) for it in self._helpers.values() if turn_id in (None, it.parent.message.turn_id)
+            )
         if turn_id is None:
-            return self._current is not None and self.agent().cancel()
-        return any(agent.cancel(turn_id) for agent in self._agents.values())
+            return self.conversations.current is not None and self.conversations.current.cancel()
+        return any(agent.cancel(turn_id) for agent in self.conversations)
 
     def choose_models(self, model: str | None, small_model: str | None) -> None:
         for ref in filter(None, (model, small_model)):
@@ -115,12 +129,14 @@ class Core:
         return await take_back(self._undo_log, turn_id, self.desk.applier)
 
     def abort(self) -> None:
-        for agent in self._agents.values():
+        for agent in self.conversations:
             agent.abort()
 
     async def close(self) -> None:
-        for agent in self._agents.values():
+        for agent in self.conversations:
             await agent.close()
+        await self._namer.close()
+        self.conversations.close()
         for view in self._views.values():
             await view.commands.close()
         for model in self._models.values():
@@ -136,7 +152,16 @@ class Core:
             "queue": [to_wire(message) for message in agent.queue()],
             "executing": running is not None,
             "updates": list(running.progress.updates) if running else [],
-            "subagents": [],
+            "subagents": [
+                {
+                    "agentId": it.id,
+                    "description": it.task.description,
+                    "mode": it.task.mode,
+                    "usage": to_wire(it.progress.usage),
+                }
+                for helpers in self._helpers.values()
+                for it in helpers.helpers.values()
+            ],
             "context": list(running.progress.message.context) if running else [],
             "instructions": self._view(session).instructions.text,
             "config": self.config.model_dump(by_alias=True, mode="json"),
@@ -157,36 +182,82 @@ class Core:
     def _sessions(self) -> Path:
         return sessions_folder(self.files.roots[0] if self.files.roots else Path("/"))
 
-    def _adopt(self, session: Session) -> Agent:
-        self._agents[session.id] = Agent(session, self.stream, self._planner)
-        self._current = session.id
-        return self._agents[session.id]
+    def context(self, session_id: str | None, mode: Mode, text: str) -> ContextPreview:
+        """What would be sent if the user said `text` now."""
+        session = self.agent(session_id).session
+        view = self._view(session)
+        prompt = Prompt(mode, self.files.roots, view.instructions, view.shown)
+        request = Request(
+            prompt.system,
+            tuple(repair([*session.messages, user(text, prompt.opening(session))])),
+            tuple(
+                ToolSpec(it.name, it.description, it.schema)
+                for it in mode_tools(mode, restricted=self.restricted).values()
+            ),
+        )
+        return preview(request, self.selected[0], session_id=session.id, mode=mode, spent=session.usage)
+
+    def _naming_model(self) -> Model | None:
+        """`None` where nobody wants titles, where nobody could think of one, and for a script that is not about them."""
+        selected, small = self.selected
+        if not self.config.titles or small.startswith("offline/") or (small == selected and "scripted/" in small):
+            return None
+        return self._model(small)
 
     def _view(self, session: Session) -> "_View":
         if session.id not in self._views:
-            gate = Gate(self._editor, lambda: self.config, lambda: next(iter(self.files.roots), None))
-            self._views[session.id] = _View(
-                Instructions.load(self.files.roots),
-                Shown(),
-                gate,
-                OutsideGate(self._editor),
-                SessionCommands(lambda: self.config, judged_by(gate.rules)),
-            )
+            self._views[session.id] = self._new_view(Instructions.load(self.files.roots))
         return self._views[session.id]
 
+    def _new_view(self, instructions: Instructions) -> "_View":
+        gate = Gate(self._editor, lambda: self.config, lambda: next(iter(self.files.roots), None))
+        commands = SessionCommands(lambda: self.config, judged_by(gate.rules))
+        return _View(instructions, Shown(), gate, OutsideGate(self._editor), commands)
+
     async def _planner(self, session: Session, progress: Progress, emit: Emit) -> Planner:
-        mode = progress.message.mode
         view = self._view(session)
         if session.turns and Instructions.load(self.files.roots) != view.instructions:
             emit(Notice("info", "the project's instructions have changed; a new session will use them"))
+        helpers = Subagents(
+            progress,
+            emit,
+            lambda agent_id: self.stream.emitter(progress.message.turn_id, session.id, agent_id),
+            partial(self._helper, view.instructions),
+            self.config.subagents,
+        )
+        self._helpers[session.id] = helpers
+        return self._make_planner(session, progress, emit, view, self.selected[0], helpers=helpers)
+
+    def _helper(
+        self, instructions: Instructions, task: AgentTask, conversation: Conversation, progress: Progress, emit: Emit
+    ) -> Planner:
+        """A planner for a helper: what its turn was allowed by the user is not allowed to it."""
+        model, small = self.selected
+        by_mode = model if task.mode == "edit_mode" else small
+        ref = task.model or self.config.subagent_model or by_mode
+        view = self._new_view(instructions)
+        return self._make_planner(conversation, progress, emit, view, ref, write_scope=task.write_scope)
+
+    def _make_planner(
+        self,
+        conversation: Conversation,
+        progress: Progress,
+        emit: Emit,
+        view: "_View",
+        model: str,
+        *,
+        helpers: Subagents | None = None,
+        write_scope: tuple[Path, ...] = (),
+    ) -> Planner:
+        mode = progress.message.mode
         context = ToolContext(
             files=self.files,
             search=self.search,
             editor=self._editor,
             mode=mode,
-            session_id=session.id,
+            session_id=progress.session_id,
             emit=emit,
-            todos=session.todos,
+            todos=conversation.todos,
             pages=self.pages,
             small=small_model(self._model(self.selected[1]), progress, emit),
             shown=view.shown,
@@ -197,14 +268,17 @@ class Core:
             saver=Saver(
                 self.files, self._editor, self.desk.applier, progress.review, view.shown, self.config.review.save
             ),
+            delegate=helpers.run if helpers else None,
+            write_scope=write_scope,
         )
+        tools = mode_tools(mode, subagent=helpers is None, restricted=self.restricted)
         return Planner(
-            model=self._model(self.selected[0]),
+            model=self._model(model),
             prompt=Prompt(mode, self.files.roots, view.instructions, view.shown),
-            session=session,
-            executor=Executor(mode_tools(mode, restricted=self.restricted), self._hooks, context),
+            session=conversation,
+            executor=Executor(tools, self._hooks, context),
             editor=self._editor,
-            compaction=Compaction(context.small, lambda: _notes(session, progress)),
+            compaction=Compaction(context.small, lambda: _notes(conversation, progress)),
             limits=self.config.limits,
             emit=emit,
             progress=progress,
@@ -223,7 +297,7 @@ class Core:
         return self._models[ref]
 
 
-def _notes(session: Session, progress: Progress) -> str:
+def _notes(session: Conversation, progress: Progress) -> str:
     """What a summary must not lose."""
     todos = [f"- [{todo.status}] {todo.content} (id {todo.id})" for todo in session.todos]
     touched = [f"- {path}" for path in progress.review.touched]

@@ -19,7 +19,7 @@ from odin_lsp.permissions.rules import Effect
 from odin_lsp.tools.base import Tool, ToolContext, ToolOutput
 from odin_lsp.tools.editing import report_receipts
 
-SIDE_BY_SIDE = frozenset({Effect.NONE, Effect.READ_ONLY, Effect.NETWORK})
+SIDE_BY_SIDE = frozenset({Effect.NONE, Effect.READ_ONLY, Effect.NETWORK, Effect.DELEGATE})
 ONE_REVIEW = frozenset({Effect.NONE, Effect.MUTATING})
 """Neighbours of these kinds are carried out in order, and their edits reviewed as one set."""
 AT_ONCE = 4
@@ -115,6 +115,10 @@ class Executor:
             if str(path) not in named:
                 self.context.shown.forget(path)
 
+    async def close(self) -> None:
+        """End what goes on in the background."""
+        await self.context.commands.close()
+
     def drop_draft(self) -> None:
         """The turn has ended: what nobody has reviewed is not made."""
         self.context.draft.drop()
@@ -191,7 +195,7 @@ class Executor:
 
     async def _use(self, tool: Tool[Any], arguments: Mapping[str, Any], call_id: str) -> ToolOutput:
         context = replace(self.context, call_id=call_id)
-        if tool.effect is Effect.MUTATING:  # it waits for a person, together with its neighbours
+        if tool.effect in (Effect.MUTATING, Effect.DELEGATE):  # it waits for others, together with its neighbours
             return await tool.run(tool.parse(arguments), context)
         async with self._slots:
             return await tool.run(tool.parse(arguments), context)

@@ -2,13 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
-from odin_lsp.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from odin_lsp.events import Todo
+from odin_lsp.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult, user
 
 CHARS_PER_TOKEN = 3.5
 IMAGE_TOKENS = 1600
 SHORT_RESULT = 400
+LOST_BEGINNING = "(The beginning of this conversation is lost.)"
 UNKNOWN_OUTCOME = "The outcome of this call is unknown: the turn was interrupted before it was recorded."
+
+
+class Conversation(Protocol):
+    """What a planner needs of one."""
+
+    messages: list[Message]
+    todos: list[Todo]
+
+    def append(self, message: Message) -> None: ...
+
+    def replace(self, messages: list[Message]) -> None:
+        """A shorter history."""
+        ...
 
 
 def estimate(messages: Sequence[Message]) -> int:
@@ -22,7 +38,7 @@ def is_prompt(message: Message) -> bool:
 
 
 def repair(messages: Sequence[Message]) -> list[Message]:
-    """The same history with exactly one result for each call, right after it, and nothing empty."""
+    """The same history with exactly one result for each call, right after it, and nothing empty; the user begins."""
     repaired: list[Message] = []
     seen: set[str] = set()
     waiting: dict[str, ToolCall] = {}
@@ -38,6 +54,8 @@ def repair(messages: Sequence[Message]) -> list[Message]:
             repaired.append(message if parts == message.parts else replace(message, parts=parts))
     if waiting:
         repaired.append(Message("user", tuple(_unknown(call) for call in waiting.values())))
+    if repaired and repaired[0].role != "user":
+        repaired.insert(0, user(LOST_BEGINNING))
     return repaired
 
 

@@ -9,7 +9,7 @@ from typing import cast
 
 from odin_lsp.agent.compaction import COMPACT_AT, Compaction
 from odin_lsp.agent.executor import Executor
-from odin_lsp.agent.history import CHARS_PER_TOKEN, estimate, repair
+from odin_lsp.agent.history import CHARS_PER_TOKEN, Conversation, estimate, repair
 from odin_lsp.agent.loop_guard import ASK_EVERY, WARN_AT, WARNING, LoopGuard
 from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.stream import Pacer
@@ -41,7 +41,6 @@ from odin_lsp.models.base import (
 )
 from odin_lsp.models.catalog import find
 from odin_lsp.ports import Editor, Option, Question
-from odin_lsp.sessions.session import Session
 
 MAX_MALFORMED = 3
 MAX_LENGTH_RECOVERIES = 2
@@ -60,7 +59,7 @@ class Ending:
 class Planner:
     model: Model
     prompt: Prompt
-    session: Session
+    session: Conversation
     executor: Executor
     editor: Editor
     compaction: Compaction

@@ -20,16 +20,18 @@ class Effect(StrEnum):
     READ_ONLY = "read_only"
     MUTATING = "mutating"
     NETWORK = "network"
+    DELEGATE = "delegate"
+    """Whatever a helper with no more rights does."""
     BLOCKING = "blocking"
     """It waits for a person."""
 
 
 CAPABILITIES: dict[Mode, frozenset[Effect]] = {
-    "ask_mode": frozenset({Effect.NONE, Effect.READ_ONLY, Effect.NETWORK, Effect.BLOCKING}),
-    "plan_mode": frozenset({Effect.NONE, Effect.READ_ONLY, Effect.NETWORK, Effect.BLOCKING}),
+    "ask_mode": frozenset(Effect) - {Effect.MUTATING},
+    "plan_mode": frozenset(Effect) - {Effect.MUTATING},
     "edit_mode": frozenset(Effect),
 }
-NEEDS_NO_QUESTION = frozenset({Effect.NONE, Effect.READ_ONLY, Effect.BLOCKING, Effect.MUTATING})
+NEEDS_NO_QUESTION = frozenset(Effect) - {Effect.NETWORK}
 """Edits are not asked about here, because every one of them is reviewed."""
 COMMANDS = "ExecuteCommand"
 ALIASES = {"Bash": COMMANDS, "FileRead": "Read", "FileWrite": "WriteFile", "FileEdit": "EditTool"}

@@ -43,6 +43,8 @@ class CancelParams(Value):
 
     turn_id: str | None = None
     """Without it: the running turn."""
+    agent_id: str | None = None
+    """With it: only this helper of the turn."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from odin_lsp.errors import ToolError
+from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.ports import Receipt
 from odin_lsp.review.drafts import FileReceipts
 from odin_lsp.review.hunks import hunks_between, unified
@@ -52,6 +52,7 @@ async def change_text(
 
 
 async def carry_out(file: FileProposal, context: ToolContext, notes: Sequence[str] = ()) -> ToolOutput:
+    _check_scope(file, context)
     before, proposed = file.base, file.proposed
     decided = await context.draft.propose(file, context.call_id)
     if decided is None:
@@ -62,8 +63,16 @@ async def carry_out(file: FileProposal, context: ToolContext, notes: Sequence[st
         raise ToolError("\n".join(filter(None, told)))
     now = _now(file, context)
     output = _report(file, before, now if now is not None else before, told, context)
+    if now is not None and file.operation == "edit":
+        _note_snippet(file.path, before, now, context)
     partly = any(it.state not in ("accepted", "modified") for it in receipts)
     return replace(output, description=f"{output.description} (in part)") if partly else output
+
+
+def _check_scope(file: FileProposal, context: ToolContext) -> None:
+    for path in filter(None, (file.path, file.new_path)):
+        if context.write_scope and not any(path.is_relative_to(place) for place in context.write_scope):
+            raise PermissionDenied(f"{path} is outside of what you were asked to edit")
 
 
 def report_receipts(decided: Sequence[FileReceipts], context: ToolContext) -> str:
@@ -118,12 +127,21 @@ def _receipt_line(receipt: Receipt) -> str:
 
 def _snippet(path: Path, old: str, new: str) -> str:
     """What is on the screen now, around what changed."""
+    body = "\n".join(f"{number:6}\t{line}" for number, line in _changed_lines(old, new))
+    return f"{path} now:\n{body}" if body else ""
+
+
+def _note_snippet(path: Path, old: str, new: str, context: ToolContext) -> None:
+    """What is in the snippet the model has seen."""
+    for number, line in _changed_lines(old, new):
+        context.shown.note(path, number, [line])
+
+
+def _changed_lines(old: str, new: str) -> list[tuple[int, str]]:
     lines = split_lines(new)
     shown: set[int] = set()
     for hunk in hunks_between(new, old):
         first = len(whole_lines(new[: hunk.start] + "."))
         last = first + max(1, len(whole_lines(hunk.old))) - 1
         shown.update(range(max(1, first - MARGIN), min(len(lines), last + MARGIN) + 1))
-    numbers = sorted(shown)[:MAX_SNIPPET_LINES]
-    body = "\n".join(f"{number:6}\t{lines[number - 1]}" for number in numbers)
-    return f"{path} now:\n{body}" if body else ""
+    return [(number, lines[number - 1]) for number in sorted(shown)[:MAX_SNIPPET_LINES]]

@@ -78,6 +78,8 @@ class Wire:
 
     def __init__(self) -> None:
         self.answers: deque[Answer | bytes] = deque()
+        self.reply_to: Callable[[Any], Answer | None] = lambda request: None
+        """An answer that fits the request, instead of the next one in turn."""
         self.sent: list[Sent] = []
         self.hung_up = asyncio.Event()
         self.port = 0
@@ -108,7 +110,7 @@ class Wire:
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
         self.sent.append(Sent(first.split()[1], headers, json.loads(body) if body else None))
-        answer = self.answers.popleft()
+        answer = self.reply_to(self.request) or self.answers.popleft()
         if isinstance(answer, bytes):
             writer.write(answer)
             return False

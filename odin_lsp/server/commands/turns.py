@@ -68,7 +68,7 @@ async def prompt(server: "OdinServer", params: wire.PromptParams, token: Token) 
 
 @command("odin.cancel", wire.CancelParams)
 async def cancel(server: "OdinServer", params: wire.CancelParams, _: Token) -> dict[str, Any]:
-    return to_wire(wire.Cancelled(server.core.cancel(params.turn_id)))
+    return to_wire(wire.Cancelled(server.core.cancel(params.turn_id, params.agent_id)))
 
 
 @command("odin.queue", wire.QueueParams)

@@ -1,0 +1,75 @@
+"""What would be sent to the model now, and what it would cost."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from odin_lsp.agent.history import CHARS_PER_TOKEN, estimate
+from odin_lsp.events import Usage
+from odin_lsp.models import catalog
+from odin_lsp.models.base import Request
+from odin_lsp.modes import Mode
+from odin_lsp.values import Value, to_wire
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPart(Value):
+    kind: Literal["system", "tool", "message"]
+    name: str
+    """Of a tool its name, of a message its role."""
+    tokens: int
+    """An estimate."""
+    content: str
+    """Word for word; of a tool and a message as JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextPreview(Value):
+    session_id: str
+    mode: Mode
+    model: str
+    tokens: int
+    """An estimate of the whole request."""
+    context_limit: int
+    """Tokens that fit into the model's window."""
+    cost_usd: float
+    """Of the request, without the answer, if no part of it is in the provider's cache."""
+    cached_cost_usd: float
+    """The same if all but the last message is."""
+    spent: Usage
+    """By the session so far."""
+    parts: tuple[ContextPart, ...]
+    """In the order in which they are sent."""
+
+
+def preview(request: Request, ref: str, *, session_id: str, mode: Mode, spent: Usage) -> ContextPreview:
+    parts = tuple(_parts(request))
+    tokens = sum(part.tokens for part in parts)
+    fresh = parts[-1].tokens if parts else 0
+    return ContextPreview(
+        session_id=session_id,
+        mode=mode,
+        model=ref,
+        tokens=tokens,
+        context_limit=catalog.find(ref).context,
+        cost_usd=catalog.cost(ref, Usage(input_tokens=tokens)),
+        cached_cost_usd=catalog.cost(ref, Usage(input_tokens=fresh, cache_read_tokens=tokens - fresh)),
+        spent=spent,
+        parts=parts,
+    )
+
+
+def _parts(request: Request) -> Iterator[ContextPart]:
+    for tool in request.tools:
+        content = json.dumps({"description": tool.description, "schema": tool.schema}, ensure_ascii=False)
+        yield ContextPart("tool", tool.name, _tokens(content), content)
+    for text in request.system:
+        yield ContextPart("system", "system", _tokens(text), text)
+    for message in request.messages:
+        content = json.dumps(to_wire(replace(message, origin=None))["parts"], ensure_ascii=False)
+        yield ContextPart("message", message.role, estimate([message]), content)
+
+
+def _tokens(text: str) -> int:
+    return round(len(text) / CHARS_PER_TOKEN)

@@ -1,0 +1,143 @@
+"""Helpers of a turn: each a planner with a conversation of its own, on the turn's account, with no more than its
+rights."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from odin_lsp.agent.planner import Ending, Planner
+from odin_lsp.agent.turn import Progress
+from odin_lsp.config import SubagentSettings
+from odin_lsp.errors import OdinError, ToolError
+from odin_lsp.events import Emit, SubagentFinished, SubagentStarted, Todo, UsageChanged
+from odin_lsp.messages import Message, Text
+from odin_lsp.review.desk import TurnReview
+from odin_lsp.tools.base import AgentTask, Completion, CompletionStatus
+
+COMMAND_TOOL = "ExecuteCommand"
+
+
+@dataclass(slots=True)
+class Conversation:
+    """A history that ends with its helper."""
+
+    messages: list[Message] = field(default_factory=list[Message])
+    todos: list[Todo] = field(default_factory=list[Todo])
+
+    def append(self, message: Message) -> None:
+        self.messages.append(message)
+
+    def replace(self, messages: list[Message]) -> None:
+        self.messages = messages
+
+
+class MakePlanner(Protocol):
+    def __call__(self, task: AgentTask, conversation: Conversation, progress: Progress, emit: Emit) -> Planner: ...
+
+
+@dataclass(slots=True)
+class Helper:
+    id: str
+    task: AgentTask
+    progress: Progress
+    running: "asyncio.Task[Ending] | None" = None
+
+
+@dataclass(slots=True)
+class Subagents:
+    """One turn's."""
+
+    parent: Progress
+    emit: Emit
+    emitter: Callable[[str], Emit]
+    """The way of a helper's events, by its id."""
+    make_planner: MakePlanner
+    settings: SubagentSettings
+    helpers: dict[str, Helper] = field(default_factory=dict[str, Helper])
+    """Those at work."""
+    _started: Counter[str] = field(default_factory=Counter[str])
+    _slots: asyncio.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._slots = asyncio.Semaphore(self.settings.at_once)
+
+    async def run(self, task: AgentTask) -> Completion:
+        """Have it done. Cancelling this ends the helper."""
+        if self._started.total() >= self.settings.per_turn:
+            raise ToolError(f"{self.settings.per_turn} helpers in one turn are enough; do the rest yourself")
+        kind = task.agent or task.mode.removesuffix("_mode")
+        self._started[kind] += 1
+        helper = self._helper(f"{kind}-{self._started[kind]}", task)
+        self.helpers[helper.id] = helper
+        status: CompletionStatus = "cancelled"
+        completion = Completion(helper.id, "cancelled", "")
+        try:
+            async with self._slots:
+                self.emit(SubagentStarted(helper.id, task.description, task.mode))
+                completion = await self._completed(helper)
+                status = completion.status
+            return completion
+        finally:
+            del self.helpers[helper.id]
+            self._settle_accounts(helper)
+            self.emit(SubagentFinished(helper.id, status, completion.summary.partition("\n")[0][:200]))
+
+    def cancel(self, agent_id: str) -> bool:
+        """End one helper; the turn goes on and hears of it."""
+        helper = self.helpers.get(agent_id)
+        return helper is not None and helper.running is not None and helper.running.cancel()
+
+    def _helper(self, agent_id: str, task: AgentTask) -> Helper:
+        message = replace(self.parent.message, text=task.prompt, mode=task.mode, context=(), images=())
+        progress = Progress(message, self.parent.session_id)
+        progress.review = TurnReview(
+            self.parent.message.turn_id, self.emitter(agent_id), self.parent.review.accept_rest
+        )
+        return Helper(agent_id, task, progress)
+
+    async def _completed(self, helper: Helper) -> Completion:
+        conversation = Conversation()
+        planner = self.make_planner(helper.task, conversation, helper.progress, self.emitter(helper.id))
+        opening = (Text(helper.task.prompt), Text(planner.prompt.opening(conversation)))
+        conversation.append(Message("user", opening))
+        helper.running = asyncio.create_task(planner.run(), name=f"helper {helper.id}")
+        try:
+            ending = await helper.running
+        except asyncio.CancelledError:
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                helper.running.cancel()
+                await asyncio.gather(helper.running, return_exceptions=True)
+                raise
+            return _completion(helper, "cancelled", ("the user ended it",))
+        except OdinError as error:
+            return _completion(helper, "failed", (str(error),))
+        finally:
+            await planner.executor.close()
+        limits = () if ending.reason == "end_turn" else (ending.detail or ending.reason,)
+        return _completion(helper, "completed" if ending.reason == "end_turn" else "stopped", limits)
+
+    def _settle_accounts(self, helper: Helper) -> None:
+        """What it cost and did is the turn's."""
+        usage = replace(helper.progress.usage, context_tokens=0, context_limit=0)
+        self.parent.usage = self.parent.usage.plus(usage)
+        self.parent.review.receipts += helper.progress.review.receipts
+        for path, was_clean in helper.progress.review.touched.items():
+            self.parent.review.touched.setdefault(path, was_clean)
+        self.emit(UsageChanged(self.parent.usage))
+
+
+def _completion(helper: Helper, status: CompletionStatus, limitations: Sequence[str]) -> Completion:
+    """From what it did, not from what it says it did."""
+    progress = helper.progress
+    refused = [it for it in progress.review.receipts if it.state not in ("accepted", "modified")]
+    return Completion(
+        helper.id,
+        status,
+        progress.answer,
+        files_changed=tuple(str(path) for path in progress.review.touched),
+        verification_run=tuple(it.description for it in progress.records if it.name == COMMAND_TOOL),
+        remaining_limitations=tuple(limitations),
+        known_risks=tuple(f"an edit of {it.uri} was {it.state}: {it.reason or 'no reason given'}" for it in refused),
+    )

@@ -1,0 +1,72 @@
+"""Give a part of the work to a helper with a conversation of its own."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from odin_lsp.errors import ToolError
+from odin_lsp.modes import MODES
+from odin_lsp.permissions.rules import CAPABILITIES, Effect
+from odin_lsp.tools.base import AgentTask, Completion, Params, Tool, ToolContext, ToolOutput
+
+HEADINGS = {
+    "files_changed": "Files changed",
+    "verification_run": "Commands run",
+    "remaining_limitations": "Not done",
+    "known_risks": "Risks",
+    "follow_up_recommended": "To do next",
+    "artifacts": "Further output",
+}
+
+
+class AgentParams(Params):
+    description: Annotated[str, Field(min_length=1, max_length=200)]
+    """The task in three to five words, for the user."""
+    prompt: Annotated[str, Field(min_length=1)]
+    """The whole task: the helper knows nothing of this conversation. Say what to answer with."""
+    mode: Literal["ask", "plan", "edit"] = "ask"
+    """What it may do; never more than you."""
+    agent: str | None = None
+    """A named agent of this project."""
+    model: str | None = None
+    """`provider/model`; left out, the small model reads and the user's model edits."""
+    write_scope: tuple[str, ...] = ()
+    """Absolute paths of the files and folders that it may edit. Left out: all."""
+
+
+class AgentTool(Tool[AgentParams]):
+    """Start a helper that works on its own and reports once: for searches over many files, or independent parts of a
+    larger task. Several calls in one step run at the same time. It cannot ask you back and starts no helpers itself."""
+
+    name = "AgentTool"
+    effect = Effect.DELEGATE
+    params = AgentParams
+    main_only = True
+
+    def describe(self, params: AgentParams) -> str:
+        return params.description
+
+    async def execute(self, params: AgentParams, context: ToolContext) -> ToolOutput:
+        mode = MODES[params.mode]
+        if not CAPABILITIES[mode] <= CAPABILITIES[context.mode]:
+            raise ToolError(f"a helper cannot be in {params.mode} mode here: it may never do more than you")
+        if context.delegate is None:
+            raise ToolError("helpers start no helpers")
+        scope = tuple([await context.reach(name) for name in params.write_scope])
+        task = AgentTask(params.description, params.prompt, mode, params.agent, params.model, scope)
+        completion = await context.delegate(task)
+        text = _report(completion)
+        if completion.status != "completed":
+            raise ToolError(text)
+        return ToolOutput(
+            data=text, description=f"{params.description}: done", files=completion.files_changed, added=0, removed=0
+        )
+
+
+def _report(completion: Completion) -> str:
+    parts = [f"The helper {completion.agent_id} has {completion.status}.", completion.summary.strip()]
+    for name, heading in HEADINGS.items():
+        items: tuple[str, ...] = getattr(completion, name)
+        if items:
+            parts.append("\n".join([f"{heading}:", *(f"- {item}" for item in items)]))
+    return "\n\n".join(filter(None, parts))
