@@ -247,7 +247,17 @@ def test_exec_15_ten_thousand_rules_are_looked_up_not_tried(world):
 def test_a_recursive_search_spares_secrets(worlds):
     world = worlds["harmless"]
     with world.running() as runner:
-        for command in ("grep -rn canary .", "rg -uu canary", "rg -uu -g .env canary", "rg --hidden canary ."):
+        for command in (
+            *("grep -rn canary .", "rg -uu canary", "rg -uu -g .env canary", "rg --hidden canary ."),
+            *(
+                "git log -p",
+                "git -C src log -p",
+                "cd src && git log -p -- ..",
+                "git -C src diff",
+                "cd src && git show HEAD~1",
+            ),
+            *("git grep canary", "git -C src grep canary HEAD", "cd src && git grep canary -- .."),
+        ):
             assert "canary" not in runner.check(command, world.judge(command, "ask_mode")).output
 
 

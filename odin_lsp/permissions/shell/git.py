@@ -35,8 +35,8 @@ HARDENED = (
 )
 DIFF = ("--no-ext-diff", "--no-textconv")
 SPARED = (
-    *(f":(exclude,icase,glob)**/{name}" for name in SECRET_NAMES),
-    *(f":(exclude,icase,glob)**/{name}/**" for name in SECRET_FOLDERS),
+    *(f":(top,exclude,icase,glob)**/{name}" for name in SECRET_NAMES),
+    *(f":(top,exclude,icase,glob)**/{name}/**" for name in SECRET_FOLDERS),
 )
 """For the commands that print files: all but the secrets among them."""
 SHARP_OPTIONS = (
