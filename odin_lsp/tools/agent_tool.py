@@ -20,7 +20,7 @@ HEADINGS = {
 
 
 class AgentParams(Params):
-    description: Annotated[str, Field(min_length=1, max_length=200)]
+    description: Annotated[str, Field(min_length=1)]
     """The task in three to five words, for the user."""
     prompt: Annotated[str, Field(min_length=1)]
     """The whole task: the helper knows nothing of this conversation. Say what to answer with."""
