@@ -34,6 +34,10 @@ class Draft:
     _proposal: Proposal | None = None
     _believed: dict[Path, str] = field(default_factory=dict[Path, str])
     """The texts as the model knows them."""
+    _seen: dict[Path, tuple[tuple[list[str], dict[int, str]]]] = field(
+        default_factory=dict[Path, tuple[tuple[list[str], dict[int, str]]]]
+    )
+    """The lines of files before the first edit, and those that the model was shown."""
     _waiting: dict[str, "asyncio.Future[list[FileReceipts]]"] = field(
         default_factory=dict[str, "asyncio.Future[list[FileReceipts]]"]
     )
@@ -83,6 +87,7 @@ class Draft:
         """Have everything decided that was gathered so far."""
         proposal, self._proposal = self._proposal, None
         believed, self._believed = self._believed, {}
+        seen, self._seen = self._seen, {}
         waiting, self._waiting = self._waiting, {}
         if proposal is None:
             return []
@@ -95,9 +100,10 @@ class Draft:
                 future.cancel()
             raise
         for path, text in believed.items():
-            now = self.desk.applier.text(path)
-            if now is not None:
-                self.shown.follow(path, split_lines(text), split_lines(now))
+            now, shown = self.desk.applier.text(path), self.shown.of(path)
+            if now is not None and shown is not None:
+                views = (split_lines(text), shown.lines), *seen.get(path, ())
+                self.shown.keep(path, split_lines(now), views)
         for call_id, future in waiting.items():
             future.set_result(_told(proposal, call_id))
         return _told(proposal)
@@ -125,6 +131,8 @@ class Draft:
             known.extend(new, file.hunks[0].wishes[0])
         self._proposal.reason = "; ".join(dict.fromkeys(it.purpose for it in self._proposal.hunks))
         if file.operation == "edit":
+            if (shown := self.shown.of(file.path)) is not None:
+                self._seen.setdefault(file.path, ((split_lines(old), shown.lines),))
             self.shown.follow(file.path, split_lines(old), split_lines(new))
         self._believed[file.path] = new
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher, unified_diff
+from difflib import unified_diff
 from itertools import pairwise
 
-from odin_lsp.workspace.text import whole_lines
+from odin_lsp.workspace.text import changed_lines, same_at_start, whole_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +40,13 @@ class Diff:
 def hunks_between(old: str, new: str) -> list[Hunk]:
     """In the order of the text, apart from each other. Whole lines, but where lines were changed only what differs."""
     before, after = whole_lines(old), whole_lines(new)
-    head = _common(before, after)
-    tail = _common(before[head:][::-1], after[head:][::-1])
-    middle = SequenceMatcher(None, before[head : len(before) - tail], after[head : len(after) - tail], autojunk=False)
     starts = _starts(before)
     return [
         _refined(
-            Hunk(
-                starts[head + first],
-                "".join(before[head + first : head + last]),
-                "".join(after[head + new_first : head + new_last]),
-            ),
+            Hunk(starts[first], "".join(before[first:last]), "".join(after[new_first:new_last])),
             same_lines=last - first == new_last - new_first,
         )
-        for kind, first, last, new_first, new_last in middle.get_opcodes()
-        if kind != "equal"
+        for first, last, new_first, new_last in changed_lines(before, after)
     ]
 
 
@@ -120,8 +112,8 @@ def typed_between(old: str, new: str, at: int = 0, length: int | None = None) ->
     old_end = end + len(old) - len(new)
     if old_end < at or old[:at] != new[:at] or old[old_end:] != new[end:]:
         return typed_between(old, new)
-    head = at + _common(old[at:old_end], new[at:end])
-    tail = _common(old[head:old_end][::-1], new[head:end][::-1])
+    head = at + same_at_start(old[at:old_end], new[at:end])
+    tail = same_at_start(old[head:old_end][::-1], new[head:end][::-1])
     return Typed(head, old_end - tail - head, new[head : end - tail])
 
 
@@ -170,24 +162,14 @@ def _refined(hunk: Hunk, *, same_lines: bool) -> Hunk:
     """Without what both sides begin and end with, if it replaces lines by as many others."""
     if not same_lines:
         return hunk
-    head = _common(hunk.old, hunk.new)
+    head = same_at_start(hunk.old, hunk.new)
     head -= hunk.old[:head].endswith("\r")
-    tail = _common(hunk.old[head:][::-1], hunk.new[head:][::-1])
+    tail = same_at_start(hunk.old[head:][::-1], hunk.new[head:][::-1])
     old, new = hunk.old[head : len(hunk.old) - tail], hunk.new[head : len(hunk.new) - tail]
     if old.endswith("\r") or new.endswith("\r"):
         tail = 0  # a carriage return and its line feed stay together
         old, new = hunk.old[head:], hunk.new[head:]
     return Hunk(hunk.start + head, old, new)
-
-
-def _common(one: Sequence[str], two: Sequence[str]) -> int:
-    """How many elements both begin with."""
-    length = 0
-    for left, right in zip(one, two, strict=False):
-        if left != right:
-            break
-        length += 1
-    return length
 
 
 def _starts(lines: Sequence[str]) -> list[int]:

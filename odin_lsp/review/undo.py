@@ -20,9 +20,9 @@ MAX_BYTES = 20 * 1024 * 1024
 class Before(Value):
     path: str
     operation: FileOperation
-    before: str | None
+    before: str | None = None
     """The text before the turn; `None` if there was none."""
-    after: str | None
+    after: str | None = None
     """The text that the turn left: where it is another one now, somebody has edited since. `None` if there is none, or
     if somebody has edited before the turn was done."""
     new_path: str | None = None

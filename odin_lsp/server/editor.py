@@ -84,10 +84,12 @@ class LspEditor:
         """Cancelling the request has taken it off the screen."""
 
     async def apply(self, change: FileChange) -> str | None:
-        if not self.abilities.apply_edit:
-            return "the editor cannot apply edits"
+        edit = workspace_edit(change, self.abilities)
+        if edit is None:
+            done = {"edit": "apply edits", "create": "create files", "rename": "rename files", "delete": "delete files"}
+            return f"the editor cannot {done[change.operation]}"
+        params = types.ApplyWorkspaceEditParams(edit, label="Odin")
         try:
-            params = types.ApplyWorkspaceEditParams(workspace_edit(change, self.abilities), label="Odin")
             result = await self._protocol.ask_client(types.WORKSPACE_APPLY_EDIT, params, self._timeouts().client)
         except ClientError as error:
             return str(error)

@@ -6,9 +6,14 @@ from odin_lsp.ports import FileChange, Range, ReviewFile
 from odin_lsp.server.client import Abilities
 
 
-def workspace_edit(change: FileChange, abilities: Abilities) -> types.WorkspaceEdit:
-    """One file each: not every client checks the versions of more. Versioned wherever the client knows versions."""
+def workspace_edit(change: FileChange, abilities: Abilities) -> types.WorkspaceEdit | None:
+    """One file each: not every client checks the versions of more. Versioned wherever the client knows versions; `None`
+    if it cannot do that at all."""
     edits = [types.TextEdit(lsp_range(it.range), it.new_text) for it in change.edits]
+    is_edit = change.operation == "edit"
+    can_operate = abilities.document_changes and change.operation in abilities.resource_operations
+    if not abilities.apply_edit or not (is_edit or can_operate):
+        return None
     if not abilities.document_changes:
         return types.WorkspaceEdit(changes={change.uri: edits})
     document = types.OptionalVersionedTextDocumentIdentifier(change.uri, change.version)

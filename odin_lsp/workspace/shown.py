@@ -2,10 +2,11 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from pathlib import Path
+
+from odin_lsp.workspace.text import changed_lines, same_lines
 
 MAX_FILES = 500
 
@@ -52,13 +53,18 @@ class Shown:
         file = self._files.get(path)
         if file is None:
             return
-        lines: dict[int, str] = {}
-        for kind, first, last, new_first, new_last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-            for offset in range(new_last - new_first):
-                number = new_first + offset
-                if kind != "equal" or (first < last and file.lines.get(first + offset + 1) == new[number]):
-                    lines[number + 1] = new[number]
+        lines = {at + 1: new[at] for _, _, first, last in changed_lines(old, new) for at in range(first, last)}
+        lines.update(_still_there(old, file.lines, new))
         file.lines, file.total = lines, len(new) if file.total is not None else None
+
+    def keep(self, path: Path, now: Sequence[str], views: Sequence[tuple[Sequence[str], Mapping[int, str]]]) -> None:
+        """Others have changed the file too: of what was shown, keep what is there now. Each view is all the lines that
+        the file had, or would have had, and those of them that were shown."""
+        file = self._files.get(path)
+        if file is None:
+            return
+        file.lines = {number: line for old, shown in views for number, line in _still_there(old, shown, now)}
+        file.total = len(now) if file.total is not None else None
 
     def covers(self, path: Path, start: int, current: Sequence[str]) -> bool:
         """Whether the lines that now stand at `start` were shown, there and as they are."""
@@ -80,3 +86,11 @@ class Shown:
 
     def forget(self, path: Path) -> None:
         self._files.pop(path, None)
+
+
+def _still_there(old: Sequence[str], shown: Mapping[int, str], new: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Those of the lines shown, where they are now."""
+    for first, now, size in same_lines(old, new):
+        for offset in range(size):
+            if shown.get(first + offset + 1) == new[now + offset]:
+                yield now + offset + 1, new[now + offset]

@@ -4,6 +4,8 @@ import codecs
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import Literal
 
 PositionEncoding = Literal["utf-8", "utf-16", "utf-32"]
@@ -14,6 +16,9 @@ MARKS: dict[Encoding, bytes] = {
     "utf-16-le": codecs.BOM_UTF16_LE,
     "utf-16-be": codecs.BOM_UTF16_BE,
 }
+LineStep = tuple[int, int, int, int]
+"""Lines from the first to before the second number make way for those from the third to before the fourth."""
+MANY_LINES = 400
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
@@ -135,6 +140,47 @@ def whole_lines(text: str) -> list[str]:
 def split_lines(text: str) -> list[str]:
     """The lines without their ends."""
     return [line.rstrip("\r\n") for line in whole_lines(text)]
+
+
+def changed_lines(old: Sequence[str], new: Sequence[str]) -> list[LineStep]:
+    """What makes the one the other, in order. Texts that repeat themselves take long to compare line by line: where
+    as many lines as before stand mostly in their places, those that do not are the changed ones."""
+    head = same_at_start(old, new)
+    tail = same_at_start(old[head:][::-1], new[head:][::-1])
+    before, after = old[head : len(old) - tail], new[head : len(new) - tail]
+    if len(before) == len(after) > MANY_LINES:
+        differing = [at for at, (one, two) in enumerate(zip(before, after, strict=True)) if one != two]
+        if len(differing) <= len(before) // 2 + 1:
+            return [(head + first, head + last, head + first, head + last) for first, last in _runs(differing)]
+    matcher = SequenceMatcher(None, before, after, autojunk=len(before) + len(after) > MANY_LINES)
+    return [(head + a, head + b, head + c, head + d) for kind, a, b, c, d in matcher.get_opcodes() if kind != "equal"]
+
+
+def same_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, int]]:
+    """Where lines of the one are lines of the other: from where in each, and how many."""
+    ends = [(0, 0, 0, 0), *changed_lines(old, new), (len(old), len(old), len(new), len(new))]
+    return [(before[1], before[3], after[0] - before[1]) for before, after in pairwise(ends)]
+
+
+def same_at_start(one: Sequence[str], two: Sequence[str]) -> int:
+    """How many elements both begin with."""
+    length = 0
+    for left, right in zip(one, two, strict=False):
+        if left != right:
+            break
+        length += 1
+    return length
+
+
+def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
+    """Neighbours together: from where, to before where."""
+    runs: list[tuple[int, int]] = []
+    for number in numbers:
+        if runs and runs[-1][1] == number:
+            runs[-1] = runs[-1][0], number + 1
+        else:
+            runs.append((number, number + 1))
+    return runs
 
 
 def line_end(line: str) -> LineEnd | None:

@@ -122,7 +122,7 @@ def desk(editor, settings, undo_folder):
         editor.files,
         editor,
         lambda: (settings["policy"], settings["timeouts"]),
-        lambda paths, old, new: (settings["protection"], bool(settings["protection"])),
+        lambda *_: (settings["protection"], bool(settings["protection"])),
         UndoLog(lambda: undo_folder),
     )
 
