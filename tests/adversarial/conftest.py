@@ -18,7 +18,12 @@ from odin_lsp.tools.base import ToolContext, ToolOutput, all_tools
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
+from tests.e2e.conftest import anthropic, root, start, step, wire
 from tests.support.context import tool_context
+from tests.unit.conftest import call, odin, person
+
+__all__ = ["anthropic", "call", "odin", "person", "root", "start", "step", "wire"]
+"""Fixtures for what needs a real server, or the whole loop."""
 
 CANARY = "canary-7f3a91c4"
 

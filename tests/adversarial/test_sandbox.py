@@ -1,24 +1,16 @@
 """The kernel alone: with the static policy switched off, nothing that a command tries in Ask and Plan changes anything,
 and in Edit with `sandbox` nothing but the workspace."""
 
-import json
-import os
-import socket
-import stat
-import subprocess
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from odin_lsp import config
-from odin_lsp.agent.core import Core
-from odin_lsp.agent.turn import UserMessage
 from odin_lsp.commands.session import SessionCommands
 from odin_lsp.config import CommandSettings, Config
 from odin_lsp.permissions import sandbox
-from odin_lsp.permissions.shell import CommandVerdict
+from tests.adversarial.shell_writes import MODES_AND_TIMES, REACHES, WRITES, Surroundings, unjudged
 
 MECHANISMS = [
     pytest.param(frozenset(works), id="-".join(works))
@@ -26,110 +18,7 @@ MECHANISMS = [
     if sandbox.mechanisms().issuperset(works)
 ]
 READING = [it for it in MECHANISMS if it.id != "landlock-namespaces"]
-PYTHON = "import os, socket, mmap, ctypes;"
 
-WRITES = [
-    "echo x > a.txt",
-    "echo x >> a.txt",
-    ": > a.txt",
-    "echo x >| a.txt",
-    "echo x &> new",
-    "exec 3<>a.txt; echo x >&3",
-    "exec 3<a.txt; echo x > /proc/self/fd/3",
-    "echo x > /proc/self/cwd/a.txt",
-    'echo x > "/proc/self/root$PWD/a.txt"',
-    "cat > new <<< text",
-    "touch new",
-    "touch a.txt",
-    "touch -d 2001-01-01 a.txt",
-    "rm a.txt",
-    "rm -rf .",
-    "unlink a.txt",
-    "mv a.txt b.txt",
-    "cp a.txt b.txt",
-    "cp /etc/passwd a.txt",
-    "ln a.txt hard",
-    "ln -s /etc/passwd soft",
-    "mkdir folder",
-    "rmdir empty",
-    "chmod 777 a.txt",
-    "chmod -R 000 .",
-    "chown 12345:12345 a.txt",
-    "truncate -s 0 a.txt",
-    "dd if=/dev/zero of=a.txt bs=1 count=1 conv=notrunc",
-    "echo x | tee a.txt",
-    "echo x | tee -a a.txt new",
-    "sed -i s/plain/x/ a.txt",
-    "sed -n 'w new' a.txt",
-    "awk '{print > \"new\"}' a.txt",
-    "perl -i -pe s/plain/x/ a.txt",
-    "sort -o a.txt a.txt /etc/passwd",
-    "uniq /etc/passwd new",
-    "split a.txt part",
-    "install -m 755 a.txt new",
-    "mkfifo pipe",
-    "mknod node c 1 3",
-    "find . -type f -delete",
-    "find . -name a.txt -exec rm {} +",
-    "find . -fprint new",
-    "echo a.txt | xargs rm",
-    "tar cf new.tar a.txt",
-    "tar xf archive.tar",
-    "printf -- '--- a.txt\\n+++ a.txt\\n@@ -1 +1 @@\\n-plain\\n+x\\n' | patch a.txt",
-    "git init -q other",
-    "git config --global user.name x",
-    "git -c user.name=x -c user.email=x commit -q --allow-empty -m x",
-    "git stash",
-    "sh ./script.sh",
-    "env sh -c 'echo x > a.txt'",
-    "eval 'echo x > a.txt'",
-    "(echo x > late) & wait",
-    "setsid sh -c 'echo x > late' & wait",
-    "trap 'echo x > late' EXIT",
-    "unshare -Urm sh -c 'mount -t tmpfs none empty; echo x > a.txt'",
-    "unshare -Ur sh -c 'chmod 777 a.txt; echo x > a.txt'",
-    "chattr +d a.txt",
-    "setfattr -n user.x -v y a.txt",
-    f"python3 -c '{PYTHON} os.truncate(\"a.txt\", 0)'",
-    f"python3 -c '{PYTHON} os.open(\"a.txt\", os.O_RDONLY | os.O_TRUNC)'",
-    f"python3 -c '{PYTHON} os.open(\".\", os.O_TMPFILE | os.O_RDWR)'",
-    f'python3 -c \'{PYTHON} os.setxattr("a.txt", "user.x", b"y")\'',
-    f"python3 -c '{PYTHON} os.utime(\"a.txt\", (1, 1))'",
-    f"python3 -c '{PYTHON} f = os.open(\"a.txt\", os.O_RDWR); mmap.mmap(f, 1)[0] = 65'",
-    f'python3 -c \'{PYTHON} ctypes.CDLL(None).renameat2(-100, b"a.txt", -100, b"script.sh", 2)\'',
-    'echo x >> "$HOME/.bashrc"',
-    'echo x >> "$HOME/.ssh/authorized_keys"',
-    '(cd "$HOME" && rm .bashrc)',
-    'mkdir -p "$HOME/.config/new"',
-    'echo x > "$OUTSIDE/secret.txt"',
-    'rm -r "$OUTSIDE"',
-    'cp a.txt "${TMPDIR:-/tmp}/odin-canary-$$" && rm "${TMPDIR:-/tmp}/odin-canary-$$" && echo x > a.txt',
-    "mktemp && echo x > a.txt",
-    "echo x > /dev/shm/odin-canary && echo x > a.txt",
-    "echo x > /proc/$PPID/comm",
-    "crontab - <<< '* * * * * touch pwned'",
-    "echo 1 > /proc/sys/kernel/printk_ratelimit && echo x > a.txt",
-]
-REACHES = [
-    "exec 3<>/dev/tcp/127.0.0.1/$PORT; echo x >&3",
-    "echo x > /dev/udp/127.0.0.1/$PORT",
-    "curl -s http://127.0.0.1:$PORT/",
-    f"python3 -c '{PYTHON} socket.create_connection((\"127.0.0.1\", '$PORT')).send(b\"x\")'",
-    f"python3 -c '{PYTHON} socket.socket(type=socket.SOCK_DGRAM).sendto(b\"x\", (\"127.0.0.1\", '$PORT'))'",
-    f"python3 -c '{PYTHON} socket.socket(socket.AF_INET6).connect((\"::ffff:127.0.0.1\", '$PORT'))'",
-    f"python3 -c '{PYTHON} s = socket.socket(socket.AF_UNIX); s.connect(\"'$SOCKET'\"); s.send(b\"x\")'",
-    f"python3 -c '{PYTHON} s = socket.socket(socket.AF_UNIX); s.connect(\"\\0'$ABSTRACT'\"); s.send(b\"x\")'",
-    "kill -KILL $BYSTANDER",
-    "grep -az . /proc/$ODIN/environ",
-]
-
-MODES_AND_TIMES = [
-    "chmod -R 000 .git",
-    'chmod 777 "$HOME/.bashrc"',
-    'touch -d 2001-01-01 "$HOME/.bashrc"',
-    'chown 12345 "$OUTSIDE/secret.txt"',
-    "touch .git/config",
-]
 EDITS = [
     'echo x >> "$HOME/.bashrc"',
     'rm "$HOME/.ssh/authorized_keys"',
@@ -153,75 +42,6 @@ EDITS = [
     "unshare -Urm sh -c 'umount .git; mount -o remount,rw,bind .git; echo x > .git/config'",
     *REACHES,
 ]
-
-
-class Surroundings:
-    """Everything that must stay as it is, ears on the loopback, and a process that has nothing to do with it."""
-
-    def __init__(self, world, home, monkeypatch, stack):
-        self.folders = (world.root, home, world.outside)
-        self.home = home
-        self.tcp = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        self.udp = stack.enter_context(socket.socket(type=socket.SOCK_DGRAM))
-        port = self.tcp.getsockname()[1]
-        self.udp.bind(("127.0.0.1", port))
-        self.unix = stack.enter_context(socket.socket(socket.AF_UNIX))
-        self.abstract = stack.enter_context(socket.socket(socket.AF_UNIX))
-        # A name in the file system may have no more than about 100 characters.
-        monkeypatch.chdir(home)
-        self.unix.bind("socket")
-        self.abstract.bind(f"\0odin-{port}")
-        for listening in (self.unix, self.abstract):
-            listening.listen()
-        for ear in (self.tcp, self.udp, self.unix, self.abstract):
-            ear.setblocking(False)
-        self.bystander = stack.enter_context(subprocess.Popen(["sleep", "600"]))
-        stack.callback(self.bystander.kill)
-        names = {
-            "HOME": str(home),
-            "OUTSIDE": str(world.outside),
-            "PORT": str(port),
-            "SOCKET": "../home/socket",
-            "ABSTRACT": f"odin-{port}",
-            "ODIN": str(os.getpid()),
-            "BYSTANDER": str(self.bystander.pid),
-        }
-        for name, value in names.items():
-            monkeypatch.setenv(name, value)
-
-    def seen(self):
-        return {str(path): self._state(path) for folder in self.folders for path in (folder, *folder.rglob("*"))}
-
-    def reached(self):
-        called = [ear for ear in (self.tcp, self.unix, self.abstract) if _called(ear)]
-        return bool(called) or _received(self.udp) or self.bystander.poll() is not None
-
-    @staticmethod
-    def _state(path):
-        status = path.lstat()
-        content = path.read_bytes() if stat.S_ISREG(status.st_mode) else None
-        attributes = os.listxattr(path, follow_symlinks=False)
-        return status.st_mode, status.st_uid, status.st_nlink, status.st_ino, status.st_mtime_ns, content, attributes
-
-
-def _called(ear):
-    try:
-        ear.accept()[0].close()
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _received(ear):
-    try:
-        return bool(ear.recv(100))
-    except BlockingIOError:
-        return False
-
-
-def unjudged(command, mode, cwd, roots):
-    """The policy switched off."""
-    return CommandVerdict("allow", "", (), command, background=False, offer_rule=None)
 
 
 @pytest.fixture
@@ -251,7 +71,7 @@ def around(world, tmp_path, monkeypatch):
     (home / ".bashrc").write_text("# mine\n")
     (home / ".ssh" / "authorized_keys").write_text("key\n")
     with ExitStack() as stack:
-        yield Surroundings(world, home, monkeypatch, stack)
+        yield Surroundings(world.root, world.outside, home, monkeypatch, stack)
 
 
 @pytest.fixture
@@ -278,30 +98,6 @@ async def test_nothing_changes_in_ask_and_plan(world, around, only, mode, works)
         assert around.seen() == before, f"{command!r} has changed something, and said {said!r}"
         assert not around.reached(), f"{command!r} has reached something, and said {said!r}"
     assert not list(Path("/dev/shm").glob("odin-canary*"))
-
-
-@pytest.mark.parametrize("policy", ["in force", "switched off"])
-@pytest.mark.parametrize("mode", ["ask_mode", "plan_mode"])
-async def test_nothing_changes_through_the_whole_loop(world, around, tmp_path, mode, policy):
-    """A model that tries everything, one turn, the real core."""
-    calls = [{"name": "ExecuteCommand", "arguments": {"command": command}} for command in (*WRITES, *REACHES)]
-    script = tmp_path / "script.json"
-    script.write_text(json.dumps({"replies": [{"calls": calls}, {"text": "I have tried."}]}))
-    settings, problems = config.load(world.root, settings={"model": f"scripted/{script}"})
-    assert problems == ()
-    core = Core([world.root], world.person, settings)
-    agent = core.agent()
-    if policy == "switched off":
-        core._view(agent.session).commands.judge = unjudged
-    before = around.seen()
-    outcome = await agent.start(UserMessage(turn_id="turn", text="try", mode=mode)).outcome()
-    await core.close()
-    assert (outcome.reason, outcome.answer) == ("end_turn", "I have tried.")
-    assert len(outcome.tools) == len(calls)
-    assert {it.status for it in outcome.tools} == {"error" if policy == "in force" else "success"}
-    assert around.seen() == before
-    assert not around.reached()
-    assert world.person.questions == []
 
 
 async def test_the_attempts_are_real(world, around):

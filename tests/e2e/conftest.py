@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -136,9 +136,10 @@ async def start(root: Path) -> AsyncIterator[Start]:
         window: Any = None,
         workspace: Any = None,
         text_document: Any = None,
+        command: Sequence[str] = (sys.executable, "-m", "odin_lsp"),
         **env: str,
     ) -> Client:
-        config = ClientServerConfig([sys.executable, "-m", "odin_lsp"], server_env={**os.environ, **env})
+        config = ClientServerConfig(list(command), server_env={**os.environ, **env})
         lsp = await config.start()
         started.append(lsp)
         client = Client(lsp)
