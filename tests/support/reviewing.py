@@ -11,7 +11,6 @@ from odin_lsp.agent.hooks import Hooks
 from odin_lsp.config import Config, ReviewSettings, Timeouts
 from odin_lsp.messages import Message, ToolCall, ToolResult
 from odin_lsp.ports import Answer, Decision, FileChange, Question, Review, ReviewAnswer, ReviewHunk
-from odin_lsp.review.drafts import Draft
 from odin_lsp.terminal.editor import TerminalEditor
 from odin_lsp.tools.base import all_tools
 from odin_lsp.workspace.buffers import Buffers
@@ -102,7 +101,9 @@ class ScriptedEditor:
 class Bench:
     """Has the model's calls carried out as a turn does, step by step."""
 
-    def __init__(self, folder: Path, *, policy: Any = "each", mode: Any = "edit_mode", hooks: Hooks | None = None) -> None:
+    def __init__(
+        self, folder: Path, *, policy: Any = "each", mode: Any = "edit_mode", hooks: Hooks | None = None
+    ) -> None:
         self.root = folder / "ws"
         self.root.mkdir(parents=True)
         self.files = Files([self.root], Buffers(), FileCache())
@@ -142,12 +143,13 @@ class Bench:
         return [results[part.id] for part in parts]
 
     async def use(self, name: str, /, **arguments: Any) -> ToolResult:
-        [result] = await self.step((name, {key: str(it) if isinstance(it, Path) else it for key, it in arguments.items()}))
+        plain = {key: str(it) if isinstance(it, Path) else it for key, it in arguments.items()}
+        [result] = await self.step((name, plain))
         return result
 
     async def read(self, *paths: Path) -> None:
         for result in await self.step(*(("Read", {"file_path": str(path)}) for path in paths)):
-            assert not result.failed, result.text
+            assert not result.failed, result.content
 
     async def edit(self, path: Path, old: str, new: str, **more: Any) -> ToolResult:
         return await self.use("EditTool", file_path=path, old_string=old, new_string=new, **more)
@@ -162,9 +164,9 @@ class Bench:
         """What the person was told about each file."""
         return [file.note for review in self.editor.reviews for file in review.files]
 
-    def another_turn(self) -> Draft:
-        """Of another conversation, at the same desk."""
-        return tool_context(self.files, self.editor, self.root.parent / "state").draft
+    def events_of(self, kind: str) -> list[Any]:
+        return [event for event in self.events if event.kind == kind]
 
-    def is_settled(self) -> bool:
+    async def is_settled(self) -> bool:
+        await asyncio.sleep(0)
         return not list(self.desk.proposals) and not self.desk.drafts and len(asyncio.all_tasks()) == 1
