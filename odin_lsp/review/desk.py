@@ -28,6 +28,7 @@ from odin_lsp.workspace.buffers import Buffer
 from odin_lsp.workspace.files import Files
 
 CANCELLED = "the turn was cancelled before it was decided"
+NOT_SHOWN = "the editor could not show the review"
 TOO_LATE = "nobody decided in time"
 TYPED_MEANWHILE = "the user typed in the file while it was shown"
 QUIET_SECONDS = 0.75
@@ -193,9 +194,12 @@ class ReviewDesk:
             self._note(file, before, turn, clean=clean)
 
     def _answered(self, asking: "asyncio.Task[ReviewAnswer | None]", proposal: Proposal, turn: TurnReview) -> None:
-        """An answer decides on what was asked, and on nothing else."""
-        answer = None if asking.cancelled() else asking.result()
-        if answer is not None:
+        """An answer decides on what was asked, and on nothing else. A review that nobody could see is a no."""
+        if asking.cancelled():
+            return
+        if asking.exception() is not None:
+            self._reject_rest(proposal, NOT_SHOWN)
+        elif (answer := asking.result()) is not None:
             asked = {it.id for it in proposal.hunks}
             turn.accept_rest = turn.accept_rest or answer.rest_of_turn == "accept"
             self.decide([it for it in answer.decisions if it.hunk_id in asked])
