@@ -340,34 +340,26 @@ async def test_path_09_a_file_exchanged_for_a_link_after_it_was_looked_up_is_not
 
 
 async def test_path_09_a_file_exchanged_for_a_link_again_and_again_never_shows_the_other(world):
-    good = 0
+    good, reads = 0, 0
     with swapping(world.root / "a.txt", world.outside / "secret.txt"):
-        for _ in range(2000):
+        while min(good, len(world.person.questions)) < 5 or reads < 1000:
             said = await world.text("Read", file_path=str(world.root / "a.txt"))
-            good += "plain" in said
+            good, reads = good + ("plain" in said), reads + 1
             world.context.files.cache.forget(world.root / "a.txt")
-            if world.canary in said:
-                break
-
-    assert good
-    assert world.person.questions
+            assert world.canary not in said
 
 
 async def test_path_10_a_folder_exchanged_for_a_link_again_and_again_never_shows_the_other(world):
     folder = world.root / "src"
     folder.mkdir()
     (folder / "secret.txt").write_text("plain\n")
-    good = 0
+    good, reads = 0, 0
     with swapping(folder, world.outside):
-        for _ in range(2000):
+        while min(good, len(world.person.questions)) < 5 or reads < 1000:
             said = await world.text("Read", file_path=str(folder / "secret.txt"))
-            good += "plain" in said
+            good, reads = good + ("plain" in said), reads + 1
             world.context.files.cache.forget(folder / "secret.txt")
-            if world.canary in said:
-                break
-
-    assert good
-    assert world.person.questions
+            assert world.canary not in said
 
 
 def test_path_10_nothing_is_written_where_a_folder_exchanged_again_and_again_leads(world):
@@ -376,7 +368,7 @@ def test_path_10_nothing_is_written_where_a_folder_exchanged_again_and_again_lea
     (folder / "secret.txt").write_text("plain\n")
     written, refused = 0, 0
     with swapping(folder, world.outside):
-        while written < 200 or refused < 2000:
+        while written < 20 or refused < 500:
             try:
                 disk.write_text(folder / "secret.txt", Decoded("written\n", "utf-8"))
                 written += 1
