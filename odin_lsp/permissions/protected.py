@@ -53,6 +53,7 @@ def caution(paths: Sequence[Path], old: str, new: str, roots: Sequence[Path] = (
     A file in a workspace folder is also what a link of a protected name there makes of it; a folder, what is in it."""
     notes = [protection(path) for path in paths]
     notes += [_linked(path, roots) for path in paths]
+    notes += [GIT for path in paths if any(_is_git_folder(folder) for folder in path.parents)]
     notes += _inside(paths)
     if any(path.suffix.lower() in WITH_SCHEMA for path in paths):
         notes += [f"has the editor fetch {url}" for url in sorted(_schemas(new) - _schemas(old))]
@@ -76,6 +77,11 @@ def _linked(path: Path, roots: Sequence[Path]) -> str:
                 if "*" not in link.name and _leads_to(link, path):
                     return reason
     return ""
+
+
+def _is_git_folder(folder: Path) -> bool:
+    """By what is in it: a worktree's or submodule's may have any name, and so may a bare repository."""
+    return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
 
 
 def _leads_to(link: Path, path: Path) -> bool:

@@ -26,7 +26,7 @@ from pathlib import Path
 import pytest
 
 from odin_lsp.errors import PermissionDenied, ToolError
-from odin_lsp.permissions.protected import protection
+from odin_lsp.permissions.protected import GIT, caution, protection
 from odin_lsp.tools.base import ToolContext
 from odin_lsp.workspace import disk, opening
 from odin_lsp.workspace.buffers import Buffers
@@ -1112,6 +1112,18 @@ async def test_path_23_everything_is_denied_by_a_slash(make_world, engine, rule)
 
     with pytest.raises(PermissionDenied, match="not for you"):
         await world.use("Read", file_path=str(world.root / "a.txt"))
+
+
+def test_path_24_a_git_folder_under_another_name_is_protected(tmp_path):
+    for name in ("objects", "refs", "hooks"):
+        (tmp_path / "store" / "modules" / name).mkdir(parents=True)
+    (tmp_path / "store" / "modules" / "HEAD").write_text("ref: refs/heads/main\n")
+    (tmp_path / ".git").write_text("gitdir: store/modules\n")
+
+    hook = tmp_path / "store" / "modules" / "hooks" / "pre-commit"
+
+    assert caution([hook], "", "x") == (GIT, True)
+    assert caution([tmp_path / "store" / "notes.txt"], "", "x") == ("", False)
 
 
 async def test_path_24_a_git_folder_that_is_elsewhere_is_not_followed(world, engine):
