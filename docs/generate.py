@@ -19,11 +19,13 @@ from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
 from odin_lsp import config, events, ports
+from odin_lsp.agent import preview
 from odin_lsp.agent.modes import mode_tools
 from odin_lsp.models import catalog
 from odin_lsp.modes import MODES
 from odin_lsp.server import handshake, wire
 from odin_lsp.server.commands.base import all_commands
+from odin_lsp.sessions import listing
 from odin_lsp.tools.base import Tool, all_tools
 from odin_lsp.values import Value, json_schema
 
@@ -43,6 +45,14 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.review.reject": wire.Receipts,
     "odin.review.list": wire.Proposals,
     "odin.undoTurn": wire.Undone,
+    "odin.session.new": listing.SessionSummary,
+    "odin.session.list": wire.Sessions,
+    "odin.session.resume": listing.SessionSummary,
+    "odin.session.fork": listing.SessionSummary,
+    "odin.session.rename": listing.SessionSummary,
+    "odin.session.export": wire.Exported,
+    "odin.session.delete": wire.Deleted,
+    "odin.context": preview.ContextPreview,
 }
 """What each command answers; `None` where the introduction says it in words."""
 ENTRY_POINTS = (

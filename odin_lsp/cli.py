@@ -1,4 +1,4 @@
-"""`odin-lsp`: the language server by default; also Ask, Plan and Edit in a terminal, and a doctor."""
+"""`odin-lsp`: the language server by default; also Ask, Plan and Edit in a terminal, their sessions, and a doctor."""
 
 import gc
 import sys
@@ -34,6 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from odin_lsp import permissions_cli
 
             return permissions_cli.run(parser, options)
+        case "sessions":
+            from odin_lsp import sessions_cli
+
+            return sessions_cli.run(parser, options)
         case "ask" | "plan" | "edit":
             return _turn(parser, options)
         case _:
@@ -56,7 +60,7 @@ def _serve(tcp_port: int | None) -> int:
 def _parser() -> "ArgumentParser":
     from argparse import ArgumentParser  # editors start the server without it
 
-    from odin_lsp import permissions_cli
+    from odin_lsp import permissions_cli, sessions_cli
 
     parser = ArgumentParser(prog="odin-lsp", description=__doc__, epilog=EXITS)
     parser.add_argument("--version", action="version", version=f"odin-lsp {__version__}")
@@ -73,6 +77,8 @@ def _parser() -> "ArgumentParser":
     doctor.add_argument("--cwd", type=_folder, default=Path.cwd(), help="the workspace")
     permissions = commands.add_parser("permissions", help="try what your rules say to a command; see what you allowed")
     permissions_cli.add_arguments(permissions, _folder)
+    sessions = commands.add_parser("sessions", help="list, show, search, export, rename, fork and delete conversations")
+    sessions_cli.add_arguments(sessions, _folder)
     return parser
 
 

@@ -34,6 +34,7 @@ def _forget_the_person() -> None:
     for name in list(os.environ):
         if name.startswith(PRIVATE) or name.upper() in PROXIES:
             del os.environ[name]
+    os.environ["ODIN_TITLES"] = "0"  # it would take the answers that a test has made for others
     home = Path(tempfile.mkdtemp(prefix="odin-tests-"))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     for name, folder in HOMES.items():

@@ -76,21 +76,19 @@ class Conversations:
 
     async def fork(self, session_id: str | None, at_message: int | None) -> tuple[Agent, str | None]:
         """A copy of the session, up to a message; and that message."""
-        new_id, draft = await asyncio.to_thread(fork, self.folder, self._real_id(session_id), at_message)
+        new_id, draft = await asyncio.to_thread(fork, self.folder, self.real_id(session_id), at_message)
         return await self.resume(new_id), draft
 
-    async def rename(self, session_id: str | None, title: str) -> str:
-        """The id of the session that has the title now."""
-        wanted = self._real_id(session_id)
-        is_open = wanted in self._agents
+    async def rename(self, session_id: str | None, title: str) -> SessionSummary:
+        wanted = self.real_id(session_id)
         session = self.session(wanted) or await asyncio.to_thread(Session.resume, self.folder, wanted)
         session.rename(title)
-        if not is_open:
+        if wanted not in self._agents:
             session.close()
         if session.problem:
             raise SessionError(session.problem)
         self._emit(session.id, SessionRenamed(session.title))
-        return session.id
+        return self.summary(session)
 
     async def delete(self, session_id: str) -> None:
         agent = self._agents.get(session_id)
@@ -128,16 +126,17 @@ class Conversations:
         for agent in self:
             agent.session.close()
 
-    def _last(self) -> str:
-        for summary in listing.summaries(self.folder):
-            return summary.session_id
-        raise SessionError("there is no session in this workspace yet")
-
-    def _real_id(self, session_id: str | None) -> str:
+    def real_id(self, session_id: str | None) -> str:
+        """Of that session, or of the current one; of its fork, if another Odin has it open."""
         wanted = session_id or self._current
         if wanted is None:
             raise SessionError("there is no current session; name one by `sessionId`")
         return self._agents[wanted].session.id if wanted in self._agents else wanted
+
+    def _last(self) -> str:
+        for summary in listing.summaries(self.folder):
+            return summary.session_id
+        raise SessionError("there is no session in this workspace yet")
 
     def _restore(self, asked_for: str, session: Session) -> None:
         self._adopt(session)

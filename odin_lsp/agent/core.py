@@ -16,6 +16,7 @@ from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.modes import mode_tools
 from odin_lsp.agent.naming import Namer
 from odin_lsp.agent.planner import Planner
+from odin_lsp.agent.plans import Plans
 from odin_lsp.agent.preview import ContextPreview, preview
 from odin_lsp.agent.prompt import Instructions, Prompt
 from odin_lsp.agent.small import small_model
@@ -70,6 +71,7 @@ class Core:
         self.desk = ReviewDesk(
             self.files, editor, lambda: (self.config.review, self.config.timeouts), protected.caution, self._undo_log
         )
+        self.plans = Plans(self.files, editor, self.desk.applier, lambda: self._sessions)
         self._editor = editor
         self._secrets = secrets or {}
         self.pages = Pages(config.web, config.network, secrets=self._secrets.values())
@@ -81,7 +83,7 @@ class Core:
         """The latest of each session."""
         self.conversations = Conversations(
             lambda: self._sessions,
-            lambda session: Agent(session, self.stream, self._planner),
+            lambda session: Agent(session, self.stream, self._planner, self.plans.keep),
             self.stream,
             lambda level, message: editor.notify(level, message),
         )
@@ -198,7 +200,7 @@ class Core:
         return preview(request, self.selected[0], session_id=session.id, mode=mode, spent=session.usage)
 
     def _naming_model(self) -> Model | None:
-        """`None` where nobody wants titles, where nobody could think of one, and for a script that is not about them."""
+        """`None` where nobody wants titles, or nobody could think of one, or a script is about other things."""
         selected, small = self.selected
         if not self.config.titles or small.startswith("offline/") or (small == selected and "scripted/" in small):
             return None
@@ -250,6 +252,10 @@ class Core:
         write_scope: tuple[Path, ...] = (),
     ) -> Planner:
         mode = progress.message.mode
+
+        def plan() -> str:
+            return self.plans.latest(progress.session_id) if helpers else ""
+
         context = ToolContext(
             files=self.files,
             search=self.search,
@@ -278,7 +284,7 @@ class Core:
             session=conversation,
             executor=Executor(tools, self._hooks, context),
             editor=self._editor,
-            compaction=Compaction(context.small, lambda: _notes(conversation, progress)),
+            compaction=Compaction(context.small, lambda: _notes(conversation, progress, plan())),
             limits=self.config.limits,
             emit=emit,
             progress=progress,
@@ -297,13 +303,14 @@ class Core:
         return self._models[ref]
 
 
-def _notes(session: Conversation, progress: Progress) -> str:
+def _notes(session: Conversation, progress: Progress, plan: str) -> str:
     """What a summary must not lose."""
     todos = [f"- [{todo.status}] {todo.content} (id {todo.id})" for todo in session.todos]
     touched = [f"- {path}" for path in progress.review.touched]
     lines = [
         *(["Todo list:", *todos] if todos else []),
         *(["Files changed in this turn:", *touched] if touched else []),
+        *(["The plan, as it stands in its document:", plan] if plan else []),
     ]
     return "\n".join(lines)
 

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from odin_lsp.agent.context import ContextItem
+from odin_lsp.agent.plans import StepStatus
 from odin_lsp.agent.turn import QueuedMessage
 from odin_lsp.modes import Mode
 from odin_lsp.ports import Receipt, Review
+from odin_lsp.sessions.listing import SessionSummary
 from odin_lsp.values import Value
 
 
@@ -35,6 +37,48 @@ class MessageParams(Value):
     """Without it: the current session."""
     context: tuple[ContextItem, ...] = ()
     images: tuple[ImageItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutePlanParams(Value):
+    """`odin.executePlan`: a turn in Edit mode that carries out a plan's open steps. The answer is its `Outcome`."""
+
+    uri: str
+    """The plan's document."""
+    steps: tuple[int, ...] | None = None
+    """Counted from 1; without it: all that are open."""
+    turn_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkStepParams(Value):
+    """`odin.plan.mark`: tick a step, skip it, or open it again."""
+
+    uri: str
+    step: int
+    """Counted from 1."""
+    status: StepStatus
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep(Value):
+    title: str
+    status: StepStatus
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSteps(Value):
+    steps: tuple[PlanStep, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusePlanParams(Value):
+    """`odin.plan.refuse`: plan on. The answer is the turn's `Outcome`, or `Cancelled` if the user gave no reason."""
+
+    uri: str
+    reason: str | None = None
+    """What is wrong with it; without it the user is asked."""
+    turn_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +216,94 @@ class Trusted(Value):
 @dataclass(frozen=True, slots=True)
 class StateParams(Value):
     """`odin.state`"""
+
+
+@dataclass(frozen=True, slots=True)
+class NewSessionParams(Value):
+    """`odin.session.new`: what is said next begins a new conversation."""
+
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListSessionsParams(Value):
+    """`odin.session.list`: the newest first."""
+
+    query: str | None = None
+    """Only those in which this was asked or answered."""
+    limit: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeSessionParams(Value):
+    """`odin.session.resume`: go on with a session. If another Odin has it open, the answer is a fork of it."""
+
+    session_id: str | None = None
+    """Without it: the last one of the workspace."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForkSessionParams(Value):
+    """`odin.session.fork`: go on with a copy."""
+
+    session_id: str | None = None
+    """Without it: the current session."""
+    message: int | None = None
+    """Of the user's messages the one, counted from 0, before which the copy ends; it comes back as `draft`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameSessionParams(Value):
+    """`odin.session.rename`"""
+
+    title: str
+    session_id: str | None = None
+    """Without it: the current session."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportSessionParams(Value):
+    """`odin.session.export`: the whole session as one file that loads nothing from elsewhere."""
+
+    session_id: str | None = None
+    """Without it: the current session."""
+    format: Literal["markdown", "html", "json"] = "markdown"
+    path: str | None = None
+    """A file that does not exist yet, in the workspace if it is relative. Without it: a file beside the session's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteSessionParams(Value):
+    """`odin.session.delete`: for good."""
+
+    session_id: str
+    confirm: bool = False
+    """The user wants it: nothing is deleted without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions(Value):
+    sessions: tuple[SessionSummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exported(Value):
+    session_id: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted(Value):
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextParams(Value):
+    """`odin.context`: what would be sent to the model, word for word, and what it would cost. Nothing is sent."""
+
+    text: str = ""
+    """What the user would say."""
+    mode: Mode | None = None
+    """Without it: that of the last turn."""
+    session_id: str | None = None
+    """Without it: the current session."""

@@ -2,6 +2,7 @@
 
 import html
 import json
+import os
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Literal
 
 from odin_lsp.errors import SessionError
 from odin_lsp.markdown import harmless
-from odin_lsp.sessions import listing, reader
+from odin_lsp.sessions import listing, private, reader
 from odin_lsp.sessions.session import Session, TurnRecord
 from odin_lsp.sessions.store import log_path, open_log
 from odin_lsp.values import to_wire
@@ -48,6 +49,27 @@ def exported(folder: Path, session_id: str, format: Format) -> Iterator[str]:
             yield from _html(summary.title, stored_turns(folder, session_id))
         case "json":
             yield from _json(folder, summary)
+
+
+def exported_path(folder: Path, session_id: str, format: Format) -> Path:
+    """Where an export is if nobody says otherwise: beside the session, and deleted with it."""
+    return log_path(folder, session_id).with_suffix(SUFFIXES[format])
+
+
+def export_to(folder: Path, session_id: str, format: Format, path: Path, *, is_own: bool) -> None:
+    """Write the export. A file that is not Odin's own is made, never replaced."""
+    pieces = (piece.encode("utf-8", "replace") for piece in exported(folder, session_id, format))
+    try:
+        if is_own:
+            private.write_file(path, pieces, durable=False)
+            return
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(os.open(path, flags, 0o600), "wb") as file:  # noqa: PTH123 - a descriptor, no path
+            file.writelines(pieces)
+    except FileExistsError:
+        raise SessionError(f"{path} exists already; name a new file") from None
+    except OSError as error:
+        raise SessionError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def stored_turns(folder: Path, session_id: str) -> Iterator[TurnRecord]:

@@ -66,6 +66,19 @@ def is_locked(path: Path) -> bool:
     return False
 
 
+def delete_log(folder: Path, session_id: str) -> None:
+    """The session and all that was made of it: no other file's name begins like this, for ids have no dots."""
+    path = log_path(folder, session_id)
+    open_log(path).close()
+    if is_locked(path):
+        raise SessionLocked(f"session {session_id!r} is open in another Odin; close it there first")
+    try:
+        for file in (path, *folder.glob(f"{session_id}.*")):
+            file.unlink(missing_ok=True)
+    except OSError as error:
+        raise SessionError(f"{path} cannot be deleted: {error.strerror}") from error
+
+
 class SessionLog:
     """One session's file, made with the first record. The kernel holds the lock, and lets go of it when the process
     ends, however it ends: there is no owner to be asked after, and none that could be mistaken."""

@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "agent": VALUES | {"workspace", "models", "sessions", "review", "permissions", "commands", "web", "tools"},
 }
 MAY_IMPORT["terminal"] = MAY_IMPORT["server"] = MAY_IMPORT["agent"] | {"agent"}
-EVERYTHING = {"cli", "permissions_cli", "doctor", "__main__", "__init__"}
+EVERYTHING = {"cli", "permissions_cli", "sessions_cli", "doctor", "__main__", "__init__"}
 """The ways in."""
 ONLY_IN = {
     "pygls": "server/",

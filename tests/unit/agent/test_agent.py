@@ -104,7 +104,7 @@ async def test_different_sessions_run_side_by_side(odin):
     core = odin.start()
     first = core.agent()
     slow = first.start(odin.message("slow"))
-    core._current = None
+    core.conversations.new()
 
     quick = await core.agent().start(odin.message("quick")).outcome()
 

@@ -1,0 +1,132 @@
+"""`odin-lsp sessions`: look at earlier conversations, find, export, rename, fork and delete them."""
+
+import json
+import sys
+import time
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterable
+
+    from odin_lsp.sessions.listing import SessionSummary
+
+ABOUT = {
+    "list": "show the sessions of a workspace, the newest first",
+    "search": "show those in which something was asked or answered",
+    "show": "print a session as text",
+    "export": "write a session as one file",
+    "rename": "give a session another title",
+    "fork": "copy a session, or all of it before a message",
+    "delete": "delete a session for good",
+}
+MOST = 100
+
+
+def add_arguments(parser: "ArgumentParser", folder: Any) -> None:
+    """`folder` is the type of an option that names one."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    commands = {name: actions.add_parser(name, help=about, description=about) for name, about in ABOUT.items()}
+    for name, command in commands.items():
+        command.add_argument("--cwd", type=folder, default=Path.cwd(), help="the workspace")
+        if name not in ("list", "search"):
+            command.add_argument("id", help="as `list` shows it; its beginning is enough")
+    commands["search"].add_argument("words", nargs="+", metavar="WORD")
+    for name in ("list", "search"):
+        commands[name].add_argument("--json", action="store_true", help="print a list of objects")
+        commands[name].add_argument("--limit", type=int, default=MOST, metavar="N", help=f"at most so many ({MOST})")
+    commands["export"].add_argument("--format", choices=("markdown", "html", "json"), default="markdown")
+    commands["export"].add_argument("--output", type=Path, metavar="FILE", help="a new file; without it: stdout")
+    commands["rename"].add_argument("title", nargs="+")
+    commands["fork"].add_argument(
+        "--message", type=int, metavar="N", help="of your messages the one, counted from 0, before which the copy ends"
+    )
+    commands["delete"].add_argument("--yes", action="store_true", help="really")
+
+
+def run(parser: "ArgumentParser", options: "Namespace") -> int:
+    from odin_lsp.errors import SessionError
+    from odin_lsp.sessions.store import sessions_folder
+
+    if options.action == "delete" and not options.yes:
+        parser.error("a deleted session cannot be brought back; say --yes if you want it")
+    try:
+        _run(options, sessions_folder(options.cwd))
+    except SessionError as error:
+        sys.stderr.write(f"odin: {error}\n")
+        return 1
+    except BrokenPipeError:
+        return 0
+    return 0
+
+
+def _run(options: "Namespace", folder: Path) -> None:
+    from odin_lsp.sessions import listing, search
+
+    match options.action:
+        case "list":
+            _list(islice(listing.summaries(folder), max(0, options.limit)), as_json=options.json)
+        case "search":
+            found = search.search(folder, " ".join(options.words))
+            _list(islice(found, max(0, options.limit)), as_json=options.json)
+        case _:
+            _change(options, folder, _named(folder, options.id))
+
+
+def _change(options: "Namespace", folder: Path, session_id: str) -> None:
+    from odin_lsp.sessions import export
+    from odin_lsp.sessions.forking import fork
+    from odin_lsp.sessions.session import Session
+    from odin_lsp.sessions.store import delete_log
+
+    match options.action:
+        case "show":
+            for piece in export.exported(folder, session_id, "markdown"):
+                _print(piece, end="")
+        case "export" if options.output:
+            export.export_to(folder, session_id, options.format, options.output.absolute(), is_own=False)
+        case "export":
+            for piece in export.exported(folder, session_id, options.format):
+                _print(piece, end="")
+        case "rename":
+            session = Session.resume(folder, session_id)
+            session.rename(" ".join(options.title))
+            session.close()
+        case "fork":
+            new_id, draft = fork(folder, session_id, options.message)
+            _print(new_id)
+            if draft is not None:
+                sys.stderr.write(f"left out: {draft}\n")
+        case _:
+            delete_log(folder, session_id)
+
+
+def _named(folder: Path, beginning: str) -> str:
+    """The id that begins like this, if there is exactly one."""
+    from odin_lsp.errors import SessionError
+    from odin_lsp.sessions.listing import logs
+    from odin_lsp.sessions.store import log_path
+
+    log_path(folder, beginning)
+    found = [path.stem for path in logs(folder) if path.stem.startswith(beginning)]
+    if len(found) > 1 and beginning not in found:
+        raise SessionError(f"{len(found)} sessions begin with {beginning!r}; say more of the id")
+    return beginning if beginning in found else next(iter(found), beginning)
+
+
+def _list(found: "Iterable[SessionSummary]", *, as_json: bool) -> None:
+    from odin_lsp.values import to_wire
+
+    if as_json:
+        _print(json.dumps([to_wire(it) for it in found]))
+        return
+    for it in found:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(it.updated_at))
+        notes = "".join([" (open)" if it.locked else "", f"\n    {it.excerpt}" if it.excerpt else ""])
+        _print(f"{it.session_id[:12]}  {when}  {it.messages:4}  {it.title}{notes}")
+
+
+def _print(text: str, end: str = "\n") -> None:
+    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode() + end)
