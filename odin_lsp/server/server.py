@@ -33,7 +33,7 @@ from odin_lsp.server.handshake import PROTOCOL_VERSION, InitOptions, ServerInfo
 from odin_lsp.server.transport import stdio_channel, tcp_channel
 from odin_lsp.values import from_wire, is_object, to_flat_wire
 from odin_lsp.workspace.buffers import Buffers
-from odin_lsp.workspace.uris import path_of
+from odin_lsp.workspace.uris import path_of, printable
 from odin_lsp.workspace.watch import Watcher
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ class OdinServer(LanguageServer):
         question = Question(
             question_id=uuid.uuid4().hex,
             kind="trust",
-            title=f"Trust the settings of {self.roots[0]}?",
+            title=f"Trust the settings of {printable(str(self.roots[0]))}?",
             detail="\n".join(
                 [*(["They have changed since you trusted them."] if standing == "changed" else []), *wanted]
             ),
