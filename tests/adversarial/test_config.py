@@ -1,0 +1,299 @@
+"""CFG-08 to CFG-12: settings are code. Neither a command nor a repository changes what Odin may do."""
+
+import json
+import os
+import stat
+
+import pytest
+
+from odin_lsp import config
+from odin_lsp.permissions.approvals import approvals_file
+from odin_lsp.permissions.rules import Rules
+from odin_lsp.permissions.shell import judge
+from odin_lsp.ports import Answer
+from tests.adversarial.conftest import snapshot
+from tests.e2e.steps import results, results_of, says
+
+PROTECTED_WRITES = [
+    "echo x > odinconfig.json",
+    "echo x > OdinConfig.JSON",
+    "echo x >> .vscode/settings.json",
+    "cd .odin && echo x > settings.json",
+    "cd .vscode && cd .. && cd .odin && cp ../greet.py settings.json",
+    "tee odinconfig.json",
+    "tee -a .git/hooks/pre-commit",
+    "sed -i s/a/b/ odinconfig.json",
+    "cp greet.py odinconfig.json",
+    "cp greet.py .vscode",
+    "cp -t .vscode greet.py",
+    "cp --target-directory=.git/hooks greet.py",
+    "mv greet.py AGENTS.md",
+    "ln -s greet.py .nvim.lua",
+    "ln greet.py .envrc.d/../.exrc",
+    "install greet.py .husky/pre-commit",
+    "touch ODIN.md",
+    "mkdir -p .idea",
+    "dd if=greet.py of=odinconfig.json",
+    "git config core.hooksPath hooks",
+    "git config --file=.git/config core.pager x",
+    "git apply evil.patch",
+    "patch -p1 odinconfig.json evil.patch",
+    "tar xf evil.tar",
+    "tar -xf evil.tar -C .vscode",
+    "unzip evil.zip",
+    "rsync greet.py .vscode/settings.json",
+    "truncate -s 0 .gitmodules",
+    "rm .gitattributes",
+    'cp greet.py "$HOME/.bashrc"',
+    "cp greet.py ~/.bashrc",
+]
+ALLOWING = [
+    "tee", "sed -i", "cp greet.py", "cp -t", "mv greet.py", "ln -s", "ln greet.py", "install greet.py", "touch",
+    "mkdir -p", "dd if=greet.py", "git apply", "patch -p1", "unzip", "rsync greet.py", "truncate -s", "echo", "cd",
+]  # fmt: skip
+"""What a user may have allowed without having thought of protected files."""
+HANDED_OVER = {"git apply evil.patch", "tar xf evil.tar", "unzip evil.zip"}
+"""Whose words do not tell what they write: allowed by name they would run, so no rule here names them in full."""
+
+
+@pytest.mark.parametrize("command", PROTECTED_WRITES)
+def test_cfg_08_a_command_that_writes_settings_asks_whatever_else_is_allowed(tmp_path, command):
+    for name in (".vscode", ".odin", ".git/hooks", ".envrc.d"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "greet.py").write_text("x\n")
+    allowed = [it for it in ALLOWING if not any(command.startswith(it) for command in HANDED_OVER)]
+    rules = Rules.of(config.Config.model_validate({"allowedCommands": allowed}), root=tmp_path)
+    verdict = judge(command, mode="edit_mode", cwd=tmp_path, roots=[tmp_path], rules=rules)
+    assert verdict.decision != "allow"
+    for mode in ("ask_mode", "plan_mode"):
+        assert judge(command, mode=mode, cwd=tmp_path, roots=[tmp_path], rules=rules).decision == "deny"
+
+
+async def test_cfg_08_without_an_answer_no_command_changes_them(odin, call, person):
+    odin.settings = {"limits": {"maxTurns": 0}}
+    odin.script(*({"calls": [call("ExecuteCommand", command=it)]} for it in PROTECTED_WRITES), {"text": "no"})
+    before = snapshot(odin.root)
+    outcome = await odin.take(mode="edit_mode")
+    assert {it.status for it in outcome.tools} == {"error"}
+    assert snapshot(odin.root) == before
+    assert len(person.questions) == len(PROTECTED_WRITES)
+
+
+BROKEN = {
+    "no JSON": b"{",
+    "nothing": b"",
+    "NUL": b"\0" * 100,
+    "a list": b"[]",
+    "a number": b"9" * 5000,
+    "huge number": b'{"limits": {"maxTurns": ' + b"9" * 5000 + b"}}",
+    "UTF-16": '{"model": "x"}'.encode("utf-16"),
+    "latin": b'{"model": "\xff"}',
+    "comment": b'{"sandbox": true} // yes',
+    "trailing comma": b'{"sandbox": true,}',
+    "too large": b'{"model": "' + b"x" * (10 << 20) + b'"}',
+    "deep": b'{"x":' * 900 + b"1" + b"}" * 900,
+    "deeper": b'{"x":' * 100_000 + b"1" + b"}" * 100_000,
+    "deep list": b'{"rules":' + b"[" * 990 + b"]" * 990 + b"}",
+    "types": b'{"limits": 1, "rules": "x", "files": [], "forbiddenCommands": 7, "model": {}, "keys": null}',
+    "rules that are none": b'{"rules": [{}, {"tool": 1, "host": 3}, [], null, {"tool": "x", "decision": "no"}]}',
+    "many rules that are none": json.dumps({"rules": [{"tool": "x"}] * 5000}).encode(),
+    "unknown keys": json.dumps({f"k{number}": 1 for number in range(20_000)}).encode(),
+    "half a character": b'{"\\ud800": 1, "model": "\\ud800"}',
+    "not a number": b'{"limits": {"maxBudgetUsd": NaN, "maxTurns": Infinity}}',
+}
+
+
+@pytest.fixture
+def user(tmp_path):
+    """The user's own settings."""
+    path = tmp_path / "user.json"
+    path.write_text(json.dumps({"forbiddenCommands": ["touch"], "rules": [{"tool": "WebFetch", "decision": "deny"}]}))
+    return path
+
+
+@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
+def test_cfg_09_a_broken_file_of_the_workspace_is_reported_and_costs_only_itself(tmp_path, user, content):
+    (tmp_path / "odinconfig.json").write_bytes(content)
+    settings, problems = config.load(tmp_path, user=user)
+    assert problems
+    assert settings == config.load(None, user=user)[0]
+    rules = Rules.of(settings, root=tmp_path)
+    assert judge("touch x", mode="edit_mode", cwd=tmp_path, roots=[tmp_path], rules=rules).decision == "deny"
+
+
+@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
+def test_cfg_09_a_broken_file_of_the_user_leaves_the_strict_defaults(tmp_path, content):
+    user = tmp_path / "user.json"
+    user.write_bytes(content)
+    settings, problems = config.load(None, user=user)
+    assert problems
+    assert settings.model_copy(update={"model": None}) == config.Config()
+
+
+def test_cfg_09_a_mark_at_the_beginning_is_no_fault(tmp_path, user):
+    (tmp_path / "odinconfig.json").write_bytes(b'\xef\xbb\xbf{"forbiddenCommands": ["ls"]}')
+    settings, problems = config.load(tmp_path, user=user)
+    assert (settings.forbidden_commands, problems) == (("touch", "ls"), ())
+
+
+def test_cfg_09_of_two_values_the_last_counts_and_both_are_told(tmp_path, user):
+    (tmp_path / "odinconfig.json").write_text(
+        '{"sandbox": true,\n"forbiddenCommands": ["a"], "forbiddenCommands": ["b"]}'
+    )
+    settings, problems = config.load(tmp_path, user=user, trusted=True)
+    assert settings.forbidden_commands == ("touch", "b")
+    assert "stands here twice" in str(problems[0])
+
+
+@pytest.mark.parametrize(
+    "part",
+    [{"host": 3}, {"hots": "docs.test"}, {"modes": ["edti"]}, {"path": []}, {"examples": {"match": ["other.test"]}}],
+)
+def test_cfg_09_a_rule_that_allows_never_becomes_wider_by_being_wrong(tmp_path, part):
+    user = tmp_path / "user.json"
+    rule = {"tool": "WebFetch", "host": "docs.test", "decision": "allow", **part}
+    user.write_text(json.dumps({"rules": [rule, {"tool": "Read", "path": "x", "decision": "deny"}]}))
+    settings, problems = config.load(None, user=user)
+    assert [it.tool for it in settings.rules] == ["Read"]
+    assert "rules.0" in str(problems[0])
+
+
+async def test_cfg_09_the_server_starts_says_so_and_still_forbids(start, root, wire, step, anthropic, tmp_path):
+    (tmp_path / "config" / "odin").mkdir(parents=True)
+    (tmp_path / "config" / "odin" / "odinconfig.json").write_text('{"forbiddenCommands": ["ls"], "rules": [{}]}')
+    (root / "odinconfig.json").write_bytes(BROKEN["unknown keys"])
+    client = await start(XDG_CONFIG_HOME=str(tmp_path / "config"), **anthropic)
+    step(("ExecuteCommand", {"command": "ls"}))
+    wire.play(says())
+
+    await client.command("ask", text="go")
+
+    assert "is forbidden by your rules" in results(wire)[0]
+    told = [message.message for message in client.lsp.messages]
+    assert 0 < len(told) <= 30
+    assert any("more problems with the settings" in message for message in told)
+
+
+async def test_cfg_10_tightening_counts_at_once_and_loosening_asks_again(start, root, wire, step, anthropic, tmp_path):
+    settings = root / "odinconfig.json"
+    settings.write_text(json.dumps({"allowedCommands": ["touch"]}))
+    client = await start(XDG_STATE_HOME=str(tmp_path / "state"), **anthropic)
+    await client.command("trust", decision="trust")
+    step(("ExecuteCommand", {"command": "touch one.txt"}))
+    wire.play(says())
+    await client.command("edit", text="go")
+    asked = len(client.questions)
+    assert (root / "one.txt").exists()
+
+    settings.write_text(json.dumps({"allowedCommands": ["touch", "rm -r"], "forbiddenCommands": ["ls"]}))
+    client.tells_of(settings)
+    await client.until_asked(asked + 1)
+    step(("ExecuteCommand", {"command": "ls"}))
+    step(("ExecuteCommand", {"command": "touch two.txt"}))
+    wire.play(says())
+    await client.command("edit", text="go")
+
+    assert "`ls` is forbidden by your rules" in results_of(wire.sent[-2].body)[0]
+    assert [it["command"] for it in client.questions[asked:] if it["kind"] == "permission"] == ["touch two.txt"]
+    assert not (root / "two.txt").exists()
+
+
+NEVER = {
+    "network": {"proxy": "http://evil.test", "caBundle": "evil.pem"},
+    "keys": {"anthropic": ["HOME"]},
+    "web": {"privateHosts": ["*"]},
+    "baseUrl": "http://evil.test",
+    "mcpServers": {"evil": {"command": "touch"}},
+    "redis": {"url": "redis://evil.test"},
+    "trusted": True,
+}
+NOT_YET = {
+    "model": "scripted/evil.json",
+    "smallModel": "scripted/evil.json",
+    "fallbackModels": ["anthropic/x", "scripted/evil.json"],
+    "allowedCommands": ["*", "touch"],
+    "rules": [{"tool": "*", "decision": "allow"}],
+    "files": {"allow": ["**"]},
+    "limits": {"maxTurns": 0, "maxTokens": 1_000_000},
+    "review": {"policy": "auto"},
+    "sandbox": False,
+    "commands": {"environment": ["ANTHROPIC_API_KEY"], "network": True},
+}
+
+
+@pytest.mark.parametrize("key", NEVER)
+@pytest.mark.parametrize("trusted", [False, True])
+def test_cfg_11_what_leads_keys_elsewhere_is_never_taken_from_a_workspace(tmp_path, user, key, trusted):
+    (tmp_path / "odinconfig.json").write_text(json.dumps({key: NEVER[key]}))
+    settings, problems = config.load(tmp_path, user=user, trusted=trusted)
+    assert settings == config.load(None, user=user)[0]
+    assert f"`{key}`" in str(problems[0])
+
+
+@pytest.mark.parametrize("key", NOT_YET)
+def test_cfg_11_what_allows_more_waits_for_trust(tmp_path, user, key):
+    (tmp_path / "odinconfig.json").write_text(json.dumps({key: NOT_YET[key]}))
+    settings, problems = config.load(tmp_path, user=user)
+    assert settings == config.load(None, user=user)[0]
+    assert all(it.needs_trust for it in problems)
+    assert f"`{key}" in str(problems[0])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "bash -c x", "sh x.sh", "python3 -c x", "node x.js", "perl -e x", "env x", "xargs rm", "timeout 1 x", "sudo x",
+        "git commit -m x", "git push", "find . -delete", "sed -i s/a/b/ x", "npm run x", "make x", "npx x", "curl x",
+        "docker run x", "./script.sh", "ssh host x", "eval x", "nice x", "time x",
+    ],
+)  # fmt: skip
+async def test_cfg_12_nothing_that_runs_others_is_offered_for_good(odin, call, person, command):
+    odin.script({"calls": [call("ExecuteCommand", command=command)]}, {"text": "no"})
+    await odin.take(mode="edit_mode")
+    assert {it.id for question in person.questions for it in question.options} <= {"allow_once", "deny"}
+
+
+async def test_cfg_12_what_is_remembered_are_the_exact_words_in_a_private_file_of_the_user(
+    odin, call, person, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    before = os.umask(0)
+    try:
+        odin.script(
+            *(
+                {"calls": [call("ExecuteCommand", command=it)]}
+                for it in ("mkdir -p one", "mkdir -p one two", "mkdir x")
+            ),
+            {"text": "done"},
+        )
+        person.answers = [Answer(("allow_always",))]
+        await odin.take(mode="edit_mode")
+    finally:
+        os.umask(before)
+    assert [it.command for it in person.questions] == ["mkdir -p one", "mkdir x"]
+    file = approvals_file()
+    assert file.is_relative_to(tmp_path / "state")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert [it["pattern"] for it in json.loads(file.read_text())] == ["mkdir -p one"]
+    assert not (odin.root / "x").exists()
+
+
+@pytest.mark.parametrize("planted", ["link", "writable by others", "garbage", "other shape"])
+async def test_cfg_12_approvals_that_others_could_have_written_do_not_count(
+    odin, call, person, tmp_path, monkeypatch, planted
+):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    file = approvals_file()
+    file.parent.mkdir(parents=True)
+    approval = {"tool": "ExecuteCommand", "pattern": "mkdir", "workspace": None, "mode": "edit_mode", "when": "now"}
+    real = tmp_path / "planted.json" if planted == "link" else file
+    real.write_text(
+        "{" if planted == "garbage" else json.dumps([approval if planted != "other shape" else {**approval, "x": 1}])
+    )
+    real.chmod(0o622 if planted == "writable by others" else 0o600)
+    if planted == "link":
+        file.symlink_to(real)
+    odin.script({"calls": [call("ExecuteCommand", command="mkdir -p one")]}, {"text": "no"})
+    await odin.take(mode="edit_mode")
+    assert len(person.questions) == 1
+    assert not (odin.root / "one").exists()
