@@ -109,6 +109,12 @@ class Core:
             return self.conversations.current is not None and self.conversations.current.cancel()
         return any(agent.cancel(turn_id) for agent in self.conversations)
 
+    @property
+    def running_model(self) -> str:
+        """The one that answers: the selected one, or a fallback for it."""
+        selected = self.selected[0]
+        return self._models[selected].running if selected in self._models else selected
+
     def choose_models(self, model: str | None, small_model: str | None) -> None:
         for ref in filter(None, (model, small_model)):
             selection.split(ref)
@@ -178,6 +184,7 @@ class Core:
                 for path, file in self.files.cache
             ],
             "cacheConfig": self.config.cache.model_dump(by_alias=True),
+            "models": [to_wire(model.status()) for model in self._models.values()],
         }
 
     @property

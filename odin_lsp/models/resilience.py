@@ -17,6 +17,7 @@ from odin_lsp.errors import KeyRejected, ModelError, ModelUnavailable
 from odin_lsp.models import catalog
 from odin_lsp.models.base import Attempt, Model, Reply, Request, StreamEvent
 from odin_lsp.models.providers import Candidate
+from odin_lsp.values import Value
 
 FIRST_WAIT = 0.5
 LONGEST_BACKOFF = 32.0
@@ -42,6 +43,17 @@ class KeyPool:
         return sum(self.wait(key) == 0 for key in keys), len(keys)
 
 
+@dataclass(frozen=True, slots=True)
+class ModelStatus(Value):
+    selected: str
+    running: str
+    """Another one while the selected one cannot be reached."""
+    keys_ready: int
+    keys: int
+    next_key_in: float
+    """Seconds until a resting key is tried again; 0: none rests."""
+
+
 class ResilientModel:
     """A model that survives what passes: first the selected one with each of its keys, then the fallbacks."""
 
@@ -64,15 +76,24 @@ class ResilientModel:
         self._sleep = sleep
         self._jitter = jitter
         self._models: dict[Candidate, Model] = {}
+        self.running = self.ref
+        """The model of the chain that was asked last."""
 
     @property
     def ref(self) -> str:
         return self._chain[0][0].ref
 
+    def status(self) -> "ModelStatus":
+        keys = [candidate.key for candidate in self._chain[0]]
+        healthy, total = self._pool.stats(keys)
+        waiting = [self._pool.wait(key) for key in keys]
+        return ModelStatus(self.ref, self.running, healthy, total, round(min(filter(None, waiting), default=0.0), 1))
+
     async def stream(self, request: Request) -> AsyncGenerator[StreamEvent]:
         link, faults = 0, 0
         for attempt in count(1):
             candidate = min(self._chain[link], key=lambda it: self._pool.wait(it.key))
+            self.running = candidate.ref
             try:
                 async with aclosing(self._once(candidate, request)) as events:
                     async for event in events:

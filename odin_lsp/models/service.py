@@ -147,7 +147,11 @@ def http_client(network: Network) -> httpx2.AsyncClient:
     except OSError as error:
         raise ModelError(f"the CA bundle {network.ca_bundle} cannot be used ({error}); check its path") from error
     except (ValueError, httpx2.InvalidURL) as error:
-        raise ModelError(f"the proxy {network.proxy} cannot be used ({error}); check its address") from error
+        raise ModelError(f"the proxy {_without_password(network.proxy)} cannot be used; check its address") from error
+
+
+def _without_password(address: str | None) -> str:
+    return re.sub(r"//[^/@]*@", "//", address or "")
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -53,7 +53,7 @@ def plan(turn: Turn, terms: Terms, evidence: Evidence, places: Sequence[Place]) 
     if not any(kind(turn.shown(place.path)) == "tests" for place in places):
         steps.append("Add a test: none of the best matches is one.")
     steps.append(_verification(turn, evidence))
-    return page(lead, *(f"{number}. {step}" for number, step in enumerate(steps, 1)))
+    return page(lead, "## Steps", *(f"{number}. {step}" for number, step in enumerate(steps, 1)))
 
 
 def overview(turn: Turn, quotes: Sequence[Quote]) -> str:

@@ -9,9 +9,10 @@ from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavai
 from odin_lsp.events import Usage
 from odin_lsp.messages import Message, Text
 from odin_lsp.models import providers, selection
-from odin_lsp.models.base import Attempt, Reply, Request, TextDelta
+from odin_lsp.models.base import Attempt, Network, Reply, Request, TextDelta
 from odin_lsp.models.providers import Candidate
-from odin_lsp.models.resilience import KeyPool, ResilientModel
+from odin_lsp.models.resilience import KeyPool, ModelStatus, ResilientModel
+from odin_lsp.models.service import http_client
 
 REQUEST = Request((), ())
 OK = Reply(Message("assistant", (Text("ok"),)), "end", Usage(input_tokens=1_000_000))
@@ -239,3 +240,22 @@ def test_a_provider_that_is_not_installed_says_how_to_install_it(monkeypatch):
 
     with pytest.raises(ModelError, match=r"pip install 'odin-lsp\[openai\]'"):
         providers.load("openai")
+
+
+async def test_the_status_tells_what_runs_and_which_keys_rest():
+    world = World({"k1": [ModelUnavailable("limit", retry_after=30, limited=True)], "k2": [OK]}, keys=("k1", "k2"))
+    await world.run()
+
+    assert world.model.status() == ModelStatus(REF, REF, 1, 2, 33.0)
+
+    world = World({"k1": [ModelUnavailable("busy")] * 3, "other": [OK]}, fallback=True)
+    await world.run()
+
+    assert world.model.status().running == "openai/gpt-6-sol"
+
+
+def test_a_proxys_password_stays_out_of_the_error():
+    with pytest.raises(ModelError) as raised:
+        http_client(Network(proxy="ftp://user:hunter2@proxy.test"))
+
+    assert "hunter2" not in str(raised.value)
