@@ -84,6 +84,8 @@ class Outcome(Value):
     reason: ExitReason
     answer: str
     detail: str | None = None
+    plan: str | None = None
+    """Of a turn that has made a plan: the URI of its document."""
     todos: tuple[Todo, ...] = ()
     tools: tuple[ToolRecord, ...] = ()
     receipts: tuple[Receipt, ...] = ()

@@ -4,11 +4,12 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from odin_lsp.agent.planner import Ending, Planner
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.turn import Progress, QueuedMessage, UserMessage, clean_prompt
-from odin_lsp.errors import OdinError, RequestError, SessionBusy
+from odin_lsp.errors import OdinError, RequestError, SessionBusy, SessionError
 from odin_lsp.events import (
     ActivityChanged,
     Emit,
@@ -16,6 +17,7 @@ from odin_lsp.events import (
     Mode,
     Notice,
     Outcome,
+    TodosChanged,
     ToolFinished,
     TurnFinished,
     TurnQueued,
@@ -29,6 +31,8 @@ log = logging.getLogger("odin.agent")
 INTERNAL_ERROR = "an internal error ended the turn; Odin's log says more"
 
 MakePlanner = Callable[[Session, Progress, Emit], Awaitable[Planner]]
+KeepPlan = Callable[[str, str], Path | None]
+"""A session's id and an answer → the document that the answer has become, if it is a plan."""
 
 
 @dataclass(slots=True, eq=False)
@@ -64,11 +68,12 @@ class Turn:
 
 
 class Agent:
-    def __init__(self, session: Session, stream: EventStream, make_planner: MakePlanner) -> None:
+    def __init__(self, session: Session, stream: EventStream, make_planner: MakePlanner, keep_plan: KeepPlan) -> None:
         self.session = session
         self.mode: Mode = "ask_mode"
         self._stream = stream
         self._make_planner = make_planner
+        self._keep_plan = keep_plan
         self._turns: list[Turn] = []
         """The running turn first, then the queue."""
         self._taken: set[str] = set()
@@ -173,9 +178,23 @@ class Agent:
         self.mode = message.mode
         planner = await self._make_planner(self.session, turn.progress, turn.emit)
         turn.emit(TurnStarted(message.mode, planner.model.ref))
+        if message.todos:
+            self.session.todos[:] = message.todos
+            turn.emit(TodosChanged(message.todos))
         texts = (message.text, *message.context, planner.prompt.opening(self.session))
         self.session.append(Message("user", (*(Text(text) for text in texts), *message.images)))
-        return await planner.run()
+        ending = await planner.run()
+        if message.mode == "plan_mode" and ending.reason == "end_turn":
+            self._keep(turn)
+        return ending
+
+    def _keep(self, turn: Turn) -> None:
+        """Plan mode ends in a document."""
+        try:
+            path = self._keep_plan(self.session.id, turn.progress.answer)
+            turn.progress.plan = path.as_uri() if path else None
+        except (OSError, SessionError) as error:
+            turn.emit(Notice("warning", f"the plan is not kept as a document: {error}"))
 
     def _finish(self, turn: Turn, ending: Ending) -> Outcome:
         outcome = turn.progress.outcome(ending.reason, tuple(self.session.todos), ending.detail)

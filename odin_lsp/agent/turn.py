@@ -20,6 +20,8 @@ class UserMessage:
     context: tuple[str, ...] = ()
     """What the editor added, ready for the model."""
     images: tuple[Image, ...] = ()
+    todos: tuple[Todo, ...] = ()
+    """The list to begin with; empty: as it is."""
     timestamp: float = field(default_factory=time.time)
 
 
@@ -51,6 +53,7 @@ class Progress:
     message: UserMessage
     session_id: str
     answer: str = ""
+    plan: str | None = None
     usage: Usage = field(default_factory=Usage)
     records: list[ToolRecord] = field(default_factory=list[ToolRecord])
     steps: int = 0
@@ -68,6 +71,7 @@ class Progress:
             reason=reason,
             answer=self.answer,
             detail=detail,
+            plan=self.plan,
             todos=todos,
             tools=tuple(self.records),
             receipts=tuple(self.review.receipts),

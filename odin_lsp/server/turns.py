@@ -11,12 +11,13 @@ from odin_lsp.agent.agent import Agent, Turn
 from odin_lsp.agent.context import rendered
 from odin_lsp.agent.turn import UserMessage
 from odin_lsp.errors import RequestError, SessionError
-from odin_lsp.events import Mode, Outcome
+from odin_lsp.events import Mode, Outcome, Todo
 from odin_lsp.messages import Image
 from odin_lsp.server.progress import TurnProgress
 from odin_lsp.server.rpc import ClientError
 from odin_lsp.server.transcript import write_transcript
 from odin_lsp.server.wire import MessageParams
+from odin_lsp.workspace.uris import path_of
 
 if TYPE_CHECKING:
     from odin_lsp.server.server import OdinServer
@@ -30,7 +31,9 @@ class Turns:
         self._server = server
         self._by_token: dict[types.ProgressToken, str] = {}
 
-    async def take(self, mode: Mode, params: MessageParams, token: types.ProgressToken | None) -> Outcome:
+    async def take(
+        self, mode: Mode, params: MessageParams, token: types.ProgressToken | None, todos: tuple[Todo, ...] = ()
+    ) -> Outcome:
         core = self._server.core
         if core.restricted and mode != "ask_mode":
             raise RequestError("the editor has opened this workspace in restricted mode; trust it there, or use Ask")
@@ -42,6 +45,7 @@ class Turns:
                 mode=mode,
                 context=tuple(rendered(item, core.files) for item in params.context),
                 images=tuple(Image(image.media_type, image.data) for image in params.images),
+                todos=todos,
             )
         )
         showing = asyncio.create_task(self._show_progress(turn, token))
@@ -53,7 +57,9 @@ class Turns:
             outcome = await turn.task
         finally:
             showing.cancel()
-        if not self._server.abilities.events and outcome.reason != "aborted":
+        if outcome.plan:
+            await self._show_plan(outcome.plan)
+        elif not self._server.abilities.events and outcome.reason != "aborted":
             await self._show_answer(agent, outcome)
         return outcome
 
@@ -81,6 +87,13 @@ class Turns:
             unsubscribe()
             del self._by_token[key]
             progress.end()
+
+    async def _show_plan(self, uri: str) -> None:
+        """It is the answer, and something to work with."""
+        if not (self._server.abilities.show_document and await self._show_document(uri)):
+            self._server.editor.notify(
+                "info", f"the plan is in {path_of(uri)}: edit it, and have its steps carried out"
+            )
 
     async def _show_answer(self, agent: Agent, outcome: Outcome) -> None:
         """A client that knows nothing of Odin sees the transcript, or at least a message."""

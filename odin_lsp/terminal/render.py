@@ -30,6 +30,7 @@ from odin_lsp.events import (
 from odin_lsp.markdown import harmless
 from odin_lsp.terminal.editor import say
 from odin_lsp.values import to_wire
+from odin_lsp.workspace.uris import path_of
 
 MARKS = {"success": "[green]✓[/]", "error": "[red]✗[/]", "cancelled": "[yellow]–[/]"}
 SPARE_LINES = 8
@@ -74,6 +75,8 @@ class PlainRenderer:
                 sys.stdout.flush()
                 if outcome.reason != "end_turn":
                     say(ending(outcome))
+                if outcome.plan:
+                    say(f"the plan: {path_of(outcome.plan)}")
             case Notice(level, message):
                 say(f"{level}: {message}")
             case _:
@@ -125,6 +128,8 @@ class RichRenderer:
                 self._live.stop()
                 if outcome.reason != "end_turn":
                     self._console.print(Line(ending(outcome), style="red"))
+                if outcome.plan:
+                    self._console.print(Line(f"the plan: {path_of(outcome.plan)}"))
                 self._console.print(Line(spent(outcome.usage, outcome.duration_ms), style="dim"))
                 return
             case _:

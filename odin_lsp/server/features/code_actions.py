@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from odin_lsp.server.features.pending_hunks import is_hint, quick_fixes
+from odin_lsp.server.pending_hunks import is_hint, quick_fixes
 
 if TYPE_CHECKING:
     from odin_lsp.server.server import OdinServer

@@ -12,12 +12,6 @@ SOURCE = "Odin"
 ACCEPT, REJECT = "odin.review.accept", "odin.review.reject"
 
 
-def register(server: "OdinServer") -> None:
-    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
-    def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
-        return list(_lenses(server, params.text_document.uri))
-
-
 def is_hint(problem: types.Diagnostic) -> bool:
     return problem.source == SOURCE and isinstance(problem.code, str)
 
@@ -40,7 +34,7 @@ def _fix(title: str, command: str, argument: dict[str, Any], hints: Sequence[typ
     )
 
 
-def _lenses(server: "OdinServer", uri: str) -> Iterator[types.CodeLens]:
+def lenses(server: "OdinServer", uri: str) -> Iterator[types.CodeLens]:
     hints = server.editor.hints
     pending = list(hints.pending(uri))
     for index, (file, hunk) in enumerate(pending):

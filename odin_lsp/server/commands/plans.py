@@ -1,0 +1,75 @@
+"""`odin.executePlan` carries out steps of a plan; `odin.plan.mark` and `odin.plan.refuse` say what becomes of them."""
+
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from odin_lsp.agent.context import ContextItem
+from odin_lsp.agent.plans import Plan, PlanRun
+from odin_lsp.errors import RequestError, ToolError
+from odin_lsp.ports import Question
+from odin_lsp.server import wire
+from odin_lsp.server.commands.base import Token, command
+from odin_lsp.values import to_wire
+
+if TYPE_CHECKING:
+    from odin_lsp.server.server import OdinServer
+
+REFUSED = "The plan is not right yet: {reason}\n\nBelow is its document as it stands now, with my own changes. Plan on."
+
+
+@command("odin.executePlan", wire.ExecutePlanParams)
+async def execute_plan(server: "OdinServer", params: wire.ExecutePlanParams, token: Token) -> dict[str, Any]:
+    core = server.core
+    plan = core.plans.read(params.uri)
+    steps = plan.chosen(params.steps)
+    session_id = core.agent(core.plans.session_of(plan)).session.id
+    turn_id = params.turn_id or uuid.uuid4().hex
+    run = PlanRun(core.plans, plan, steps, turn_id, core.stream.emitter(turn_id, session_id))
+    message = wire.MessageParams(text=run.message, turn_id=turn_id, session_id=session_id, context=_context(plan))
+    unsubscribe = core.stream.subscribe(run.follow)
+    try:
+        return to_wire(await server.turns.take("edit_mode", message, token, run.todos))
+    finally:
+        unsubscribe()
+        await run.written()
+
+
+@command("odin.plan.mark", wire.MarkStepParams)
+async def mark(server: "OdinServer", params: wire.MarkStepParams, _: Token) -> dict[str, Any]:
+    plans = server.core.plans
+    plan = plans.read(params.uri)
+    step = next((it for it in plan.steps if it.number == params.step), None)
+    if step is None:
+        raise RequestError(f"the plan has steps 1 to {len(plan.steps)}, and no step {params.step}")
+    try:
+        await plans.mark(plan.path, {step.key: params.status})
+    except ToolError as error:
+        raise RequestError(str(error)) from None
+    return to_wire(wire.PlanSteps(tuple(wire.PlanStep(it.title, it.status) for it in plans.read(params.uri).steps)))
+
+
+@command("odin.plan.refuse", wire.RefusePlanParams)
+async def refuse(server: "OdinServer", params: wire.RefusePlanParams, token: Token) -> dict[str, Any]:
+    plan = server.core.plans.read(params.uri)
+    reason = params.reason or await _asked(server)
+    if not reason:
+        return to_wire(wire.Cancelled(True))
+    message = wire.MessageParams(
+        text=REFUSED.format(reason=reason),
+        turn_id=params.turn_id,
+        session_id=server.core.plans.session_of(plan),
+        context=_context(plan),
+    )
+    return to_wire(await server.turns.take("plan_mode", message, token))
+
+
+async def _asked(server: "OdinServer") -> str | None:
+    question = Question(
+        question_id=uuid.uuid4().hex, kind="question", title="What should be different in the plan?", allow_text=True
+    )
+    answer = await server.editor.ask(question)
+    return answer.text if answer else None
+
+
+def _context(plan: Plan) -> tuple[ContextItem, ...]:
+    return (ContextItem(kind="file", uri=plan.uri, content=plan.text),)

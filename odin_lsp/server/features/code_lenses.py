@@ -1,0 +1,44 @@
+"""What can be done at a line, shown above it: with a pending hunk, and with a step of a plan."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from odin_lsp.server import pending_hunks
+
+if TYPE_CHECKING:
+    from odin_lsp.server.server import OdinServer
+
+
+def register(server: "OdinServer") -> None:
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
+        uri = params.text_document.uri
+        return [*pending_hunks.lenses(server, uri), *_plan_lenses(server, uri)]
+
+
+def _plan_lenses(server: "OdinServer", uri: str) -> Iterator[types.CodeLens]:
+    """Run, Skip and Done at each step that is open; the plan as a whole at its first line."""
+    from odin_lsp.agent.plans import is_plan, steps_of
+
+    buffer = server.buffers.of_uri(uri)
+    if buffer is None or not buffer.synchronised or not is_plan(buffer.text):
+        return
+    steps = steps_of(buffer.text)
+    if any(step.status == "open" for step in steps):
+        yield _lens(0, "Odin: Run the open steps", "odin.executePlan", {"uri": uri})
+    yield _lens(0, "Odin: Plan on…", "odin.plan.refuse", {"uri": uri})
+    for step in steps:
+        about = {"uri": uri, "step": step.number}
+        if step.status == "open":
+            yield _lens(step.line, "Odin: Run", "odin.executePlan", {"uri": uri, "steps": [step.number]})
+            yield _lens(step.line, "Odin: Skip", "odin.plan.mark", {**about, "status": "skipped"})
+            yield _lens(step.line, "Odin: Done", "odin.plan.mark", {**about, "status": "done"})
+        else:
+            yield _lens(step.line, "Odin: Open again", "odin.plan.mark", {**about, "status": "open"})
+
+
+def _lens(line: int, title: str, command: str, argument: dict[str, Any]) -> types.CodeLens:
+    at = types.Position(line, 0)
+    return types.CodeLens(types.Range(at, at), command=types.Command(title, command, arguments=[argument]))
