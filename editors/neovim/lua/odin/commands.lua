@@ -1,0 +1,270 @@
+-- Every command and every `<Plug>` map, as data: the help is made from it.
+
+local M = {}
+
+local function server()
+  return require("odin.server")
+end
+
+---@return string
+local function root()
+  return server().root_of(0)
+end
+
+---Take the text from the command line, or ask for it, and send it with what was selected.
+---@param mode "ask"|"plan"|"edit"
+local function speak(mode)
+  return function(args)
+    local context = {}
+    if args.range > 0 then
+      context = require("odin.context").of_range(0, args.line1, args.line2)
+    end
+    if vim.trim(args.args) ~= "" then
+      require("odin").send(mode, args.args, context)
+      return
+    end
+    vim.ui.input({ prompt = ("Odin %s: "):format(mode) }, function(text)
+      if text and vim.trim(text) ~= "" then
+        require("odin").send(mode, text, context)
+      end
+    end)
+  end
+end
+
+---The hunks that a command is about: all of them, those of its range, or the one at the cursor.
+local function chosen(args)
+  local review = require("odin.review")
+  if args.bang then
+    return review.pending(root())
+  end
+  return review.within(vim.api.nvim_get_current_buf(), args.line1, args.line2)
+end
+
+local function complete_from(words)
+  return function(lead)
+    return vim.tbl_filter(function(word)
+      return vim.startswith(word, lead)
+    end, words)
+  end
+end
+
+local function complete_mentions(lead)
+  if not lead:find("^[@#]") then
+    return {}
+  end
+  return require("odin.context").complete(0, lead)
+end
+
+local function open_review(args)
+  local review = require("odin.review")
+  local here = chosen({ line1 = vim.fn.line("."), line2 = vim.fn.line(".") })[1]
+  local pending = review.pending(root())
+  if #pending == 0 then
+    server().say("nothing to review")
+  elseif args.args == "edit" then
+    if here then
+      review.edit(here)
+    else
+      server().say("no pending change here", vim.log.levels.WARN)
+    end
+  elseif args.args == "diff" then
+    local uri = vim.uri_from_bufnr(0)
+    local in_buffer = vim.tbl_filter(function(it)
+      return it.file.uri == uri
+    end, pending)
+    require("odin.diff").open((in_buffer[1] or pending[1]).file)
+  else
+    review.list()
+    vim.cmd("botright copen")
+  end
+end
+
+local function undo(args)
+  local argument = args.args ~= "" and { turnId = args.args } or {}
+  server().execute(root(), "undoTurn", argument, function(result)
+    local kept = vim.tbl_map(function(it)
+      return ("%s stays: %s"):format(vim.fn.fnamemodify(vim.uri_to_fname(it.uri), ":."), it.reason)
+    end, result.kept)
+    local words = { ("%d files restored"):format(#result.restored) }
+    server().say(table.concat(vim.list_extend(words, kept), "; "))
+  end)
+end
+
+local function choose_model(args)
+  server().execute(root(), "model", args.args ~= "" and { model = args.args } or {}, function(result)
+    server().say(("model %s, small model %s"):format(result.model, result.smallModel))
+  end)
+end
+
+local function choose_session(args)
+  if args.args == "new" then
+    server().execute(root(), "session.new", {}, function(session)
+      require("odin.sessions").show(root(), session)
+    end)
+    return
+  end
+  require("odin.sessions").choose(root())
+end
+
+---@class odin.Command
+---@field name string
+---@field args string What follows it, for the help.
+---@field desc string
+---@field run fun(args: table)
+---@field opts table<string, any>
+
+---@type odin.Command[]
+M.commands = {
+  {
+    name = "OdinAsk",
+    args = "[text]",
+    desc = "Ask a question. With a range, the selected text goes with it: its file, its place and the diagnostics in it. Without text it is asked for. `@path`, `#selection` and `#diagnostics` in the text add what they name.",
+    run = speak("ask"),
+    opts = { nargs = "*", range = true, complete = complete_mentions },
+  },
+  {
+    name = "OdinPlan",
+    args = "[text]",
+    desc = "Have a change planned; nothing is changed.",
+    run = speak("plan"),
+    opts = { nargs = "*", range = true, complete = complete_mentions },
+  },
+  {
+    name = "OdinEdit",
+    args = "[text]",
+    desc = "Have something changed; every change is reviewed.",
+    run = speak("edit"),
+    opts = { nargs = "*", range = true, complete = complete_mentions },
+  },
+  {
+    name = "OdinCancel",
+    args = "",
+    desc = "End the running turn. With ! forget what is queued, too.",
+    run = function(args)
+      require("odin").cancel({ queue = args.bang })
+    end,
+    opts = { bang = true },
+  },
+  {
+    name = "OdinChat",
+    args = "",
+    desc = "Open the chat and go to its prompt; close it if it is open.",
+    run = function()
+      if not require("odin.chat").close(root()) then
+        require("odin.chat").open(root(), { enter = true })
+      end
+    end,
+    opts = {},
+  },
+  {
+    name = "OdinSessions",
+    args = "[new]",
+    desc = "Go on with an earlier session, or begin a new one.",
+    run = choose_session,
+    opts = { nargs = "?", complete = complete_from({ "new" }) },
+  },
+  {
+    name = "OdinReview",
+    args = "[list|diff|edit]",
+    desc = "List all pending changes in the quickfix window; show a file and what it would become in a tab; edit the change at the cursor before accepting it.",
+    run = open_review,
+    opts = { nargs = "?", complete = complete_from({ "list", "diff", "edit" }) },
+  },
+  {
+    name = "OdinAccept",
+    args = "[rest]",
+    desc = "Accept the change at the cursor, or those in the range; with ! all of them. With `rest`, all that the turn still proposes, too.",
+    run = function(args)
+      if args.args == "rest" then
+        require("odin.review").accept_rest(root())
+      else
+        require("odin.review").accept(chosen(args))
+      end
+    end,
+    opts = { bang = true, range = true, nargs = "?", complete = complete_from({ "rest" }) },
+  },
+  {
+    name = "OdinReject",
+    args = "[reason]",
+    desc = "Reject the change at the cursor, or those in the range; with ! all of them. The reason is for the model.",
+    run = function(args)
+      require("odin.review").reject(chosen(args), args.args)
+    end,
+    opts = { bang = true, range = true, nargs = "*" },
+  },
+  {
+    name = "OdinUndo",
+    args = "[turn]",
+    desc = "Take back what the last turn changed, in all files. `u` takes back what it changed in one.",
+    run = undo,
+    opts = { nargs = "?" },
+  },
+  {
+    name = "OdinModel",
+    args = "[provider/model]",
+    desc = "Tell which model is used, or choose one.",
+    run = choose_model,
+    opts = { nargs = "?" },
+  },
+  {
+    name = "OdinInit",
+    args = "",
+    desc = "Have the project's ODIN.md written.",
+    run = function()
+      require("odin.chat").open(root(), { enter = false })
+      require("odin.chat").of_root(root()):send("init", "")
+    end,
+    opts = {},
+  },
+  {
+    name = "OdinRestart",
+    args = "",
+    desc = "Start the server again. What was said stays.",
+    run = function()
+      server().restart(root())
+    end,
+    opts = {},
+  },
+}
+
+---@type { lhs: string, mode: string[], rhs: string|fun(), desc: string }[]
+M.maps = {
+  { lhs = "<Plug>(odin-ask)", mode = { "n", "x" }, rhs = ":OdinAsk<CR>", desc = "`:OdinAsk`" },
+  { lhs = "<Plug>(odin-plan)", mode = { "n", "x" }, rhs = ":OdinPlan<CR>", desc = "`:OdinPlan`" },
+  { lhs = "<Plug>(odin-edit)", mode = { "n", "x" }, rhs = ":OdinEdit<CR>", desc = "`:OdinEdit`" },
+  { lhs = "<Plug>(odin-chat)", mode = { "n" }, rhs = "<Cmd>OdinChat<CR>", desc = "`:OdinChat`" },
+  { lhs = "<Plug>(odin-cancel)", mode = { "n" }, rhs = "<Cmd>OdinCancel<CR>", desc = "`:OdinCancel`" },
+  { lhs = "<Plug>(odin-accept)", mode = { "n", "x" }, rhs = ":OdinAccept<CR>", desc = "`:OdinAccept`" },
+  { lhs = "<Plug>(odin-reject)", mode = { "n", "x" }, rhs = ":OdinReject<CR>", desc = "`:OdinReject`" },
+  { lhs = "<Plug>(odin-review-edit)", mode = { "n" }, rhs = "<Cmd>OdinReview edit<CR>", desc = "`:OdinReview edit`" },
+  {
+    lhs = "<Plug>(odin-next)",
+    mode = { "n" },
+    rhs = function()
+      require("odin.review").jump(1)
+    end,
+    desc = "go to the next pending change",
+  },
+  {
+    lhs = "<Plug>(odin-previous)",
+    mode = { "n" },
+    rhs = function()
+      require("odin.review").jump(-1)
+    end,
+    desc = "go to the pending change before",
+  },
+}
+
+function M.define()
+  for _, command in ipairs(M.commands) do
+    local opts = vim.tbl_extend("force", { desc = command.desc }, command.opts)
+    vim.api.nvim_create_user_command(command.name, command.run, opts)
+  end
+  for _, map in ipairs(M.maps) do
+    vim.keymap.set(map.mode, map.lhs, map.rhs, { desc = "Odin: " .. map.desc, silent = true })
+  end
+  require("odin.context").follow()
+  require("odin.files").follow()
+end
+
+return M

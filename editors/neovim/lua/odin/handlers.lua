@@ -1,0 +1,44 @@
+-- What the server sends, and who answers it. A request is answered by what its handler returns; `vim.NIL` is null.
+
+---@param answer fun(params: table, client: vim.lsp.Client): any
+local function request(answer)
+  return function(_, params, context)
+    local client = vim.lsp.get_client_by_id(context.client_id)
+    local result = client and answer(params, client)
+    return result == nil and vim.NIL or result
+  end
+end
+
+---Break the undo sequence: what Odin changes is one step, apart from what the user types before and after it.
+local function break_undo(edit)
+  for _, change in ipairs(edit.documentChanges or {}) do
+    local bufnr = change.textDocument and vim.fn.bufnr(vim.uri_to_fname(change.textDocument.uri)) or -1
+    if bufnr > 0 and vim.api.nvim_buf_is_loaded(bufnr) then
+      vim.bo[bufnr].undolevels = vim.bo[bufnr].undolevels
+    end
+  end
+end
+
+return {
+  ["odin/event"] = function(_, record, context)
+    require("odin.events").take(record, context.client_id)
+  end,
+  ["odin/review"] = request(function(proposal, client)
+    return require("odin.review").wait(proposal, client)
+  end),
+  ["odin/question"] = request(function(question, client)
+    return require("odin.question").ask(question, client)
+  end),
+  ["odin/save"] = request(function(params)
+    return require("odin.files").save(params.uris)
+  end),
+  ["odin/reload"] = request(function(params)
+    return require("odin.files").reload(params.uris)
+  end),
+  ["workspace/applyEdit"] = function(err, params, context)
+    break_undo(params.edit)
+    local result = vim.lsp.handlers["workspace/applyEdit"](err, params, context)
+    break_undo(params.edit)
+    return result
+  end,
+}

@@ -1,0 +1,64 @@
+-- What other plugins and the user's own settings may call.
+
+local server = require("odin.server")
+
+local M = {}
+
+---Settings by call instead of `vim.g.odin`. There is no need to call it.
+---@param settings? odin.Config
+function M.setup(settings)
+  vim.g.odin = vim.tbl_extend("force", vim.g.odin or {}, settings or {})
+end
+
+---Say something to Odin.
+---@param mode "ask"|"plan"|"edit"
+---@param text string
+---@param context? odin.ContextItem[]
+function M.send(mode, text, context)
+  local root = server.root_of(0)
+  local chat = require("odin.chat").of_root(root)
+  local mentioned = require("odin.context").mentioned(text, root)
+  require("odin.chat").open(root, { enter = false })
+  chat:send(mode, text, vim.list_extend(context or {}, mentioned))
+end
+
+---End the running turn.
+---@param opts? { queue?: boolean } Also forget what waits.
+function M.cancel(opts)
+  local root = server.root_of(0)
+  if not server.clients(root)[1] then
+    server.say("nothing is running")
+    return
+  end
+  local function cancel()
+    server.execute(root, "cancel", {}, function(result)
+      if not result.cancelled then
+        server.say("nothing is running")
+      end
+    end)
+  end
+  if opts and opts.queue then
+    server.execute(root, "queue", { action = "clear" }, cancel)
+  else
+    cancel()
+  end
+end
+
+---For statuslines: what Odin does, and what waits for the user. Empty when there is nothing to tell.
+---@return string
+function M.status()
+  local root = server.root_of(0)
+  local chat = require("odin.chat").current()
+  local parts = { chat and chat:status() or "" }
+  local pending = #require("odin.review").pending(root)
+  table.insert(parts, pending > 0 and pending .. " to review" or "")
+  local words = table.concat(
+    vim.tbl_filter(function(it)
+      return it ~= ""
+    end, parts),
+    " · "
+  )
+  return words == "" and "" or "Odin " .. words
+end
+
+return M

@@ -1,0 +1,277 @@
+-- The server's life: one client for each root, started with the first file, started again when it dies.
+
+local config = require("odin.config")
+
+local M = {}
+
+local NAME = "odin"
+local IS_NEW = vim.fn.has("nvim-0.11") == 1
+
+---@type table<string, boolean> Roots whose server is on its way.
+local starting = {}
+---@type table<string, fun(client: vim.lsp.Client)[]> By root: what waits until the server is ready.
+local waiting = {}
+
+---The folder that a buffer belongs to.
+---@param bufnr integer
+---@return string
+function M.root_of(bufnr)
+  local own = vim.b[bufnr].odin_root
+  if own then
+    return own
+  end
+  local name = vim.api.nvim_buf_get_name(bufnr)
+  local found = name ~= "" and vim.bo[bufnr].buftype == "" and vim.fs.root(bufnr, config.get().root_markers)
+  return vim.fs.normalize(found or vim.fn.getcwd())
+end
+
+---What the client is made of, for `vim.lsp.config` and `vim.lsp.start` alike.
+---@return table
+function M.config()
+  local settings = config.get()
+  local capabilities = vim.lsp.protocol.make_client_capabilities()
+  capabilities.experimental = {
+    odin = { version = 1, events = true, review = true, question = true, save = true, reload = true },
+  }
+  capabilities.workspace.workspaceEdit.documentChanges = true -- Neovim knows them, and their versions
+  local options = { settings = vim.empty_dict(), trusted = settings.trusted }
+  if next(settings.settings) then
+    options.settings = settings.settings
+  end
+  return {
+    name = NAME,
+    cmd = settings.cmd,
+    capabilities = capabilities,
+    init_options = options,
+    handlers = require("odin.handlers"),
+    before_init = function(_, started)
+      starting[M.root_in(started)] = true
+    end,
+    on_init = function(client)
+      M.ready(client)
+    end,
+    on_exit = function(code, signal, client_id)
+      local client = vim.lsp.get_client_by_id(client_id)
+      vim.schedule(function()
+        M.ended(client_id, client and M.root_in(client.config), code, signal)
+      end)
+    end,
+    reuse_client = M.is_same,
+    root_dir = function(bufnr, start)
+      if M.is_ours(bufnr) then
+        start(M.root_of(bufnr))
+      end
+    end,
+  }
+end
+
+---Start the server with every file from now on.
+function M.enable()
+  if not config.get().enabled then
+    return
+  end
+  if IS_NEW then
+    vim.lsp.enable(NAME)
+    return
+  end
+  vim.api.nvim_create_autocmd("FileType", {
+    group = vim.api.nvim_create_augroup("odin.server", {}),
+    callback = function(event)
+      if M.is_ours(event.buf) then
+        M.attach(event.buf)
+      end
+    end,
+  })
+end
+
+---Whether the server wants to know of a buffer: it shows a file, and there is a server.
+---@param bufnr integer
+---@return boolean
+function M.is_ours(bufnr)
+  return vim.bo[bufnr].buftype == "" and vim.api.nvim_buf_get_name(bufnr) ~= "" and M.problem() == nil
+end
+
+---Why there can be no server, and what to do.
+---@return string?
+function M.problem()
+  local cmd = config.get().cmd
+  if vim.fn.executable(cmd[1]) == 1 then
+    return nil
+  end
+  return ("`%s` is not installed: run `pipx install odin-lsp`, or set vim.g.odin = { cmd = { … } }"):format(cmd[1])
+end
+
+---@param bufnr integer
+function M.attach(bufnr)
+  local settings = M.config()
+  settings.root_dir = M.root_of(bufnr)
+  settings.workspace_folders = M.folders(settings.root_dir)
+  vim.lsp.start(settings, { bufnr = bufnr, reuse_client = M.is_same })
+end
+
+---@return boolean
+function M.is_same(client, wanted)
+  return client.name == NAME and not client.rpc.is_closing() and M.root_in(client.config) == M.root_in(wanted)
+end
+
+---@return string
+function M.root_in(settings)
+  return vim.fs.normalize(settings.root_dir or "")
+end
+
+---@param root string
+function M.folders(root)
+  return { { uri = vim.uri_from_fname(root), name = vim.fs.basename(root) } }
+end
+
+---Odin's clients that are ready, the one of this root alone if one is named.
+---@param root? string
+---@return vim.lsp.Client[]
+function M.clients(root)
+  return vim.tbl_filter(function(client)
+    return not client.rpc.is_closing() and (root == nil or M.root_in(client.config) == root)
+  end, vim.lsp.get_clients({ name = NAME }))
+end
+
+---Call back with the client of a root, as soon as it is ready; it is started if there is none.
+---@param root string
+---@param use fun(client: vim.lsp.Client)
+function M.with_client(root, use)
+  local client = M.clients(root)[1]
+  if client then
+    use(client)
+    return
+  end
+  local problem = M.problem()
+  if problem then
+    M.say(problem, vim.log.levels.ERROR)
+    return
+  end
+  waiting[root] = waiting[root] or {}
+  table.insert(waiting[root], use)
+  if not starting[root] then
+    M.start(root)
+  end
+end
+
+---Start a server for a root, with the files of it that are open.
+---@param root string
+function M.start(root)
+  local settings = M.config()
+  settings.root_dir = root
+  settings.workspace_folders = M.folders(root)
+  local id
+  if IS_NEW then
+    id = vim.lsp.start(settings, { attach = false })
+  else
+    id = vim.lsp.start_client(settings)
+  end
+  for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
+    if id and vim.api.nvim_buf_is_loaded(bufnr) and M.is_ours(bufnr) and M.root_of(bufnr) == root then
+      vim.lsp.buf_attach_client(bufnr, id)
+    end
+  end
+end
+
+---@param client vim.lsp.Client
+function M.ready(client)
+  local root = M.root_in(client.config)
+  local queue = waiting[root] or {}
+  starting[root], waiting[root] = nil, nil
+  vim.schedule(function()
+    for _, use in ipairs(queue) do
+      use(client)
+    end
+  end)
+end
+
+---The server of a root has ended: say so, forget what was pending, offer to start it again.
+---@param client_id integer
+---@param root string?
+---@param code integer
+---@param signal integer
+function M.ended(client_id, root, code, signal)
+  local was_starting = root and starting[root]
+  if root then
+    starting[root], waiting[root] = nil, nil
+  end
+  require("odin.review").forget(client_id)
+  require("odin.question").forget(client_id)
+  local chat = require("odin.chat").of_client(client_id)
+  if vim.v.exiting ~= vim.NIL or not (chat or was_starting) then
+    return
+  end
+  local why = ("the server has ended (code %d, signal %d)"):format(code, signal)
+  if not chat then
+    M.say(why .. "; :checkhealth odin may tell why", vim.log.levels.ERROR)
+    return
+  end
+  chat:server_ended(why)
+  require("odin.question").when_idle(function()
+    vim.ui.select({ "Restart", "Leave it" }, {
+      prompt = "Odin's server has ended. What it said is kept. Restart it?",
+    }, function(choice)
+      if choice == "Restart" then
+        M.restart(chat.root)
+      end
+    end)
+  end)
+end
+
+---@param root string
+function M.restart(root)
+  for _, client in ipairs(M.clients(root)) do
+    client.rpc.terminate()
+  end
+  M.with_client(root, function()
+    M.say("the server is running again")
+  end)
+end
+
+---Run one of Odin's commands; `done` gets its result. What goes wrong is said to the user.
+---@param root string
+---@param command string
+---@param argument table<string, any>
+---@param done? fun(result: any, client: vim.lsp.Client)
+---@param failed? fun(message: string)
+function M.execute(root, command, argument, done, failed)
+  if not next(argument) then
+    argument = vim.empty_dict()
+  end
+  M.with_client(root, function(client)
+    local params = { command = "odin." .. command, arguments = { argument } }
+    local sent = M.request(client, "workspace/executeCommand", params, function(err, result)
+      if err then
+        M.say(err.message, vim.log.levels.ERROR)
+        if failed then
+          failed(err.message)
+        end
+      elseif done then
+        done(result, client)
+      end
+    end)
+    if not sent then
+      M.say("the server has ended; :OdinRestart starts it again", vim.log.levels.ERROR)
+    end
+  end)
+end
+
+---@param client vim.lsp.Client
+---@return boolean sent
+function M.request(client, method, params, handler)
+  local sent
+  if IS_NEW then
+    sent = client:request(method, params, handler)
+  else
+    sent = client.request(method, params, handler) -- 0.10 has functions where newer ones have methods
+  end
+  return sent
+end
+
+---@param message string
+---@param level? integer
+function M.say(message, level)
+  vim.notify("Odin: " .. message, level or vim.log.levels.INFO)
+end
+
+return M

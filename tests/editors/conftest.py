@@ -1,0 +1,110 @@
+"""Real editors with the real server, in front of a model on loopback.
+
+Editor and server take their time to start: the tests of a file share them, and each has files of its own.
+"""
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.editors.debian import NEOVIM, NEOVIM_0_10, Program, Unavailable, fetched
+from tests.editors.neovim import Neovim
+from tests.support.wire import KEY, Wire, serving
+
+PLUGIN = Path(__file__).parents[2] / "editors" / "neovim"
+VERSIONS: dict[str, Program] = {"0.10": NEOVIM_0_10, "newest": NEOVIM}
+FOLDERS = {
+    "HOME": "home",
+    "XDG_CACHE_HOME": "home/.cache",
+    "XDG_CONFIG_HOME": "home/.config",
+    "XDG_DATA_HOME": "home/.local/share",
+    "XDG_STATE_HOME": "home/.local/state",
+    "XDG_RUNTIME_DIR": "run",
+}
+
+StartNeovim = Callable[..., Awaitable[Neovim]]
+
+
+def program(wanted: Program) -> Path:
+    try:
+        return fetched(wanted)
+    except Unavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session", params=list(VERSIONS))
+def nvim(request: pytest.FixtureRequest) -> Path:
+    """Neovim's oldest version that is supported, and the newest that can be had."""
+    found = shutil.which("nvim")
+    said = subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout if found else ""
+    version = re.search(r"NVIM v0\.(\d+)", said)
+    fits = version and int(version[1]) >= 10 and (int(version[1]) == 10) == (request.param == "0.10")
+    return Path(found) if found and fits else program(VERSIONS[request.param])
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def wire() -> AsyncIterator[Wire]:
+    async with serving() as wire:
+        yield wire
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory, nvim: Path) -> Path:
+    """For a workspace, and a home that nobody else has."""
+    place = tmp_path_factory.mktemp("place")
+    for folder in FOLDERS.values():
+        (place / folder).mkdir(parents=True, exist_ok=True, mode=0o700)
+    (place / "workspace" / ".git").mkdir(parents=True)
+    return place
+
+
+@pytest.fixture(scope="module")
+def root(place: Path) -> Path:
+    return place / "workspace"
+
+
+@pytest.fixture(scope="module")
+def env(place: Path, wire: Wire) -> dict[str, str]:
+    """The server is on the path, as its users have it."""
+    return {
+        **os.environ,
+        **{name: str(place / folder) for name, folder in FOLDERS.items()},
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "ANTHROPIC_API_KEY": KEY,
+        "ANTHROPIC_BASE_URL": wire.url,
+        "LC_ALL": "C.UTF-8",
+        "TERM": "xterm-256color",
+    }
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def start_neovim(nvim: Path, root: Path, env: dict[str, str]) -> AsyncIterator[StartNeovim]:
+    """Start Neovim, with the plugin if nothing else is said; what is started is ended."""
+    started: list[Neovim] = []
+
+    async def start(*arguments: str, plugin: bool = True, cwd: Path = root, **more: str) -> Neovim:
+        with_plugin = ("--cmd", f"set runtimepath^={PLUGIN}") if plugin else ()
+        process = await asyncio.create_subprocess_exec(
+            *(nvim, "--embed", "--headless", "-i", "NONE", *with_plugin, *arguments),
+            cwd=cwd,
+            env={**env, **more},
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        neovim = Neovim(process)
+        started.append(neovim)
+        await neovim.until("vim.v.vim_did_enter == 1")
+        return neovim
+
+    yield start
+    for neovim in started:
+        await neovim.close()

@@ -1,0 +1,173 @@
+"""Programs of Debian's releases, unpacked into a folder of the user's cache: nothing is installed, root is not needed.
+
+`python -m tests.editors.debian` fetches all that the tests use; `… luacheck FILE…` fetches one program and runs it.
+"""
+
+import fcntl
+import os
+import pwd
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+CACHE = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".cache" / "odin-tests"
+"""Tests have a home of their own, made anew each time; this is to stay."""
+PATIENCE = 600
+
+
+class Unavailable(Exception):
+    """There is no such program here, and no Debian mirror to take it from."""
+
+
+@dataclass(frozen=True)
+class Program:
+    release: str
+    package: str
+    binary: str
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    """`{root}` is the folder with the unpacked packages, `{lib}` that of its libraries; a `*` is looked up."""
+    arguments: tuple[str, ...] = ()
+    """Before all others, with the same meaning of `{root}`, `{lib}` and `*`."""
+
+    @property
+    def folder(self) -> Path:
+        return CACHE / self.release / self.package
+
+
+def _neovim(release: str) -> Program:
+    return Program(
+        *(release, "neovim", "usr/bin/nvim"),
+        {"VIMRUNTIME": "{root}/usr/share/nvim/runtime"},
+        ("--cmd", "set runtimepath+={root}/usr/lib/nvim"),
+    )
+
+
+NEOVIM_0_10, NEOVIM = _neovim("trixie"), _neovim("sid")
+HELIX = Program("sid", "hx", "usr/lib/hx/hx", {"HELIX_RUNTIME": "{root}/usr/lib/hx/runtime"})
+EMACS = Program(
+    "trixie",
+    "emacs-nox",
+    "usr/bin/emacs-nox",
+    {
+        "EMACSLOADPATH": "{root}/usr/share/emacs/*/lisp",
+        "EMACSDATA": "{root}/usr/share/emacs/*/etc",
+        "EMACSDOC": "{root}/usr/share/emacs/*/etc",
+        "EMACSPATH": "{root}/usr/libexec/emacs/*/*",
+    },
+    ("--dump-file={root}/usr/libexec/emacs/*/*/emacs*.pdmp",),
+)
+LUACHECK = Program(
+    "trixie",
+    "lua-check",
+    "usr/bin/lua5.1",
+    {
+        "LUA_PATH": "{root}/usr/share/lua/5.1/?.lua;{root}/usr/share/lua/5.1/?/init.lua",
+        "LUA_CPATH": "{lib}/lua/5.1/?.so",
+    },
+    ("{root}/usr/bin/luacheck",),
+)
+PROGRAMS = {"nvim-0.10": NEOVIM_0_10, "nvim": NEOVIM, "hx": HELIX, "emacs": EMACS, "luacheck": LUACHECK}
+
+
+def fetched(program: Program) -> Path:
+    """A script that starts the program, which is fetched if it is not here yet."""
+    script = program.folder / "run"
+    with _alone(program.folder.parent):
+        if not (program.folder / "root").exists():
+            shutil.rmtree(program.folder, ignore_errors=True)
+            _unpack(program)
+        text = _script(program)
+        if not script.exists() or script.read_text() != text:
+            script.write_text(text)
+            script.chmod(0o755)
+    return script
+
+
+@contextmanager
+def _alone(folder: Path) -> Generator[None]:
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _unpack(program: Program) -> None:
+    if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
+        raise Unavailable(f"{program.package} is fetched by apt-get and dpkg-deb, which are not here")
+    options = _own_apt(program.folder.parent)
+    if not any((program.folder.parent / "lists").glob("*Packages*")):
+        _run("apt-get", *options, "update")
+    archives = program.folder / "archives"
+    (archives / "partial").mkdir(parents=True)
+    options = (*options, "-o", f"Dir::Cache::archives={archives}")
+    _run("apt-get", *options, "--yes", "--download-only", "--no-install-recommends", "install", program.package)
+    for package in sorted(archives.glob("*.deb")):
+        _run("dpkg-deb", "-x", str(package), str(program.folder / "unpacking"))
+    shutil.rmtree(archives)
+    (program.folder / "unpacking").rename(program.folder / "root")
+
+
+def _own_apt(folder: Path) -> tuple[str, ...]:
+    """Options for an apt that knows one release and nothing of the system, except where the system gets packages."""
+    sites = _run("apt-get", "indextargets", "--format", "$(SITE)").split()
+    if not sites:
+        raise Unavailable("apt-get knows no mirror")
+    (folder / "lists" / "partial").mkdir(parents=True, exist_ok=True)
+    (folder / "status").touch()
+    (folder / "sources.list").write_text(f"deb {sites[0]} {folder.name} main\n")
+    settings = {
+        "Dir::State": folder,
+        "Dir::State::lists": folder / "lists",
+        "Dir::State::status": folder / "status",
+        "Dir::Cache": folder / "cache",
+        "Dir::Etc::SourceList": folder / "sources.list",
+        "Dir::Etc::SourceParts": "/dev/null",
+        "APT::Sandbox::User": pwd.getpwuid(os.getuid()).pw_name,
+        "Acquire::Languages": "none",
+        "Acquire::Retries": "3",
+    }
+    return tuple(part for name, value in settings.items() for part in ("-o", f"{name}={value}"))
+
+
+def _script(program: Program) -> str:
+    """Each program runs with the loader and the libraries of its own release."""
+    root = program.folder / "root"
+    loader = next(root.glob("usr/lib/*-linux-gnu/ld-linux-*.so.*"))
+    filled = partial(_filled, root=root, lib=loader.parent)
+    command = [str(loader), "--library-path", str(loader.parent), "--argv0", Path(program.binary).name]
+    command += [str(root / program.binary), *map(filled, program.arguments)]
+    variables = [f"export {name}={shlex.quote(filled(value))}" for name, value in program.env.items()]
+    return "\n".join(["#!/bin/sh", *variables, f'exec {shlex.join(command)} "$@"', ""])
+
+
+def _filled(template: str, *, root: Path, lib: Path) -> str:
+    before, _, pattern = template.partition("{root}/")
+    if "*" in pattern:
+        return f"{before}{next(root.glob(pattern))}"
+    return template.format(root=root, lib=lib)
+
+
+def _run(*command: str) -> str:
+    try:
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout
+    except subprocess.CalledProcessError as error:
+        raise Unavailable(f"{' '.join(command)}: {error.stderr.strip()[-2000:]}") from error
+
+
+def main(arguments: Sequence[str]) -> int:
+    if not arguments:
+        for program in PROGRAMS.values():
+            fetched(program)
+        return 0
+    name, *rest = arguments
+    return subprocess.run([fetched(PROGRAMS[name]), *rest], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
