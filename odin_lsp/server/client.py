@@ -7,6 +7,9 @@ from pygls.capabilities import get_capability
 
 from odin_lsp.values import is_object
 
+UNSHOWN = ("Neovim",)
+"""Editors that ask about an annotated edit without showing it, and take Return for a yes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
@@ -29,13 +32,13 @@ class Abilities:
     show_document: bool = False
     code_action_literals: bool = False
     change_annotations: bool = False
-    """It asks before it applies an edit that needs confirmation."""
+    """It shows an edit that needs confirmation, and asks before it applies it."""
     diagnostics: bool = False
     code_actions: bool = False
     code_lens_refresh: bool = False
 
     @classmethod
-    def of(cls, capabilities: types.ClientCapabilities) -> "Abilities":
+    def of(cls, capabilities: types.ClientCapabilities, editor: str = "") -> "Abilities":
         experimental = capabilities.experimental
         declared = experimental.get("odin") if is_object(experimental) else None
         odin = declared if is_object(declared) else {}
@@ -63,7 +66,7 @@ class Abilities:
             code_action_literals=bool(
                 get_capability(capabilities, "text_document.code_action.code_action_literal_support", None)
             ),
-            change_annotations=has("workspace.workspace_edit.change_annotation_support"),
+            change_annotations=has("workspace.workspace_edit.change_annotation_support") and editor not in UNSHOWN,
             diagnostics=has("text_document.publish_diagnostics"),
             code_actions=has("text_document.code_action"),
             code_lens_refresh=bool(get_capability(capabilities, "workspace.code_lens.refresh_support", False)),

@@ -122,7 +122,7 @@ class OdinServer(LanguageServer):
         gc.freeze()
 
     def start(self, params: types.InitializeParams) -> None:
-        self.abilities = Abilities.of(params.capabilities)
+        self.abilities = Abilities.of(params.capabilities, params.client_info.name if params.client_info else "")
         self.buffers.encoding = cast("Any", str(getattr(self.workspace.position_encoding, "value", None) or "utf-16"))
         self.roots = _roots(params)
         problems: list[config.ConfigProblem] = []
@@ -253,6 +253,7 @@ class OdinServer(LanguageServer):
             buffers=self.buffers,
             secrets=self._secrets,
             restricted=self.is_restricted,
+            is_trusted=lambda: self.is_trusted,
         )
         core.stream.subscribe(self.editor.hints.follow)
         if self.abilities.events:
