@@ -13,11 +13,13 @@ from odin_lsp.events import ExitReason, Mode, Outcome, Todo, ToolRecord, Usage
 from odin_lsp.messages import Message, Thinking, user
 from odin_lsp.sessions import reader, titles
 from odin_lsp.sessions.store import SessionLog, open_log
-from odin_lsp.values import Value, to_wire
+from odin_lsp.values import Value, is_list, to_wire
 
 log = logging.getLogger("odin.sessions")
 MAX_LOADED = 16 * 1024 * 1024
 """Bytes of messages, and as many of turns, that are read of a long log; several times what fits into any model."""
+MAX_LINES = 4000
+"""The same in lines."""
 HISTORY = ("message", "removed", "history", None)
 """Kinds of lines that make up the messages; `None`: a line that has to be read to be known."""
 LEFT_OUT = "<reminder>\n{count} messages that came between this and the next are not part of this request.\n</reminder>"
@@ -40,7 +42,7 @@ class TurnRecord(Value):
 
 class Session:
     def __init__(self, folder: Path, session_id: str | None = None, *, title: str = titles.NEW) -> None:
-        self.id = session_id or uuid.uuid4().hex
+        self.id = uuid.uuid4().hex if session_id is None else session_id
         self.title = title
         self.titled_by: titles.TitledBy = "nobody" if title == titles.NEW else "user"
         self.created_at = self.updated_at = time.time()
@@ -162,8 +164,9 @@ class Session:
             raise SessionError(f"nothing of session {self.id!r} can be read")
         self.log.known_end = found.end + found.lacks_newline
         self._announced = True
-        messages, left_out = _recent(found.lines, HISTORY)
-        turns, self.earlier_turns = _recent(found.lines, ("turn",))
+        whole = [line for line in found.of("history") if _is_history(file, line)][-1:]
+        messages, left_out = _recent([it for it in found.lines if it.kind in HISTORY], *whole)
+        turns, self.earlier_turns = _recent(found.of("turn"))
         wanted = {line.offset for line in (*messages, *turns)}
         for line in found.lines:
             if line.offset in wanted or line.kind not in (*HISTORY, "turn"):
@@ -230,20 +233,27 @@ class Session:
         self.notices.append(f"this session is long: {count} of its messages are not sent to the model any more")
 
 
-def _recent(lines: Sequence[reader.Line], kinds: tuple[str | None, ...]) -> tuple[list[reader.Line], int]:
-    """The last lines of these kinds that are not too much to load, from a history that replaces all before it on; and
-    how many there are before them."""
-    candidates = [line for line in lines if line.kind in kinds]
+def _recent(lines: Sequence[reader.Line], start: reader.Line | None = None) -> tuple[list[reader.Line], int]:
+    """The last lines that are not too much to load, and how many there are before them. What comes before `start` does
+    not count any more."""
+    recent: list[reader.Line] = []
     loaded = 0
-    for index in range(len(candidates) - 1, -1, -1):
-        if candidates[index].size > MAX_LOADED:
+    for index in range(len(lines) - 1, -1, -1):
+        line = lines[index]
+        if line.size > MAX_LOADED:
             continue
-        loaded += candidates[index].size
-        if loaded > MAX_LOADED:
-            return [it for it in candidates[index + 1 :] if it.size <= MAX_LOADED], index + 1
-        if candidates[index].kind == "history":
-            return [it for it in candidates[index:] if it.size <= MAX_LOADED], 0
-    return [it for it in candidates if it.size <= MAX_LOADED], 0
+        loaded += line.size
+        if loaded > MAX_LOADED or len(recent) == MAX_LINES:
+            return recent[::-1], index + 1
+        recent.append(line)
+        if line is start:
+            break
+    return recent[::-1], 0
+
+
+def _is_history(file: BinaryIO, line: reader.Line) -> bool:
+    """If it is damaged, what it was to replace is better than nothing."""
+    return any(record["type"] == "history" and is_list(record.get("messages")) for record in reader.read(file, line))
 
 
 def _without_thinking(message: Message) -> Message:

@@ -150,7 +150,7 @@ class SessionLog:
             raise SessionError(f"{self.path} could not be written for too long")
         descriptor = self._opened()
         status = os.fstat(descriptor)
-        if status.st_nlink == 0:
+        if not self._is_at_its_place(status):
             raise SessionError(f"{self.path} was deleted or replaced")
         if status.st_size < self._end or (status.st_size > self._end and not self._is_torn):
             raise SessionError(f"{self.path} was changed by somebody else")
@@ -159,6 +159,12 @@ class SessionLog:
             _write_at(descriptor, self._waiting[0], self._end)
             self._is_torn = False
             self._end += len(self._waiting.popleft())
+
+    def _is_at_its_place(self, status: os.stat_result) -> bool:
+        try:
+            return os.path.samestat(status, self.path.lstat())
+        except FileNotFoundError:
+            return False
 
     def _sync(self) -> None:
         descriptor = self._opened()
