@@ -1,0 +1,232 @@
+"""Sessions as the core has them: switched, resumed, named, and looked at before they are sent."""
+
+import asyncio
+import json
+
+import pytest
+
+from odin_lsp.errors import SessionBusy, SessionError
+from odin_lsp.events import SessionRenamed, SessionRestored, SessionSwitchStarted
+from odin_lsp.sessions.session import Session
+
+
+@pytest.fixture
+def again(odin):
+    """The same workspace in another process, as far as it can tell."""
+
+    async def again():
+        await odin.core.close()
+        odin.core = None
+        odin.events.clear()
+        return odin.start()
+
+    return again
+
+
+async def test_a_resumed_session_goes_on_where_it_was(odin, again):
+    odin.script({"text": "one"}, {"text": "two"})
+    first = await odin.take("first", "edit_mode")
+    before = odin.core.agent().session
+
+    core = await again()
+    agent = await core.conversations.resume(first.session_id)
+
+    assert agent.session.messages == before.messages
+    assert agent.session.turns == before.turns
+    assert agent.mode == "ask_mode"
+    assert core.agent() is agent
+    assert [it for it in odin.events if isinstance(it, SessionSwitchStarted | SessionRestored)] == [
+        SessionSwitchStarted(first.session_id),
+        SessionRestored(first.session_id, "first", 1),
+    ]
+
+
+async def test_the_last_session_is_resumed_without_an_id(odin, again):
+    odin.script({"text": "one"}, {"text": "two"})
+    outcome = await odin.take("first")
+
+    core = await again()
+
+    assert (await core.conversations.resume()).session.id == outcome.session_id
+
+
+async def test_two_who_resume_at_once_get_the_same(odin, again):
+    odin.script({"text": "one"})
+    outcome = await odin.take()
+    core = await again()
+
+    one, two = await asyncio.gather(*(core.conversations.resume(outcome.session_id) for _ in range(2)))
+
+    assert one is two
+
+
+async def test_a_session_that_another_has_open_goes_on_as_a_fork(odin, again, person):
+    odin.script({"text": "one"})
+    outcome = await odin.take()
+    core = await again()
+    owner = Session.resume(core.conversations.folder, outcome.session_id)
+
+    agent = core.agent(outcome.session_id)
+
+    assert agent.session.id != outcome.session_id
+    assert agent.session.forked_from == outcome.session_id
+    assert agent.session.messages == owner.messages
+    assert core.agent(outcome.session_id) is agent
+    assert "is open in another Odin" in person.notices[0]
+    with pytest.raises(SessionError, match="open in another"):
+        await core.conversations.delete(outcome.session_id)
+    owner.close()
+
+
+async def test_a_session_in_a_turn_is_not_deleted(odin):
+    odin.script({"text": "slow", "delayMs": 60_000})
+    agent = odin.start().agent()
+    agent.start(odin.message("slow"))
+
+    with pytest.raises(SessionBusy):
+        await odin.core.conversations.delete(agent.session.id)
+
+
+async def test_a_deleted_session_is_no_longer_the_current_one(odin):
+    odin.script({"text": "one"})
+    outcome = await odin.take()
+
+    await odin.core.conversations.delete(outcome.session_id)
+
+    assert odin.core.agent().session.id != outcome.session_id
+    assert await odin.core.conversations.listed(None, 10) == []
+
+
+async def test_damage_is_told_to_the_user(odin, again, person):
+    odin.script({"text": "one"})
+    outcome = await odin.take()
+    path = odin.core.agent().session.log.path
+    core = await again()
+    path.write_bytes(path.read_bytes()[:-9])
+
+    await core.conversations.resume(outcome.session_id)
+
+    assert "the last record was cut off" in person.notices[0]
+
+
+async def test_a_disk_that_fails_is_told_once_and_so_is_that_it_works_again(odin, monkeypatch):
+    import os
+
+    odin.script(*({"text": str(number)} for number in range(4)))
+    pwrite = os.pwrite
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    await odin.take()
+    monkeypatch.setattr(os, "pwrite", fail)
+    await odin.take()
+    await odin.take()
+    monkeypatch.setattr(os, "pwrite", pwrite)
+    await odin.take()
+
+    told = [(it.level, it.message) for it in odin.events if it.kind == "notice"]
+    assert [level for level, _ in told] == ["warning", "info"]
+    assert "No space left on device" in told[0][1]
+    session = odin.core.agent().session
+    assert Session.load(session.log.path.parent, session.id).turns == session.turns
+
+
+@pytest.fixture
+def small(odin, tmp_path):
+    """A small model that names sessions."""
+
+    def small(*replies):
+        path = tmp_path / "small.json"
+        path.write_text(json.dumps({"replies": list(replies)}))
+        odin.settings |= {"smallModel": f"scripted/{path}", "titles": True}
+
+    return small
+
+
+async def named(odin):
+    while odin.core._namer._tasks:
+        await asyncio.gather(*odin.core._namer._tasks)
+
+
+@pytest.fixture(autouse=True)
+def titles_as_set(monkeypatch):
+    monkeypatch.delenv("ODIN_TITLES")
+
+
+async def test_the_small_model_names_a_session_once_after_its_first_turn(odin, small):
+    odin.script({"text": "one"}, {"text": "two"})
+    small({"text": '"Greeting the world"', "usage": {"outputTokens": 5}, "when": {"contains": "<user>\nhello"}})
+
+    await odin.take("hello")
+    await named(odin)
+    await odin.take("again")
+    await named(odin)
+
+    session = odin.core.agent().session
+    assert (session.title, session.titled_by) == ("Greeting the world", "model")
+    assert odin.of(SessionRenamed) == [SessionRenamed("Greeting the world")]
+    assert session.usage.output_tokens == 5
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"error": "busy"},
+        {"error": {"kind": "failed", "message": "no"}},
+        {"text": "Here is a title:\n\nX"},
+        {"text": ""},
+    ],
+)
+async def test_without_a_good_answer_the_first_words_stay_and_nobody_asks_again(odin, small, reply):
+    odin.script({"text": "one"}, {"text": "two"})
+    small(reply, {"text": "A second try"})
+
+    await odin.take("hello there")
+    await named(odin)
+    await odin.take("again")
+    await named(odin)
+
+    assert odin.core.agent().session.title == "hello there"
+
+
+async def test_a_title_of_the_user_is_not_replaced(odin, small):
+    odin.script({"text": "one"})
+    small({"text": "By the model", "delayMs": 50})
+
+    await odin.take("hello")
+    await odin.core.conversations.rename(None, "By me")
+    await named(odin)
+
+    assert odin.core.agent().session.title == "By me"
+
+
+async def test_closing_does_not_wait_for_a_title(odin, small):
+    odin.script({"text": "one"})
+    small({"text": "Late", "delayMs": 60_000})
+
+    await odin.take("hello")
+    async with asyncio.timeout(30):
+        await odin.core.close()
+
+    assert odin.core.agent().session.title == "hello"
+
+
+async def test_the_preview_is_what_is_sent(odin, call):
+    odin.script({"calls": [call("Read", file_path=str(odin.root / "greet.py"))]}, {"text": "one"})
+    await odin.take("first")
+    odin.core.choose_models("anthropic/claude-sonnet-5-5", None)
+
+    seen = odin.core.context(None, "ask_mode", "second")
+
+    messages = [json.loads(it.content) for it in seen.parts if it.kind == "message"]
+    assert messages[0][0]["text"] == "first"
+    assert messages[-1][0]["text"] == "second"
+    assert "def greet" in json.dumps(messages)
+    assert [it.kind for it in seen.parts] == sorted(
+        (it.kind for it in seen.parts), key=["tool", "system", "message"].index
+    )
+    assert seen.tokens == sum(it.tokens for it in seen.parts)
+    assert seen.model == "anthropic/claude-sonnet-5-5"
+    assert 0 < seen.cached_cost_usd < seen.cost_usd
+    assert odin.core.agent().session.messages[-1].text == "one"
