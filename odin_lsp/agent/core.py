@@ -1,7 +1,7 @@
 """What a workspace needs besides an editor: text, models, sessions. The server and the terminal make one each."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,12 +13,13 @@ from odin_lsp.agent.conversations import Conversations
 from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.history import Conversation, repair
 from odin_lsp.agent.hooks import Hooks
+from odin_lsp.agent.instructions import Instructions, NestedInstructions
 from odin_lsp.agent.modes import mode_tools
 from odin_lsp.agent.naming import Namer
 from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.plans import Plans
 from odin_lsp.agent.preview import ContextPreview, preview
-from odin_lsp.agent.prompt import Instructions, Prompt
+from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.small import small_model
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.subagents import Subagents
@@ -61,9 +62,11 @@ class Core:
         secrets: Mapping[str, str] | None = None,
         hooks: Hooks | None = None,
         restricted: bool = False,
+        is_trusted: Callable[[], bool] = lambda: False,
     ) -> None:
         self.config = config
         self.restricted = restricted
+        self._is_trusted = is_trusted
         self.stream = EventStream()
         self.files = Files(roots, buffers or Buffers(), FileCache(config.cache), config.files)
         self.search = Search(self.files)
@@ -79,6 +82,8 @@ class Core:
         self._keys = KeyPool()
         self._models: dict[str, ResilientModel] = {}
         self._views: dict[str, _View] = {}
+        self._told: dict[str, Instructions] = {}
+        """The project's, as the users of each session know them."""
         self._helpers: dict[str, Subagents] = {}
         """The latest of each session."""
         self.conversations = Conversations(
@@ -172,6 +177,9 @@ class Core:
             ],
             "context": list(running.progress.message.context) if running else [],
             "instructions": self._view(session).instructions.text,
+            "instructionFiles": [
+                {"path": it.path, "size": it.size, "isCut": it.is_cut} for it in self._view(session).instructions.files
+            ],
             "config": self.config.model_dump(by_alias=True, mode="json"),
             "cache": [
                 {
@@ -225,8 +233,7 @@ class Core:
 
     async def _planner(self, session: Session, progress: Progress, emit: Emit) -> Planner:
         view = self._view(session)
-        if session.turns and Instructions.load(self.files.roots) != view.instructions:
-            emit(Notice("info", "the project's instructions have changed; a new session will use them"))
+        self._tell_of_instructions(session, view.instructions, emit)
         helpers = Subagents(
             progress,
             emit,
@@ -236,6 +243,15 @@ class Core:
         )
         self._helpers[session.id] = helpers
         return self._make_planner(session, progress, emit, view, self.selected[0], helpers=helpers)
+
+    def _tell_of_instructions(self, session: Session, used: Instructions, emit: Emit) -> None:
+        """Which they are, once; and each time that they are not what they were."""
+        now = Instructions.load(self.files.roots)
+        if session.id not in self._told and used.files:
+            emit(Notice("info", f"the project's instructions: {used}"))
+        if now not in (used, self._told.get(session.id)):
+            emit(Notice("info", "the project's instructions have changed; a new session will use them"))
+        self._told[session.id] = now
 
     def _helper(
         self, instructions: Instructions, task: AgentTask, conversation: Conversation, progress: Progress, emit: Emit
@@ -287,7 +303,7 @@ class Core:
         tools = mode_tools(mode, subagent=helpers is None, restricted=self.restricted)
         return Planner(
             model=self._model(model),
-            prompt=Prompt(mode, self.files.roots, view.instructions, view.shown),
+            prompt=Prompt(mode, self.files.roots, view.instructions, view.shown, self._nested_instructions()),
             session=conversation,
             executor=Executor(tools, self._hooks, context),
             editor=self._editor,
@@ -296,6 +312,11 @@ class Core:
             emit=emit,
             progress=progress,
         )
+
+    def _nested_instructions(self) -> NestedInstructions:
+        """Trust is given to the first folder."""
+        trusted = self.files.roots[0] if self.files.roots and not self.restricted and self._is_trusted() else None
+        return NestedInstructions(trusted, self.files.ignore.hides)
 
     def _model(self, ref: str) -> ResilientModel:
         if ref not in self._models:

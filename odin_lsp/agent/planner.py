@@ -10,6 +10,7 @@ from typing import cast
 from odin_lsp.agent.compaction import COMPACT_AT, Compaction
 from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.history import CHARS_PER_TOKEN, Conversation, estimate, repair
+from odin_lsp.agent.instructions import told_as
 from odin_lsp.agent.loop_guard import ASK_EVERY, WARN_AT, WARNING, LoopGuard
 from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.stream import Pacer
@@ -22,6 +23,7 @@ from odin_lsp.events import (
     ExitReason,
     MessageFinished,
     ModelChanged,
+    Notice,
     StreamRolledBack,
     TextStreamed,
     ThinkingStreamed,
@@ -167,6 +169,7 @@ class Planner:
             repeats = max(self._guard.count(call, results[call.id]) for call in message.calls)
             parts += [Text(WARNING.format(count=repeats))] if repeats >= WARN_AT else []
             parts += [Text(reminder)] if (reminder := self.prompt.reminder(self.session)) else []
+            parts += self._nested()
             self.session.append(Message("user", tuple(parts)))
         self._malformed = self._malformed + 1 if all(call.problem for call in message.calls) else 0
         if self._malformed >= MAX_MALFORMED:
@@ -180,6 +183,14 @@ class Planner:
                 "loop", f"{message.calls[0].name} was called {repeats} times with the same result"
             )
         return Ending("end_turn", "a hook ended the turn") if self.executor.stopped else None
+
+    def _nested(self) -> list[Text]:
+        """Instructions that hold where the work has just got to."""
+        reached = (path for path, _ in self.prompt.shown)
+        found = self.prompt.nested.due(reached, self.session.messages)
+        if found:
+            self.emit(Notice("info", f"instructions further down: {', '.join(map(str, found))}"))
+        return [Text(told_as(file)) for file in found]
 
     async def _may_repeat(self, tool: str, repeats: int) -> bool:
         question = Question(
@@ -231,6 +242,7 @@ class Planner:
             return False
         self.session.replace(repair(shorter))
         self.executor.forget_unseen(self.session.messages)
+        self.prompt.nested.look_again()
         self._counted = 0, 0
         return True
 

@@ -60,10 +60,11 @@ def run(options: Options) -> int:
 
 async def _run(options: Options) -> int:
     editor = TerminalEditor(options.policy)
-    settings, problems = config.load(options.cwd, flags=options.settings, trusted=Trust().of(options.cwd) == "trusted")
+    trusted = Trust().of(options.cwd) == "trusted"
+    settings, problems = config.load(options.cwd, flags=options.settings, trusted=trusted)
     for problem in problems:
         editor.notify("warning", str(problem))
-    core = Core([options.cwd], editor, settings)
+    core = Core([options.cwd], editor, settings, is_trusted=lambda: trusted)
     renderer = _renderer(json=options.json)
     editor.pause = renderer.paused
     core.stream.subscribe(renderer.show)

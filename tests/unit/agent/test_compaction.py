@@ -8,8 +8,9 @@ from odin_lsp.agent.compaction import COMPACT_AT, Compaction, words_of
 from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.history import estimate, repair
 from odin_lsp.agent.hooks import Hooks
+from odin_lsp.agent.instructions import Instructions
 from odin_lsp.agent.planner import Planner
-from odin_lsp.agent.prompt import Instructions, Prompt
+from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.turn import Progress, UserMessage
 from odin_lsp.config import Limits
 from odin_lsp.errors import ModelUnavailable

@@ -1,0 +1,162 @@
+"""Which files are instructions, for which work, and how people learn of it."""
+
+import pytest
+
+from odin_lsp.agent.instructions import MAX_BYTES, Instructions, NestedInstructions
+from odin_lsp.messages import Message, Text
+
+
+def notices(odin):
+    return [event.message for event in odin.events if event.kind == "notice"]
+
+
+def sent(odin):
+    return str(odin.core.agent().session.messages)
+
+
+def test_all_files_of_all_folders_are_merged_and_none_hides_another(tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    for folder, name, text in ((one, "CLAUDE.md", "c"), (one, "ODIN.md", "o"), (two, "AGENTS.md", "a")):
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+
+    found = Instructions.load([one, two])
+
+    assert [(it.path, it.size) for it in found.files] == [
+        (str(one / "ODIN.md"), 1),
+        (str(one / "CLAUDE.md"), 1),
+        (str(two / "AGENTS.md"), 1),
+    ]
+    assert found.text.index("\no\n") < found.text.index("\nc\n") < found.text.index("\na\n")
+
+
+def test_what_two_files_say_alike_is_said_once(tmp_path):
+    (tmp_path / "AGENTS.md").write_text("the same")
+    (tmp_path / "CLAUDE.md").symlink_to("AGENTS.md")
+
+    assert [it.path for it in Instructions.load([tmp_path]).files] == [str(tmp_path / "AGENTS.md")]
+
+
+def test_a_long_file_is_cut_and_says_so(tmp_path):
+    (tmp_path / "ODIN.md").write_text("x" * (MAX_BYTES + 1))
+
+    [file] = Instructions.load([tmp_path]).files
+
+    assert (len(file.text), file.is_cut) == (MAX_BYTES, True)
+    assert "of which the first 32,768 are used" in str(file)
+
+
+async def test_the_files_and_their_sizes_are_shown(odin):
+    (odin.root / "ODIN.md").write_text("Use tabs.")
+    (odin.root / "AGENTS.md").write_text("Be kind.")
+    odin.script({"text": "one"}, {"text": "two"})
+
+    await odin.take()
+    await odin.take()
+
+    first, second = odin.root / "ODIN.md", odin.root / "AGENTS.md"
+    assert notices(odin) == [f"the project's instructions: {first} (9 bytes), {second} (8 bytes)"]
+    state = odin.core.state()
+    assert state["instructionFiles"] == [
+        {"path": str(first), "size": 9, "isCut": False},
+        {"path": str(second), "size": 8, "isCut": False},
+    ]
+    assert "Use tabs." in state["instructions"]
+    assert "Be kind." in state["instructions"]
+
+
+async def test_a_change_is_told_once_and_a_new_session_uses_it(odin):
+    (odin.root / "ODIN.md").write_text("Use tabs.")
+    odin.script(*[{"text": "ok"}] * 4)
+    await odin.take()
+    (odin.root / "ODIN.md").write_text("Use spaces.")
+    await odin.take()
+    await odin.take()
+    assert "Use tabs." in odin.core.state()["instructions"]
+
+    odin.core.conversations.new()
+
+    assert "Use spaces." in odin.core.state()["instructions"]
+    assert notices(odin)[1:] == ["the project's instructions have changed; a new session will use them"]
+
+
+@pytest.fixture
+def nested(odin):
+    """A folder with instructions of its own, and a call that reads a file there."""
+    for name in ("lib", "node_modules/evil", "repo", ".hidden"):
+        folder = odin.root / name
+        folder.mkdir(parents=True)
+        (folder / "ODIN.md").write_text(f"nested rules of {name}")
+        (folder / "code.py").write_text("x = 1\n")
+    (odin.root / "repo" / ".git").mkdir()
+    return odin.root / "lib"
+
+
+def reading(odin, call, *names):
+    return {"calls": [call("Read", file_path=str(odin.root / name / "code.py")) for name in names]}
+
+
+async def test_in_a_trusted_workspace_nested_ones_hold_where_the_work_is_and_are_told_once(odin, call, nested):
+    odin.script(reading(odin, call, "lib"), reading(odin, call, "lib"), {"text": "ok"}, {"text": "ok"})
+    odin.start(is_trusted=lambda: True)
+
+    await odin.take()
+    await odin.take()
+
+    assert sent(odin).count("nested rules of lib") == 1
+    assert f"in work below {nested}:" in sent(odin)
+    assert notices(odin) == [f"instructions further down: {nested / 'ODIN.md'} (19 bytes)"]
+
+
+async def test_where_the_work_is_not_nothing_is_told(odin, call, nested):
+    odin.script({"calls": [call("Read", file_path=str(odin.root / "greet.py"))]}, {"text": "ok"})
+    odin.start(is_trusted=lambda: True)
+
+    await odin.take()
+
+    assert "nested rules" not in sent(odin)
+
+
+async def test_inj_05_in_an_untrusted_workspace_nested_ones_are_data(odin, call, nested):
+    odin.script(reading(odin, call, "lib", "repo", "node_modules/evil"), {"text": "ok"})
+
+    await odin.take()
+
+    assert "nested rules" not in sent(odin)
+    assert "nested rules" not in odin.core.state()["instructions"]
+    assert notices(odin) == []
+
+
+async def test_inj_05_dependencies_and_other_repositories_are_never_obeyed(odin, call, nested):
+    odin.script(reading(odin, call, "node_modules/evil", "repo", ".hidden"), {"text": "ok"})
+    odin.start(is_trusted=lambda: True)
+
+    await odin.take()
+
+    assert "nested rules" not in sent(odin)
+
+
+def test_what_left_the_conversation_is_told_again_and_so_is_what_changed(tmp_path):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "AGENTS.md").write_text("first")
+    reached = [tmp_path / "lib" / "code.py"]
+    nested = NestedInstructions(tmp_path)
+    [told] = nested.due(reached, [])
+    history = [Message("user", (Text(f"What the project asks for in work below {tmp_path / 'lib'}:\n{told.block}"),))]
+
+    assert nested.due(reached, history) == []
+    nested.look_again()
+    assert nested.due(reached, history) == []
+    nested.look_again()
+    assert nested.due(reached, []) == [told]
+    (tmp_path / "lib" / "AGENTS.md").write_text("second")
+    nested.look_again()
+    assert [it.text for it in nested.due(reached, history)] == ["second"]
+
+
+def test_what_no_model_may_read_is_no_instruction(tmp_path):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "ODIN.md").write_text("secret")
+    nested = NestedInstructions(tmp_path, hides=lambda path: path.name == "ODIN.md")
+
+    assert nested.due([tmp_path / "lib" / "code.py"], []) == []
