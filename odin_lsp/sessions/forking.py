@@ -3,6 +3,7 @@
 import time
 import uuid
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,7 +19,7 @@ OWN = ("session", "title", "repaired")
 def fork(folder: Path, session_id: str, at_message: int | None = None) -> tuple[str, str | None]:
     """The new session's id, and the message that was left out. Records are copied as they are, unknown ones too."""
     new_id = uuid.uuid4().hex
-    title = Session.load(folder, session_id).title
+    source = Session.load(folder, session_id)
     with open_log(log_path(folder, session_id)) as file:
         found = reader.index(file)
         if found.is_newer:
@@ -26,9 +27,11 @@ def fork(folder: Path, session_id: str, at_message: int | None = None) -> tuple[
         copied, draft = found.lines, None
         if at_message is not None:
             copied, draft = _before(file, found, at_message)
-        first = line_of(header(new_id, title, session_id, time.time()))
+        now = time.time()
+        first = line_of(header(new_id, source.title, session_id, now))
+        last = line_of({"type": "title", "title": source.title, "by": source.titled_by, "at": now})
         try:
-            private.write_file(log_path(folder, new_id), _lines(file, copied, first))
+            private.write_file(log_path(folder, new_id), chain([first], _copied(file, copied), [last]))
         except OSError as error:
             raise SessionError(f"{folder} cannot be written: {error.strerror}") from error
     return new_id, draft
@@ -43,8 +46,7 @@ def _before(file: BinaryIO, found: reader.Index, message: int) -> tuple[list[rea
     return [line for line in found.lines if line.offset <= end], "".join(said[-1:])
 
 
-def _lines(file: BinaryIO, lines: list[reader.Line], first: bytes) -> Iterator[bytes]:
-    yield first
+def _copied(file: BinaryIO, lines: list[reader.Line]) -> Iterator[bytes]:
     for line in lines:
         if line.kind in OWN or line.kind is None:
             continue

@@ -149,7 +149,8 @@ def _loop(workspace: Path, endpoint: Endpoint) -> Any:
 
 
 def _provider(url: str) -> dict[str, str]:
-    return {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "fake", "ODIN_MODEL": "anthropic/claude-sonnet-5-5"}
+    model = "anthropic/claude-sonnet-5-5"
+    return {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "fake", "ODIN_MODEL": model, "ODIN_TITLES": "0"}
 
 
 async def _edit(client: Client) -> None:

@@ -102,6 +102,8 @@ def test_a_fork_at_a_message_has_all_before_it_and_gives_the_message_back(tmp_pa
     assert draft is None
     assert Session.load(tmp_path, whole).messages == session.messages
     assert Session.load(tmp_path, whole).forked_from == session.id
+    session.rename("Renamed")
+    assert listing.summary(tmp_path, fork(tmp_path, session.id, 2)[0]).title == "Renamed"
     for wrong in (-1, 3):
         with pytest.raises(SessionError, match=f"no message {wrong}; it has 3"):
             fork(tmp_path, session.id, wrong)
