@@ -93,7 +93,8 @@ class Applier:
             case "edit":
                 return self.text(file.path) == expected
             case "create":
-                return self.text(file.path) == file.chosen[0].result.new
+                new = file.chosen[0].result.new
+                return self.text(file.path) in (new, f"{new}\n")  # Neovim ends the last line of what it opens
             case "delete":
                 return not file.path.exists()
             case "rename":

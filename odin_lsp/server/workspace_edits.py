@@ -5,6 +5,9 @@ from lsprotocol import types
 from odin_lsp.ports import FileChange, Range, ReviewFile
 from odin_lsp.server.client import Abilities
 
+NEW_FILE = types.Range(types.Position(0, 0), types.Position(1, 0))
+"""Neovim takes an empty file for one empty line, which is not to stay behind the text."""
+
 
 def workspace_edit(change: FileChange, abilities: Abilities) -> types.WorkspaceEdit | None:
     """One file each: not every client checks the versions of more. Versioned wherever the client knows versions; `None`
@@ -24,6 +27,7 @@ def workspace_edit(change: FileChange, abilities: Abilities) -> types.WorkspaceE
             create = types.CreateFile(
                 change.uri, options=types.CreateFileOptions(overwrite=False, ignore_if_exists=False)
             )
+            edits = [types.TextEdit(NEW_FILE, it.new_text) for it in change.edits]
             return types.WorkspaceEdit(document_changes=[create, types.TextDocumentEdit(document, edits)])
         case "delete":
             options = types.DeleteFileOptions(recursive=change.recursive, ignore_if_not_exists=False)
