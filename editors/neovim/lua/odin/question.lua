@@ -5,7 +5,9 @@ local server = require("odin.server")
 local M = {}
 
 local READ_ALL = { id = "", label = "Read all of it first" }
----@type table<integer, { close: fun(), abandon: fun() }> What is asked right now, by client.
+local WRITE = { id = "", label = "Something else…" }
+local DONE = { id = "", label = "Done" }
+---@type table<integer, fun()> How to give up what is asked right now, by client.
 local asked = {}
 
 ---Ask the user, in a coroutine; nil is no answer.
@@ -26,11 +28,9 @@ function M.ask(question, client)
       coroutine.resume(routine, value)
     end
   end
-  asked[client.id] = {
-    abandon = function()
-      answer(nil)
-    end,
-  }
+  asked[client.id] = function()
+    answer(nil)
+  end
   M.when_idle(function()
     if not answered then
       M.choose(question, is_long and window or nil, answer)
@@ -44,7 +44,7 @@ end
 ---@param client_id integer
 function M.forget(client_id)
   if asked[client_id] then
-    asked[client_id].abandon()
+    asked[client_id]()
   end
 end
 
@@ -114,12 +114,16 @@ end
 ---@param answer fun(value?: { optionIds: string[], text?: string })
 function M.choose(question, window, answer)
   local options = vim.list_slice(question.options or {})
-  if #options == 0 or (question.allowText and #options == 0) then
-    M.write(question, {}, answer)
+  if #options == 0 then
+    M.write(question, answer)
+    return
+  end
+  if question.multiple then
+    M.choose_several(question, {}, answer)
     return
   end
   if question.allowText then
-    table.insert(options, { id = "", label = "Something else…", is_text = true })
+    table.insert(options, WRITE)
   end
   if window then
     table.insert(options, 1, READ_ALL)
@@ -135,18 +139,45 @@ function M.choose(question, window, answer)
       M.read(window, function()
         M.choose(question, nil, answer)
       end)
-    elseif option and option.is_text then
-      M.write(question, {}, answer)
+    elseif option == WRITE then
+      M.write(question, answer)
     else
       answer(option and { optionIds = { option.id } })
     end
   end)
 end
 
+---One after the other, until the user is done.
 ---@private
-function M.write(question, ids, answer)
+---@param question odin.Question
+---@param ids string[]
+---@param answer fun(value?: { optionIds: string[], text?: string })
+function M.choose_several(question, ids, answer)
+  local options = vim.list_extend({ DONE }, question.options)
+  vim.ui.select(options, {
+    prompt = question.title,
+    kind = "odin",
+    format_item = function(option)
+      return (vim.tbl_contains(ids, option.id) and "[x] " or "") .. option.label
+    end,
+  }, function(option)
+    if option == DONE then
+      answer({ optionIds = ids })
+    elseif option then
+      local others = vim.tbl_filter(function(id)
+        return id ~= option.id
+      end, ids)
+      M.choose_several(question, #others < #ids and others or vim.list_extend(others, { option.id }), answer)
+    else
+      answer(nil)
+    end
+  end)
+end
+
+---@private
+function M.write(question, answer)
   vim.ui.input({ prompt = question.title .. " " }, function(text)
-    answer(text and text ~= "" and { optionIds = ids, text = text } or nil)
+    answer(text and text ~= "" and { optionIds = {}, text = text } or nil)
   end)
 end
 

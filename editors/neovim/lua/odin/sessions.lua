@@ -27,13 +27,14 @@ function M.choose(root)
   end)
 end
 
----The chat goes on with a session from here.
+---The chat goes on with a session from here; what was said in it so far is shown.
 ---@param root string
 ---@param session odin.Session
 function M.show(root, session)
   local chat = require("odin.chat").of_root(root)
+  local written = vim.uri_to_fname(session.uri)
   chat.session = session.sessionId
-  chat.transcript:append({ "# " .. (session.title ~= "" and session.title or "New session") })
+  chat.transcript:append(vim.fn.filereadable(written) == 1 and vim.fn.readfile(written) or { "# New session" })
   require("odin.chat").open(root, { enter = true })
 end
 

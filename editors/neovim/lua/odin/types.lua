@@ -65,3 +65,4 @@
 ---@field title string
 ---@field updatedAt number
 ---@field locked boolean
+---@field uri string Its transcript.
