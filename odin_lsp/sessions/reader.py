@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
@@ -28,8 +28,7 @@ _START = re.compile(rb'\{"v":(\d{1,9}),"type":"(\w{1,40})"')
 _UNSENDABLE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     offset: int
     size: int
     """With the line's end."""
@@ -62,19 +61,18 @@ def index(file: BinaryIO) -> Index:
     """Find the lines without reading what they say; however long they are, little is in memory at a time."""
     found = Index()
     while chunk := file.readline(CHUNK):
-        size, start, last = len(chunk), chunk[:64], chunk
+        size, last = len(chunk), chunk
         while not last.endswith(b"\n") and (last := file.readline(CHUNK)):
             size += len(last)
-        line = Line(found.size, size, None)
+        match = _START.match(chunk)
+        line = Line(found.size, size, match[2].decode() if match else None)
         found.size += size
-        if not (last or chunk).endswith(b"\n"):
-            whole = size <= MAX_RECORD and bool(records(_read(file, line)))
-            if not whole:
+        if not last:
+            if size > MAX_RECORD or not records(_read(file, line)):
                 return found
             found.lacks_newline = True
-        if match := _START.match(start):
+        if match:
             found.version = max(found.version, int(match[1]))
-            line = Line(line.offset, line.size, match[2].decode())
         found.lines.append(line)
         found.end = found.size
     return found

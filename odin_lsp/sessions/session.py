@@ -22,6 +22,8 @@ MAX_LINES = 4000
 """The same in lines."""
 HISTORY = ("message", "removed", "history", None)
 """Kinds of lines that make up the messages; `None`: a line that has to be read to be known."""
+COUNTED = (*HISTORY, "turn")
+"""Kinds of lines of which there may be too many."""
 LEFT_OUT = "<reminder>\n{count} messages that came between this and the next are not part of this request.\n</reminder>"
 
 
@@ -67,7 +69,7 @@ class Session:
         """The session as its log tells it, whoever writes to it meanwhile."""
         session = cls(folder, session_id)
         with open_log(session.log.path) as file:
-            session._read(file)
+            session._read(file, reader.index(file))
         return session
 
     @classmethod
@@ -75,9 +77,9 @@ class Session:
         """The same, to go on with it: nobody else does, and what was torn is repaired."""
         session = cls(folder, session_id)
         try:
-            repaired = session.log.claim()
+            found, repaired = session.log.claim()
             with open_log(session.log.path) as file:
-                session._read(file)
+                session._read(file, found)
         except BaseException:
             session.close()
             raise
@@ -158,8 +160,7 @@ class Session:
                 log.warning("%s", error)
             self.problem = str(error)
 
-    def _read(self, file: BinaryIO) -> None:
-        found = reader.index(file)
+    def _read(self, file: BinaryIO, found: reader.Index) -> None:
         if not found.lines:
             raise SessionError(f"nothing of session {self.id!r} can be read")
         self.log.known_end = found.end + found.lacks_newline
@@ -169,7 +170,7 @@ class Session:
         turns, self.earlier_turns = _recent(found.of("turn"))
         wanted = {line.offset for line in (*messages, *turns)}
         for line in found.lines:
-            if line.offset in wanted or line.kind not in (*HISTORY, "turn"):
+            if line.offset in wanted or line.kind not in COUNTED:
                 self._replay_line(file, line)
             elif line.size > MAX_LOADED:
                 self._damaged += 1

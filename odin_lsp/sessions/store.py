@@ -96,10 +96,8 @@ class SessionLog:
         """The disk failed to take what is behind `_synced`: the kernel may have forgotten it."""
         self._has_lost = False
 
-    def claim(self) -> str | None:
-        """Become the only writer, of a file whose last record is whole; what had to be repaired."""
-        if self._descriptor is not None:
-            return None
+    def claim(self) -> tuple[reader.Index, str | None]:
+        """Become the only writer, of a file whose last record is whole; what is in it, and what had to be repaired."""
         try:
             descriptor = private.open_file(self.path, os.O_RDWR)
         except FileNotFoundError:
@@ -108,7 +106,7 @@ class SessionLog:
             raise SessionError(f"{self.path} cannot be written: {error.strerror}") from error
         try:
             self._lock(descriptor)
-            repaired = self._repair(descriptor)
+            claimed = self._repair(descriptor)
         except OSError as error:
             os.close(descriptor)
             raise SessionError(f"{self.path} cannot be written: {error.strerror}") from error
@@ -116,7 +114,7 @@ class SessionLog:
             os.close(descriptor)
             raise
         self._descriptor = descriptor
-        return repaired
+        return claimed
 
     def append(self, record: dict[str, Any], *, flush: bool = False) -> None:
         """Write the record. If that fails it waits, and is written before the next one."""
@@ -202,7 +200,7 @@ class SessionLog:
                 time.sleep(LOCK_PAUSE)
         raise SessionLocked(f"session {self.path.stem!r} is open in another Odin")
 
-    def _repair(self, descriptor: int) -> str | None:
+    def _repair(self, descriptor: int) -> tuple[reader.Index, str | None]:
         """Take off what is torn, and keep it in a file beside; end the last record's line."""
         with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123 - a descriptor, no path
             found = reader.index(file)
@@ -216,11 +214,11 @@ class SessionLog:
             _write_at(descriptor, b"\n", found.end)
             self._end += 1
         if found.size == found.end:
-            return None
+            return found, None
         backup = self.path.with_name(f"{self.path.stem}.{secrets.token_hex(4)}.torn")
         private.write_file(backup, _pieces(descriptor, found.end, found.size))
         os.ftruncate(descriptor, found.end)
-        return f"the last record was cut off; its {found.size - found.end:,} bytes are kept in {backup}"
+        return found, f"the last record was cut off; its {found.size - found.end:,} bytes are kept in {backup}"
 
 
 def _write_at(descriptor: int, data: bytes, offset: int) -> None:
