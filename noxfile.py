@@ -24,7 +24,7 @@ def lint(session: nox.Session) -> None:
 @nox.session(reuse_venv=True, default=False)
 def odin(session: nox.Session) -> None:
     """Install Odin as its users do, and what the sessions below need: they share this environment, to be fast."""
-    session.install(".[openai]", *nox.project.dependency_groups(GROUPS, "types", "test", "docs"))
+    session.install(".[openai,redis]", *nox.project.dependency_groups(GROUPS, "types", "test", "docs"))
 
 
 @nox.session(venv_backend="none", requires=["odin"])
@@ -81,4 +81,6 @@ def soak(session: nox.Session) -> None:
 
 
 def _pytest(session: nox.Session, *folders: str) -> None:
-    session.run(ODIN / "pytest", *folders, *session.posargs, external=True)
+    """Two at a time: many of them wait for processes."""
+    at_once = ("-n", "2", "--dist", "worksteal")
+    session.run(ODIN / "pytest", *at_once, *folders, *session.posargs, external=True)

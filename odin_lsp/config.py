@@ -23,13 +23,18 @@ from pydantic_core import PydanticCustomError
 from odin_lsp.values import is_list, is_object, json_schema, problem
 
 FILE_NAME = "odinconfig.json"
+FOLDER = ".odin"
+"""What a workspace says besides: agents, commands."""
 MAX_FILE_BYTES = 1024 * 1024
 ENVIRONMENT = {"ODIN_MODEL": "model", "ODIN_SMALL_MODEL": "smallModel", "ODIN_TITLES": "titles"}
 FREE_FOR_WORKSPACES = {"model", "smallModel", "fallbackModels", "forbiddenCommands", "rules", "limits", "files"}
 """What a workspace may set before it is trusted. Limits only downwards, models only among the user's own, rules that
 do not allow."""
-NEVER_FOR_WORKSPACES = {"keys", "network", "web"}
+NEVER_FOR_WORKSPACES = {"keys", "network", "web", "publish"}
 """What no workspace may set: it would lead the user's keys elsewhere, or Odin into the user's network."""
+
+ONLY_FOR_USERS = {"publish"}
+"""What counts in the user's own file alone: an editor may pass on what a workspace says."""
 
 ADDED_UP = ("forbiddenCommands", "rules", "deny")
 """Lists that grow from layer to layer: nobody takes back what another has forbidden."""
@@ -133,6 +138,15 @@ class CommandSettings(Section):
     """Variables that commands get although they look like secrets, such as `SSH_AUTH_SOCK`."""
 
 
+class PublishSettings(Section):
+    redis: str | None = None
+    """Where events are added to a stream: `redis://…`, `rediss://…` or `unix://…`. Without it: nowhere."""
+    stream: str = Field(default="odin:events", min_length=1)
+    """The stream's name."""
+    content: bool = False
+    """Whether prompts, answers, names and texts of files are published too; what looks like a secret never is."""
+
+
 class SubagentSettings(Section):
     at_once: int = Field(default=8, ge=1, le=32)
     """Helpers that work at the same time."""
@@ -206,6 +220,8 @@ class Config(Section):
     """The planner's model, `provider/model`. Without it: the provider whose key is set, else `offline/odin`."""
     small_model: str | None = None
     """The model for everything else: titles, summaries, digests."""
+    memory: bool = True
+    """Whether Odin takes notes on a workspace, and begins sessions with them."""
     titles: bool = True
     """Whether the small model names each session; otherwise it is called by the first words that you said."""
     fallback_models: tuple[str, ...] = ()
@@ -222,6 +238,7 @@ class Config(Section):
     subagent_model: str | None = None
     """The model of helpers. Without it: `smallModel` where they only read, `model` where they edit."""
     subagents: SubagentSettings = Field(default_factory=SubagentSettings.model_construct)
+    publish: PublishSettings = Field(default_factory=PublishSettings.model_construct)
     files: FileRules = Field(default_factory=FileRules.model_construct)
     sandbox: bool = False
     """Whether commands in Edit mode can change nothing but the workspace. In Ask and Plan they can change nothing."""
@@ -282,6 +299,11 @@ def load(
     for layer in layers:
         config = _apply(config, layer, trusted=trusted, problems=problems)
     return config, tuple(problems)
+
+
+def has_settings(root: Path) -> bool:
+    """Whether the workspace brings anything that could change what Odin does."""
+    return (root / FILE_NAME).exists() or (root / FOLDER).exists()
 
 
 def schema() -> dict[str, Any]:
@@ -345,6 +367,10 @@ def _apply(config: Config, layer: Layer, *, trusted: bool, problems: list[Config
         needs_trust = message.endswith(UNTIL_TRUSTED)
         problems.append(ConfigProblem(layer.name, layer.lines.get(place), message, needs_trust))
 
+    if layer.origin == "editor":
+        for key in ONLY_FOR_USERS & values.keys():
+            del values[key]
+            report((key,), f"`{key}` is not taken from an editor; set it in {user_file()}")
     if layer.origin == "workspace":
         _restrict(config, values, trusted=trusted, report=report)
     while faults := _faults(values):

@@ -26,7 +26,7 @@ HOMES = {
 }
 
 
-EXAMPLES = int(os.environ.get("ODIN_FUZZ_EXAMPLES") or (2000 if os.environ.get("CI") else 200))
+EXAMPLES = int(os.environ.get("ODIN_FUZZ_EXAMPLES") or (400 if os.environ.get("CI") else 100))
 """For each property that does not say otherwise; `nox -s fuzz` asks for more."""
 
 

@@ -147,7 +147,8 @@ def http_client(network: Network) -> httpx2.AsyncClient:
     except OSError as error:
         raise ModelError(f"the CA bundle {network.ca_bundle} cannot be used ({error}); check its path") from error
     except (ValueError, httpx2.InvalidURL) as error:
-        raise ModelError(f"the proxy {_without_password(network.proxy)} cannot be used; check its address") from error
+        proxy = _without_password(network.proxy)
+        raise ModelError(f"the proxy {proxy} cannot be used ({type(error).__name__}); check its address") from error
 
 
 def _without_password(address: str | None) -> str:

@@ -4,13 +4,12 @@ import hashlib
 from pathlib import Path
 from typing import Any, Literal
 
-from odin_lsp.config import FILE_NAME
+from odin_lsp.config import FILE_NAME, FOLDER
 from odin_lsp.permissions import private
 from odin_lsp.values import is_object
 
 Standing = Literal["trusted", "changed", "restricted", "unknown"]
 """`changed`: it was trusted, but its settings were others then."""
-FOLDER = ".odin"
 MAX_FILES = 1000
 
 

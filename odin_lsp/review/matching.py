@@ -257,7 +257,15 @@ def _written(text: str, place: _Place, usual: str) -> str:
         for at, line in enumerate(new[new_first:new_last], first):
             kept = at < last
             pieces += [_reworded(old[at], line, there[2 * at]), ends[at]] if kept else [line, further]
-    return "".join(pieces[:-1])
+    return "".join(_apart(pieces)[:-1])
+
+
+def _apart(pieces: list[str]) -> list[str]:
+    """Lines and their ends in turn, such that no line feed joins the carriage return that ends the line before."""
+    for at in range(3, len(pieces), 2):
+        if pieces[at] == "\n" and not pieces[at - 1] and pieces[at - 2] == "\r":
+            pieces[at] = "\r"
+    return pieces
 
 
 def _end_after(text: str, at: int) -> list[str]:

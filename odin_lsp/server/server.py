@@ -23,8 +23,6 @@ from odin_lsp import __version__, config
 from odin_lsp.errors import ModelError, RequestError
 from odin_lsp.models import selection
 from odin_lsp.modes import MODES
-from odin_lsp.permissions.trust import Trust
-from odin_lsp.ports import Option, Question
 from odin_lsp.server import features, rpc
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.declared import tool_names
@@ -38,6 +36,7 @@ from odin_lsp.workspace.watch import Watcher
 
 if TYPE_CHECKING:
     from odin_lsp.agent.core import Core
+    from odin_lsp.permissions.trust import Trust
     from odin_lsp.server.editor import LspEditor
     from odin_lsp.server.turns import Turns
 
@@ -85,7 +84,6 @@ class OdinServer(LanguageServer):
         self.roots: list[Path] = []
         self.watcher: Watcher | None = None
         self._options = InitOptions()
-        self.trust = Trust()
         self._core: Core | None = None
         self._background: set[asyncio.Task[None]] = set()
         for method in REPLACED:
@@ -110,6 +108,17 @@ class OdinServer(LanguageServer):
         from odin_lsp.server.turns import Turns
 
         return Turns(self)
+
+    @cached_property
+    def trust(self) -> "Trust":
+        from odin_lsp.permissions.trust import Trust
+
+        return Trust()
+
+    @property
+    def is_working(self) -> bool:
+        """A turn of the current session runs."""
+        return self._core is not None and self._core.agent().running is not None
 
     @property
     def client_timeout(self) -> float:
@@ -144,8 +153,10 @@ class OdinServer(LanguageServer):
     @property
     def is_trusted(self) -> bool:
         """Whether the workspace's settings may do more than restrict. The editor's word counts until they change."""
-        if not self.roots or self._options.trusted is False:
+        if not self.roots or self.is_restricted:
             return False
+        if not self._options.trusted and not config.has_settings(self.roots[0]):
+            return False  # and nothing is there that trust would change
         standing = self.trust.of(self.roots[0])
         if standing == "unknown" and self._options.trusted:
             self.trust.decide(self.roots[0], trusted=True)
@@ -193,6 +204,8 @@ class OdinServer(LanguageServer):
 
     async def _ask_for_trust(self) -> None:
         """The workspace's settings want more than Odin gives to strangers. No answer leaves it at that."""
+        from odin_lsp.ports import Option, Question
+
         standing = self.trust.of(self.roots[0])
         if standing == "restricted":
             return

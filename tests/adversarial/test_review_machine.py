@@ -34,8 +34,7 @@ from odin_lsp.workspace.shown import Shown
 from odin_lsp.workspace.text import Change, Position
 
 T = TypeVar("T")
-ASKED_FOR = settings().max_examples
-EXAMPLES = ASKED_FOR if ASKED_FOR > 2000 else min(ASKED_FOR, 1000)
+EXAMPLES = max(1000, settings().max_examples)
 NAMES = ("a.txt", "b.txt")
 PIECES = ("a", "a", "b", "a\n", "\n", "\r\n", "\r", "😀")
 """Few and alike: most ways to go wrong need a text that could be another one."""
@@ -352,14 +351,24 @@ class FakeEditor:
         turn.after[path] = page.text
 
     def _do(self, path: Path, edits: Sequence[tuple[int, int, str]]) -> None:
-        """From the last to the first, as one message; a file that is not open is opened for it."""
+        """From the last to the first, as one message; a file that is not open is opened for it. Where a step on the way
+        would begin or end between a carriage return and its line feed there is no position: then all of the text."""
         page = self.pages[path]
         if not page.version:
             self.open(path)
+        text = page.text
         changes: list[Change] = []
         for start, end, new in sorted(edits, reverse=True):
-            changes.append(Change(new, position_of(page.text, start), position_of(page.text, end)))
+            if is_within_line_end(text, start) or is_within_line_end(text, end):
+                changes.clear()
+                break
+            changes.append(Change(new, position_of(text, start), position_of(text, end)))
+            text = text[:start] + new + text[end:]
+        for start, end, new in sorted(edits, reverse=True) if changes else ():
             page.splice(start, end, new)
+        if not changes:
+            page.exchange(replaced(page.text, edits))
+            changes.append(Change(page.text))
         page.version += 1
         self.files.buffers.change(path.as_uri(), page.version, changes)
 
@@ -431,10 +440,13 @@ def outcomes(text: str, todo: Sequence[tuple[ShownHunk, int, int, str]]) -> Iter
     """What each choice of these edits makes of the text."""
     for size in range(1, len(todo) + 1):
         for chosen in itertools.combinations(range(len(todo)), size):
-            result = text
-            for _, start, end, new in sorted((todo[at] for at in chosen), key=lambda it: it[1:3], reverse=True):
-                result = result[:start] + new + result[end:]
-            yield set(chosen), result
+            yield set(chosen), replaced(text, [todo[at][1:] for at in chosen])
+
+
+def replaced(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
+    for start, end, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
 
 
 # Time

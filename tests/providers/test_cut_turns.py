@@ -40,6 +40,9 @@ class Writes(Tool[AnyParams]):
     def describe(self, params):
         return self.name
 
+    def about(self, params):
+        return None, None
+
     async def execute(self, params, context):
         self._runs.append(self.name)
         return ToolOutput(data="done", description="done")

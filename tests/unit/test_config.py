@@ -5,6 +5,12 @@ import pytest
 from odin_lsp import config
 
 
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch):
+    for name in config.ENVIRONMENT:
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture
 def write(tmp_path):
     def write(text, name=config.FILE_NAME):

@@ -431,7 +431,7 @@ def test_only_line_ends_and_punctuation_of_the_new_string_are_adapted(text, new,
 
 @given(LINES, st.data())
 def test_untouched_lines_keep_their_ends(pairs, data):
-    lines = [f"{number} {content}{end}" for number, (content, end) in enumerate(pairs)]
+    lines = [f"<{number}> {content}{end}" for number, (content, end) in enumerate(pairs)]
     first = data.draw(st.integers(0, len(lines) - 1))
     last = data.draw(st.integers(first + 1, len(lines)))
     changed = data.draw(st.integers(first, last - 1))
@@ -446,7 +446,7 @@ def test_untouched_lines_keep_their_ends(pairs, data):
 
 @given(LINES, st.data())
 def test_inserted_lines_leave_the_ends_of_all_others(pairs, data):
-    lines = [f"{number} {content}{end}" for number, (content, end) in enumerate(pairs)]
+    lines = [f"<{number}> {content}{end}" for number, (content, end) in enumerate(pairs)]
     at = data.draw(st.integers(0, len(lines)))
     quoted = [line.rstrip("\r\n") + "\n" for line in lines]
 

@@ -3,7 +3,7 @@
 import codecs
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odin_lsp.workspace.text import Change, Decoded, Lines, Position, decode, split_lines, usual_line_end, whole_lines
@@ -65,6 +65,7 @@ class PlainClient:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
+@settings(max_examples=max(2000, settings().max_examples))
 @given(text=TEXTS, edits=st.lists(st.tuples(POSITIONS, POSITIONS, TEXTS), max_size=8))
 def test_after_any_edits_server_and_editor_hold_the_same_bytes(encoding, text, edits):
     lines, client = Lines(text), PlainClient(text, encoding)
