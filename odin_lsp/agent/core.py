@@ -1,6 +1,7 @@
 """What a workspace needs besides an editor: text, models, sessions. The server and the terminal make one each."""
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -35,13 +36,17 @@ from odin_lsp.permissions import protected
 from odin_lsp.permissions.gate import Gate
 from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.ports import Editor
+from odin_lsp.redaction import secrets_of, shown_url
 from odin_lsp.review.desk import ReviewDesk
 from odin_lsp.review.drafts import Draft
 from odin_lsp.review.saving import Saver
 from odin_lsp.review.undo import UndoLog, take_back
+from odin_lsp.sessions.memory import Memory, memory_folder
+from odin_lsp.sessions.publish import Publisher
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import sessions_folder
-from odin_lsp.tools.base import AgentTask, ToolContext, all_tools
+from odin_lsp.tools.base import AgentTask, Tool, ToolContext, all_tools
+from odin_lsp.tools.memory import MemoryTool
 from odin_lsp.values import adapter, to_wire
 from odin_lsp.web.pages import Pages
 from odin_lsp.workspace.buffers import Buffers
@@ -75,6 +80,7 @@ class Core:
             self.files, editor, lambda: (self.config.review, self.config.timeouts), protected.caution, self._undo_log
         )
         self.plans = Plans(self.files, editor, self.desk.applier, lambda: self._sessions)
+        self._notes = Memory(lambda: memory_folder(self._root))
         self._editor = editor
         self._secrets = secrets or {}
         self.pages = Pages(config.web, config.network, secrets=self._secrets.values())
@@ -94,6 +100,9 @@ class Core:
         )
         self._namer = Namer(self._naming_model, self.conversations.session, self.stream.emitter)
         self.stream.subscribe(self._namer.follow)
+        self._publisher: Publisher | None = None
+        self._unsubscribe: Callable[[], None] = lambda: None
+        self._publish()
 
     @property
     def selected(self) -> tuple[str, str]:
@@ -131,6 +140,7 @@ class Core:
         self.config = config
         self.pages = Pages(config.web, config.network, secrets=self._secrets.values())
         self._models.clear()
+        self._publish()
 
     async def warm(self) -> None:
         """Do what takes time before anybody waits for it: import the configured SDK, connect, describe the tools."""
@@ -149,6 +159,8 @@ class Core:
         for agent in self.conversations:
             await agent.close()
         await self._namer.close()
+        if self._publisher is not None:
+            await self._publisher.close()
         self.conversations.close()
         for view in self._views.values():
             await view.commands.close()
@@ -180,7 +192,7 @@ class Core:
             "instructionFiles": [
                 {"path": it.path, "size": it.size, "isCut": it.is_cut} for it in self._view(session).instructions.files
             ],
-            "config": self.config.model_dump(by_alias=True, mode="json"),
+            "config": _shown_config(self.config),
             "cache": [
                 {
                     "filePath": str(path),
@@ -197,22 +209,42 @@ class Core:
 
     @property
     def _sessions(self) -> Path:
-        return sessions_folder(self.files.roots[0] if self.files.roots else Path("/"))
+        return sessions_folder(self._root)
+
+    @property
+    def _root(self) -> Path:
+        return self.files.roots[0] if self.files.roots else Path("/")
+
+    @property
+    def _memory(self) -> Memory | None:
+        return self._notes if self.config.memory else None
+
+    def _tools(self, mode: Mode, *, subagent: bool = False) -> Mapping[str, Tool[Any]]:
+        tools = mode_tools(mode, subagent=subagent, restricted=self.restricted)
+        return {name: tool for name, tool in tools.items() if self._memory or name != MemoryTool.name}
 
     def context(self, session_id: str | None, mode: Mode, text: str) -> ContextPreview:
         """What would be sent if the user said `text` now."""
         session = self.agent(session_id).session
         view = self._view(session)
-        prompt = Prompt(mode, self.files.roots, view.instructions, view.shown)
+        prompt = Prompt(mode, self.files.roots, view.instructions, view.shown, memory=self._memory)
         request = Request(
             prompt.system,
             tuple(repair([*session.messages, user(text, prompt.opening(session))])),
-            tuple(
-                ToolSpec(it.name, it.description, it.schema)
-                for it in mode_tools(mode, restricted=self.restricted).values()
-            ),
+            tuple(ToolSpec(it.name, it.description, it.schema) for it in self._tools(mode).values()),
         )
         return preview(request, self.selected[0], session_id=session.id, mode=mode, spent=session.usage)
+
+    def _publish(self) -> None:
+        """To where the settings say now."""
+        old, settings = self._publisher, self.config.publish
+        if old is not None and old.settings != settings:
+            old.stop()
+            self._unsubscribe()
+            self._publisher = None
+        if self._publisher is None and settings.redis:
+            self._publisher = Publisher(settings, {*self._secrets.values(), *secrets_of(os.environ)})
+            self._unsubscribe = self.stream.subscribe(self._publisher)
 
     def _naming_model(self) -> Model | None:
         """`None` where nobody wants titles, or nobody could think of one, or a script is about other things."""
@@ -299,11 +331,19 @@ class Core:
             ),
             delegate=helpers.run if helpers else None,
             write_scope=write_scope,
+            memory=self._memory,
         )
-        tools = mode_tools(mode, subagent=helpers is None, restricted=self.restricted)
+        tools = self._tools(mode, subagent=helpers is None)
         return Planner(
             model=self._model(model),
-            prompt=Prompt(mode, self.files.roots, view.instructions, view.shown, self._nested_instructions()),
+            prompt=Prompt(
+                mode,
+                self.files.roots,
+                view.instructions,
+                view.shown,
+                self._nested_instructions(),
+                self._memory if helpers else None,
+            ),
             session=conversation,
             executor=Executor(tools, self._hooks, context),
             editor=self._editor,
@@ -329,6 +369,14 @@ class Core:
                 pool=self._keys,
             )
         return self._models[ref]
+
+
+def _shown_config(config: Config) -> dict[str, Any]:
+    """Addresses without their passwords."""
+    values = config.model_dump(by_alias=True, mode="json")
+    for section, key in (("publish", "redis"), ("network", "proxy")):
+        values[section][key] = shown_url(values[section][key]) if values[section][key] else None
+    return values
 
 
 def _notes(session: Conversation, progress: Progress, plan: str) -> str:

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from odin_lsp.redaction import SECRET_NAME, SECRET_VALUE
+
 SHELLS = (
     "/bin/bash",
     "/usr/bin/bash",
@@ -17,16 +19,6 @@ SHELLS = (
 VIRTUAL_ENVIRONMENTS = (".venv", "venv", "env", ".env")
 SET_DUMPABLE = 4
 
-_SECRET_NAME = re.compile(
-    r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH|COOKIE|SIGNATURE|PRIVATE|BEARER|_PAT$|_PWD$|_DSN$|CONNECTION_STRING|"
-    r"CONN_STR|WEBHOOK|SESSION_ID|_SID$",
-    re.IGNORECASE,
-)
-_SECRET_VALUE = re.compile(
-    r"://[^/\s:@]*:[^/\s@]+@"  # a password in an address
-    r"|-----BEGIN "
-    r"|\b(?:sk-|sk_|pk_|rk_|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|xox[abp]-|AKIA|ASIA|AIza|hf_|npm_|pypi-|ya29\.|eyJ)[\w.-]{12,}"
-)
 _STEERING_NAME = re.compile(
     r"BASH.*|ENV|SHELLOPTS|PS[0-4]|PROMPT_COMMAND|CDPATH|GLOBIGNORE|IFS|FPATH|ZDOTDIR|INPUTRC|HIST.*|EXECIGNORE|TIMEFORMAT"
     r"|LD_.*|DYLD_.*|GCONV_PATH|LOCPATH|NLSPATH|MALLOC_.*|GLIBC_.*|HOSTALIASES|LOCALDOMAIN|RES_OPTIONS"
@@ -78,8 +70,8 @@ def child_environment(
         if name in passed
         or not (
             name in secret_names
-            or _SECRET_NAME.search(name)
-            or _SECRET_VALUE.search(value)
+            or SECRET_NAME.search(name)
+            or SECRET_VALUE.search(value)
             or _STEERING_NAME.fullmatch(name)
         )
     }

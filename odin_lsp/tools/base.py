@@ -25,6 +25,7 @@ from odin_lsp.permissions.rules import Effect, decide
 from odin_lsp.ports import Editor
 from odin_lsp.review.drafts import Draft
 from odin_lsp.review.saving import Saver
+from odin_lsp.sessions.memory import Memory
 from odin_lsp.values import is_list, is_object, json_schema, problem
 from odin_lsp.web.pages import Pages
 from odin_lsp.workspace.files import Files, Window, vouches
@@ -90,6 +91,8 @@ class ToolContext:
     """Starts a helper; none: this is one."""
     write_scope: tuple[Path, ...] = ()
     """Where edits are allowed; empty: everywhere."""
+    memory: Memory | None = None
+    """Notes on the workspace; none: the user wants none."""
     call_id: str = ""
 
     async def reach(self, name: str) -> Path:

@@ -8,7 +8,7 @@ import pytest
 import odin_lsp
 
 ROOT = Path(odin_lsp.__file__).parent
-VALUES = {"errors", "values", "modes", "patterns", "messages", "events", "ports", "config", "markdown"}
+VALUES = {"errors", "values", "modes", "patterns", "messages", "events", "ports", "config", "markdown", "redaction"}
 MAY_IMPORT = {
     **dict.fromkeys(VALUES, VALUES),
     "workspace": VALUES,
@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "review": VALUES | {"workspace"},
     "web": VALUES,
     "commands": VALUES | {"workspace", "permissions"},
-    "tools": VALUES | {"workspace", "review", "permissions", "commands", "web"},
+    "tools": VALUES | {"workspace", "sessions", "review", "permissions", "commands", "web"},
     "agent": VALUES | {"workspace", "models", "sessions", "review", "permissions", "commands", "web", "tools"},
 }
 MAY_IMPORT["terminal"] = MAY_IMPORT["server"] = MAY_IMPORT["agent"] | {"agent"}
@@ -32,6 +32,7 @@ ONLY_IN = {
     "google": "models/google.py",
     "openai": "models/openai.py",
     "justhtml": "web/page.py",
+    "redis": "sessions/publish.py",
 }
 MODULES = sorted(ROOT.rglob("*.py"))
 

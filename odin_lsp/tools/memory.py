@@ -1,0 +1,58 @@
+"""Keep notes from one session to the next."""
+
+from typing import Literal
+
+from odin_lsp.errors import SessionError, ToolError
+from odin_lsp.permissions.rules import Effect
+from odin_lsp.redaction import looks_secret
+from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
+from odin_lsp.web.untrusted import visible
+
+REFUSAL = "this looks like a key, a token or a password, and those are not kept; note where it is found instead"
+
+
+class MemoryParams(Params):
+    action: Literal["remember", "recall", "forget"]
+    text: str = ""
+    """What to remember, in one sentence that can be understood later; or words to look for."""
+    lasting: bool = False
+    """Remember it for good: what the user wants in general, what is true of the project. Else for some days."""
+    id: str = ""
+    """What to forget."""
+
+
+class MemoryTool(Tool[MemoryParams]):
+    """Keep notes on this workspace for later sessions. Remember what the user wants in general, decisions and why, and
+    where work stands at its end; not what the code says by itself, and never keys or passwords. Recall looks through
+    all notes. Forget what is wrong or out of date."""
+
+    name = "Memory"
+    effect = Effect.NONE
+    params = MemoryParams
+    main_only = True
+
+    def describe(self, params: MemoryParams) -> str:
+        return f"{params.action} {params.text[:60] or params.id or 'notes'}"
+
+    async def prepare(self, params: MemoryParams, context: ToolContext) -> None:
+        if params.action == "remember" and looks_secret(params.text):
+            raise ToolError(REFUSAL)
+
+    async def execute(self, params: MemoryParams, context: ToolContext) -> ToolOutput:
+        memory = context.memory
+        if memory is None:
+            raise ToolError("notes are turned off in the user's settings")
+        try:
+            match params.action:
+                case "remember":
+                    note = memory.remember(visible(params.text)[0], lasting=params.lasting)
+                    return ToolOutput(data=f"Remembered (id {note.id}).", description=f"remembered: {note.text}")
+                case "forget":
+                    note = memory.forget(params.id)
+                    return ToolOutput(data="Forgotten.", description=f"forgot: {note.text}")
+                case "recall":
+                    notes = memory.search(params.text)
+                    lines = [f"- {note}" for note in notes] or ["There is no such note."]
+                    return ToolOutput(data="\n".join(lines), description=f"recalled {len(notes)} notes")
+        except (OSError, SessionError) as error:
+            raise ToolError(str(error)) from None

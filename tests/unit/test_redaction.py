@@ -1,0 +1,47 @@
+"""What looks like a secret, and what only talks about one."""
+
+import pytest
+
+from odin_lsp.redaction import looks_secret, redacted
+
+SECRETS = [
+    "sk-ant-api03-abcdefghijklmnop",
+    "the key is AKIAIOSFODNN7EXAMPLE",
+    "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+    "password=hunter22",
+    "password: hunter22",
+    'api_key = "abcdef123456"',
+    "the password is s3cr3tpass",
+    "Authorization: Bearer abc123def456",
+    "redis://user:pass@host:6379/0",
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
+    "Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MEFCQ0RFRkdISUpLTE1OT1A",
+]
+HARMLESS = [
+    "the token is checked by the middleware",
+    "passwords are stored in the keyring, never in the file",
+    "commit 9fceb02d0ae598e95dc970b74767f19372d61af8 broke it",
+    "the API key comes from ANTHROPIC_API_KEY",
+    "see https://example.org/docs/auth?page=2",
+    "test_a_very_long_name_of_a_test_that_says_what_it_is_about",
+    "keys are sorted before they are hashed",
+]
+
+
+@pytest.mark.parametrize("text", SECRETS)
+def test_a_secret_is_recognised_and_hidden(text):
+    assert looks_secret(text)
+    assert "[hidden]" in redacted(f"before {text} after")
+    assert redacted(f"before {text} after").endswith(" after")
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_a_sentence_about_secrets_is_none(text):
+    assert not looks_secret(text)
+    assert redacted(text) == text
+
+
+def test_what_is_known_to_be_secret_is_hidden_whatever_it_looks_like():
+    assert redacted("open sesame, please", ["open sesame"]) == "[hidden], please"
+    assert redacted("no", ["no"]) == "no"
