@@ -293,7 +293,7 @@ class Planner:
                             self.emit(TextStreamed(text))
                         case ThinkingDelta(text):
                             thinking.add(text)
-                        case CallReady(call):
+                        case CallReady(call) if may_call:
                             self.executor.start_early(call)
                         case Attempt():
                             streaming = False
