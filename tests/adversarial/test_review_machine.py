@@ -149,7 +149,7 @@ class ShownHunk:
     doubtful: bool = False
     """The editor did something else than it was told."""
     blurred: bool = False
-    """The user typed in its place: what is there now may look like it."""
+    """Somebody else was there first: what is there now may look like it."""
     as_if_done: set[str] = field(default_factory=set[str])
     """Texts which cannot be told from those that it would have led to."""
     receipt: Receipt | None = None
@@ -269,6 +269,8 @@ class FakeEditor:
             self.type(path, [self.typed])
             return "the version is another one"
         if change.version != (page.version or None):
+            for hunk_id in self.applying():
+                self.hunks[hunk_id].blurred = True
             return "the version is another one"
         todo = self._recognised(path, change)
         if lie:
