@@ -37,7 +37,7 @@ class Turns:
         core = self._server.core
         if core.restricted and mode != "ask_mode":
             raise RequestError("the editor has opened this workspace in restricted mode; trust it there, or use Ask")
-        agent = core.agent(params.session_id)
+        agent = await core.conversations.resume(params.session_id) if params.session_id else core.agent()
         turn = agent.start(
             UserMessage(
                 turn_id=params.turn_id or uuid.uuid4().hex,
