@@ -46,6 +46,15 @@ def e2e(session: nox.Session) -> None:
 
 
 @nox.session(venv_backend="none", requires=["odin"], default=False)
+def adversarial(session: nox.Session) -> None:
+    """What hostile repositories, pages and models can do, as a table of what was tried and what held."""
+    session.run(
+        *(ODIN / "python", "-m", "pytest", "-p", "tests.adversarial.table", *UNIT, "tests/e2e", *session.posargs),
+        external=True,
+    )
+
+
+@nox.session(venv_backend="none", requires=["odin"], default=False)
 def fuzz(session: nox.Session) -> None:
     """Every property that the tests state, with 10,000 examples; and 100,000 commands for the shell policy."""
     session.run(ODIN / "python", "-m", "tests.adversarial.shell_fuzz", external=True)
