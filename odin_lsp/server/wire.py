@@ -1,7 +1,7 @@
 """Odin's own messages: what editors send and get. `docs/protocol.md` is made from it."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from odin_lsp.agent.context import ContextItem
 from odin_lsp.agent.plans import StepStatus
@@ -79,6 +79,21 @@ class RefusePlanParams(Value):
     reason: str | None = None
     """What is wrong with it; without it the user is asked."""
     turn_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeginParams(Value):
+    """`odin.begin`: begin a turn and answer at once. For editors that stand still until a command is answered; they
+    see the outcome, and review, as every plain editor does."""
+
+    command: Literal["odin.ask", "odin.plan", "odin.edit", "odin.prompt"]
+    argument: dict[str, Any]
+    """What that command takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun(Value):
+    begun: bool
 
 
 @dataclass(frozen=True, slots=True)

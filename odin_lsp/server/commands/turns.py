@@ -1,14 +1,15 @@
 """`odin.ask`, `odin.plan`, `odin.edit` are turns: the answer is the outcome. The others look at or steer them."""
 
 import uuid
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
 from odin_lsp.agent.prompt import prompt_text
-from odin_lsp.errors import RequestError
+from odin_lsp.errors import OdinError, RequestError
 from odin_lsp.modes import MODES, Mode
 from odin_lsp.ports import Option, Question
 from odin_lsp.server import wire
-from odin_lsp.server.commands.base import Token, command
+from odin_lsp.server.commands.base import Token, all_commands, command
 from odin_lsp.values import to_wire
 
 if TYPE_CHECKING:
@@ -66,6 +67,13 @@ async def prompt(server: "OdinServer", params: wire.PromptParams, token: Token) 
     return await _take(server, MODES[params.mode], message, token)
 
 
+@command("odin.begin", wire.BeginParams)
+async def begin(server: "OdinServer", params: wire.BeginParams, _: Token) -> dict[str, Any]:
+    """Begin a turn; whoever asked does not wait for its end."""
+    server.background(_told(server, all_commands()[params.command](server, params.argument, None)))
+    return to_wire(wire.Begun(True))
+
+
 @command("odin.cancel", wire.CancelParams)
 async def cancel(server: "OdinServer", params: wire.CancelParams, _: Token) -> dict[str, Any]:
     return to_wire(wire.Cancelled(server.core.cancel(params.turn_id, params.agent_id)))
@@ -103,6 +111,14 @@ async def model(server: "OdinServer", params: wire.ModelParams, _: Token) -> dic
 @command("odin.state", wire.StateParams)
 async def state(server: "OdinServer", _params: wire.StateParams, _: Token) -> dict[str, Any]:
     return server.core.state()
+
+
+async def _told(server: "OdinServer", work: Awaitable[Any]) -> None:
+    """There is no request any more that could be answered with what goes wrong."""
+    try:
+        await work
+    except OdinError as error:
+        server.editor.notify("error", str(error))
 
 
 async def _take(server: "OdinServer", mode: Mode, params: wire.MessageParams, token: Token) -> dict[str, Any]:

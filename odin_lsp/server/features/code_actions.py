@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 SELECTION = "odin"
 PROBLEM = "quickfix.odin"
+CANCEL = "odin.cancel"
+TURNS = ("odin.ask", "odin.plan", "odin.edit", "odin.prompt")
 MAX_PROBLEMS = 10
 DOCUMENT = "Document the selected code as this project documents its code. Change nothing but comments and docs."
 TESTS = "Write tests for the selected code, where and how this project keeps its tests."
@@ -24,6 +26,11 @@ def register(server: "OdinServer") -> None:
     )
     def code_action(params: types.CodeActionParams) -> list[types.CodeAction] | list[types.Command]:
         actions = [it for it in _actions(params) if _wanted(_name(it.kind), params.context.only)]
+        if not server.abilities.events:
+            for action in actions:
+                action.command = _unwaited(action.command)
+            if server.is_working and _wanted(CANCEL, params.context.only):
+                actions.append(_cancel())
         if server.abilities.code_action_literals:
             return actions
         return [action.command for action in actions if action.command]
@@ -67,6 +74,20 @@ def _actions(params: types.CodeActionParams) -> list[types.CodeAction]:
             _action("Odin: Write tests", f"{SELECTION}.tests", "odin.edit", TESTS, about),
         ]
     return actions
+
+
+def _unwaited(command: types.Command | None) -> types.Command | None:
+    """Some editors stand still until a command is answered: they could not review what the turn proposes."""
+    if command is None or command.command not in TURNS:
+        return command
+    argument = {"command": command.command, "argument": (command.arguments or [{}])[0]}
+    return types.Command(command.title, "odin.begin", arguments=[argument])
+
+
+def _cancel() -> types.CodeAction:
+    """For editors that cannot cancel what they show the progress of."""
+    title = "Odin: Cancel the running turn"
+    return types.CodeAction(title, kind=CANCEL, command=types.Command(title, "odin.cancel", arguments=[{}]))
 
 
 def _asking(title: str, kind: str, mode: str, about: dict[str, Any]) -> types.CodeAction:
