@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.editors.debian import NEOVIM, NEOVIM_0_10, Program, Unavailable, fetched
+from tests.editors.debian import NEOVIM, NEOVIM_0_10, TMUX, Program, Unavailable, fetched
 from tests.editors.neovim import Neovim
+from tests.editors.terminal import Terminal
 from tests.support.wire import KEY, Wire, serving
 
 PLUGIN = Path(__file__).parents[2] / "editors" / "neovim"
@@ -57,8 +58,10 @@ async def wire() -> AsyncIterator[Wire]:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory, nvim: Path) -> Path:
+def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """For a workspace, and a home that nobody else has."""
+    if "nvim" in request.fixturenames:
+        request.getfixturevalue("nvim")  # each version has its own
     place = tmp_path_factory.mktemp("place")
     for folder in FOLDERS.values():
         (place / folder).mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -108,3 +111,10 @@ async def start_neovim(nvim: Path, root: Path, env: dict[str, str]) -> AsyncIter
     yield start
     for neovim in started:
         await neovim.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def terminal(place: Path, env: dict[str, str]) -> AsyncIterator[Terminal]:
+    terminal = Terminal(shutil.which("tmux") or str(program(TMUX)), place / "run", env)
+    yield terminal
+    await terminal.close()

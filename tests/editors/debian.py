@@ -72,7 +72,15 @@ LUACHECK = Program(
     },
     ("{root}/usr/bin/luacheck",),
 )
-PROGRAMS = {"nvim-0.10": NEOVIM_0_10, "nvim": NEOVIM, "hx": HELIX, "emacs": EMACS, "luacheck": LUACHECK}
+TMUX = Program("trixie", "tmux", "usr/bin/tmux")
+PROGRAMS = {
+    "nvim-0.10": NEOVIM_0_10,
+    "nvim": NEOVIM,
+    "hx": HELIX,
+    "emacs": EMACS,
+    "luacheck": LUACHECK,
+    "tmux": TMUX,
+}
 
 
 def fetched(program: Program) -> Path:
@@ -140,7 +148,7 @@ def _script(program: Program) -> str:
     root = program.folder / "root"
     loader = next(root.glob("usr/lib/*-linux-gnu/ld-linux-*.so.*"))
     filled = partial(_filled, root=root, lib=loader.parent)
-    command = [str(loader), "--library-path", str(loader.parent), "--argv0", Path(program.binary).name]
+    command = [str(loader), "--library-path", str(loader.parent), "--argv0", str(root / program.binary)]
     command += [str(root / program.binary), *map(filled, program.arguments)]
     variables = [f"export {name}={shlex.quote(filled(value))}" for name, value in program.env.items()]
     return "\n".join(["#!/bin/sh", *variables, f'exec {shlex.join(command)} "$@"', ""])
