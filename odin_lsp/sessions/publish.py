@@ -92,6 +92,7 @@ class Publisher:
         self._filled = asyncio.Event()
         self._empty = asyncio.Event()
         self._is_connected = False
+        self._is_stopped = False
         self._problem = ""
         self._task: asyncio.Task[None] | None = None
 
@@ -120,6 +121,7 @@ class Publisher:
         await asyncio.gather(self._task, return_exceptions=True)
 
     def stop(self) -> None:
+        self._is_stopped = True  # the client swallows a cancellation that comes while it gives a connection back
         if self._task is not None:
             self._task.cancel()
 
@@ -169,14 +171,16 @@ class Publisher:
             return
         wait = FIRST_PAUSE
         try:
-            while True:
+            while not self._is_stopped:
                 try:
                     await self._send(client)
                     wait = FIRST_PAUSE
+                    continue
                 except errors as error:
                     self._complain(error)
-                    with suppress(*errors):
-                        await client.connection_pool.disconnect()
+                with suppress(*errors):
+                    await client.connection_pool.disconnect()
+                if not self._is_stopped:
                     await self._pause(wait)
                     wait = min(2 * wait, LONGEST_PAUSE)
         finally:
