@@ -10,15 +10,21 @@ nox.options.default_venv_backend = "virtualenv"
 
 GROUPS = nox.project.load_toml("pyproject.toml")
 ODIN = Path(".nox/odin/bin").absolute()
+EDITORS = {
+    "neovim": ("tests/editors/test_neovim.py", "tests/editors/test_neovim_trouble.py"),
+    "plain": ("tests/editors/test_plain_editors.py",),
+}
 UNIT = ("tests/unit", "tests/providers", "tests/adversarial")
 
 
 @nox.session(reuse_venv=True)
 def lint(session: nox.Session) -> None:
-    """Style and format, by ruff."""
+    """Style and format, by ruff and luacheck."""
     session.install(*nox.project.dependency_groups(GROUPS, "lint"))
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
+    lua = ("--config", "editors/neovim/.luacheckrc", "--quiet", "editors/neovim")
+    session.run("python", "-m", "tests.editors.debian", "luacheck", *lua)
 
 
 @nox.session(reuse_venv=True, default=False)
@@ -43,6 +49,16 @@ def tests(session: nox.Session) -> None:
 def e2e(session: nox.Session) -> None:
     """The whole: a real server, spoken to as an editor does."""
     _pytest(session, "tests/e2e")
+
+
+@nox.session(venv_backend="none", requires=["odin"])
+def editors(session: nox.Session) -> None:
+    """Odin in real editors, which are fetched if they are not here: all of them, or those named: `-- neovim`."""
+    chosen = [name for name in EDITORS if name in session.posargs] or list(EDITORS)
+    files = [file for name in chosen for file in EDITORS[name]]
+    rest = [argument for argument in session.posargs if argument not in EDITORS]
+    session.run(ODIN / "python", "-m", "tests.editors.debian", external=True)
+    session.run(ODIN / "pytest", "-n", "2", "--dist", "loadfile", *files, *rest, external=True)
 
 
 @nox.session(venv_backend="none", requires=["odin"], default=False)

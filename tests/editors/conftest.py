@@ -58,10 +58,8 @@ async def wire() -> AsyncIterator[Wire]:
 
 
 @pytest.fixture(scope="module")
-def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """For a workspace, and a home that nobody else has."""
-    if "nvim" in request.fixturenames:
-        request.getfixturevalue("nvim")  # each version has its own
     place = tmp_path_factory.mktemp("place")
     for folder in FOLDERS.values():
         (place / folder).mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -169,12 +169,12 @@ def _run(*command: str) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    if not arguments:
-        for program in PROGRAMS.values():
-            fetched(program)
-        return 0
-    name, *rest = arguments
-    return subprocess.run([fetched(PROGRAMS[name]), *rest], check=False).returncode
+    try:
+        scripts = [fetched(PROGRAMS[name]) for name in arguments[:1] or PROGRAMS]
+    except Unavailable as error:
+        sys.stderr.write(f"{error}\n")
+        return 1 if os.environ.get("CI") else 0
+    return subprocess.run([scripts[0], *arguments[1:]], check=False).returncode if arguments else 0
 
 
 if __name__ == "__main__":

@@ -41,6 +41,14 @@ class Terminal:
         except AssertionError as error:
             raise AssertionError(f"{error}; the screen is:\n{await self.screen()}") from None
 
+    async def hides(self, text: str) -> None:
+        """Wait until the text stands there no more."""
+
+        async def gone() -> bool:
+            return text not in await self.screen()
+
+        await until(gone, f"no {text!r}")
+
     async def close(self) -> None:
         await self._run("kill-server")
 

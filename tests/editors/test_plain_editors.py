@@ -58,6 +58,7 @@ async def test_emacs(terminal: Terminal, wire: Wire, root: Path, file: Path, env
         await terminal.write(f"{command}\n")
         await terminal.shows("Pick an action")
         await terminal.write(f"{title}\n")
+        await terminal.hides("Pick an action")
 
     wire.play(says("It counts to three."))
     await terminal.press("C-x", "h")
@@ -101,6 +102,7 @@ async def test_helix(terminal: Terminal, wire: Wire, root: Path, file: Path, env
         entries = [line for line in screen.splitlines() if "Odin: " in line]
         above = next(index for index, entry in enumerate(entries) if title in entry)
         await terminal.press(*["Down"] * above, "Enter")
+        await terminal.hides(title)
 
     wire.play(says("It counts to three."))
     await terminal.press("%")

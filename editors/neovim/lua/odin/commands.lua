@@ -118,7 +118,8 @@ M.commands = {
   {
     name = "OdinAsk",
     args = "[text]",
-    desc = "Ask a question. With a range, the selected text goes with it: its file, its place and the diagnostics in it. Without text it is asked for. `@path`, `#selection` and `#diagnostics` in the text add what they name.",
+    desc = "Ask a question. With a range, the selected text goes with it: its file, its place and the diagnostics "
+      .. "in it. Without text it is asked for. `@path`, `#selection`, `#diagnostics` in the text add what they name.",
     run = speak("ask"),
     opts = { nargs = "*", range = true, complete = complete_mentions },
   },
@@ -166,14 +167,16 @@ M.commands = {
   {
     name = "OdinReview",
     args = "[list|diff|edit]",
-    desc = "List all pending changes in the quickfix window; show a file and what it would become in a tab; edit the change at the cursor before accepting it.",
+    desc = "List all pending changes in the quickfix window; show a file and what it would become in a tab; edit "
+      .. "the change at the cursor before accepting it.",
     run = open_review,
     opts = { nargs = "?", complete = complete_from({ "list", "diff", "edit" }) },
   },
   {
     name = "OdinAccept",
     args = "[rest]",
-    desc = "Accept the change at the cursor, or those in the range; with ! all of them. With `rest`, all that the turn still proposes, too.",
+    desc = "Accept the change at the cursor, or those in the range; with ! all of them. With `rest`, all that the "
+      .. "turn still proposes, too.",
     run = function(args)
       if args.args == "rest" then
         require("odin.review").accept_rest(root())

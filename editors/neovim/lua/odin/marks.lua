@@ -52,7 +52,8 @@ end
 ---@return boolean
 function M.touches(bufnr, hunk, first, last)
   local mark = places[hunk]
-  local row, _, details = unpack(mark and vim.api.nvim_buf_get_extmark_by_id(bufnr, DRAWN, mark, { details = true }) or {})
+  local place = mark and vim.api.nvim_buf_get_extmark_by_id(bufnr, DRAWN, mark, { details = true }) or {}
+  local row, _, details = unpack(place)
   return row ~= nil and row <= last and math.max(row, details.end_row or row) >= first
 end
 

@@ -12,6 +12,7 @@ local M = {}
 ---@field root string
 ---@field encoding string
 ---@field waiting? thread Answers `odin/review`.
+---@field accepts_rest? boolean The user has said so before the request came.
 
 ---@type table<string, odin.OpenReview> By proposal.
 local reviews = {}
@@ -45,7 +46,11 @@ function M.wait(proposal, client)
   if not reviews[proposal.proposalId] then
     M.open(proposal, client)
   end
-  reviews[proposal.proposalId].waiting = coroutine.running()
+  local review = reviews[proposal.proposalId]
+  if review.accepts_rest then
+    return M.rest_accepted(review)
+  end
+  review.waiting = coroutine.running()
   return coroutine.yield()
 end
 
@@ -142,15 +147,27 @@ end
 ---@param root string
 function M.accept_rest(root)
   for _, review in pairs(reviews) do
-    if review.root == root and review.waiting then
-      local decisions = vim.tbl_map(function(it)
-        return { hunkId = it.hunk.id, decision = "accept" }
-      end, M.pending(root))
+    if review.root == root then
+      review.accepts_rest = true
       local routine = review.waiting
       review.waiting = nil
-      coroutine.resume(routine, { decisions = decisions, restOfTurn = "accept" })
+      if routine then
+        coroutine.resume(routine, M.rest_accepted(review))
+      end
     end
   end
+end
+
+---@private
+---@param review odin.OpenReview
+function M.rest_accepted(review)
+  local decisions = {}
+  for _, it in ipairs(M.pending(review.root)) do
+    if it.review == review then
+      table.insert(decisions, { hunkId = it.hunk.id, decision = "accept" })
+    end
+  end
+  return { decisions = decisions, restOfTurn = "accept" }
 end
 
 ---@private
