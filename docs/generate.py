@@ -39,6 +39,7 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.plan.mark": wire.PlanSteps,
     "odin.plan.refuse": events.Outcome,
     "odin.prompt": events.Outcome,
+    "odin.begin": wire.Begun,
     "odin.cancel": wire.Cancelled,
     "odin.queue": wire.Queue,
     "odin.model": wire.ModelState,

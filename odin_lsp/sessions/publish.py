@@ -98,10 +98,9 @@ class Publisher:
 
     def __call__(self, record: EventRecord) -> None:
         """Take an event; this waits for nobody."""
-        seq = next(self._seq)
         if record.event.kind in PASSING:
             return
-        self._waiting.append(self._entry(seq, record))
+        self._waiting.append(self._entry(next(self._seq), record))
         self._shorten()
         self._empty.clear()
         self._filled.set()

@@ -1,10 +1,12 @@
 """Plan → the document, edited by hand → execute → steps ticked; over the wire."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
 
+from odin_lsp.agent.plans import MARK
 from odin_lsp.workspace.uris import path_of
 from tests.e2e.steps import says
 
@@ -177,6 +179,22 @@ async def test_a_plan_is_shown_where_the_client_shows_documents(start, script):
 
     assert client.lsp.shown_documents[0].uri == outcome["plan"]
     assert "plan" not in other
+
+
+async def test_an_editor_that_stands_still_until_a_command_is_answered_need_not_wait_for_a_plan(start, script, root):
+    (root / "plan.md").write_text(f"{MARK}\n\n- [ ] one\n")
+    client = await start(odin={}, **script({"text": "done", "when": {"contains": "Carry out the plan"}}))
+    client.opens(root / "plan.md")
+    lenses = await client.lsp.text_document_code_lens_async(
+        types.CodeLensParams(types.TextDocumentIdentifier((root / "plan.md").as_uri()))
+    )
+
+    answers = [await click(client, lens) for lens in lenses if lens.command.title == "Odin: Run"]
+
+    assert answers == [{"begun": True}]
+    async with asyncio.timeout(60):
+        while not any("done" in it.message for it in client.lsp.messages):
+            await asyncio.sleep(0.01)
 
 
 async def test_in_the_editors_restricted_mode_no_plan_is_carried_out(start, script, root):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 SELECTION = "odin"
 PROBLEM = "quickfix.odin"
 CANCEL = "odin.cancel"
-TURNS = ("odin.ask", "odin.plan", "odin.edit", "odin.prompt")
+TURNS = ("odin.ask", "odin.plan", "odin.edit", "odin.prompt", "odin.executePlan", "odin.plan.refuse")
 MAX_PROBLEMS = 10
 DOCUMENT = "Document the selected code as this project documents its code. Change nothing but comments and docs."
 TESTS = "Write tests for the selected code, where and how this project keeps its tests."
@@ -28,7 +28,7 @@ def register(server: "OdinServer") -> None:
         actions = [it for it in _actions(params) if _wanted(_name(it.kind), params.context.only)]
         if not server.abilities.events:
             for action in actions:
-                action.command = _unwaited(action.command)
+                action.command = unwaited(action.command)
             if server.is_working and _wanted(CANCEL, params.context.only):
                 actions.append(_cancel())
         if server.abilities.code_action_literals:
@@ -76,7 +76,7 @@ def _actions(params: types.CodeActionParams) -> list[types.CodeAction]:
     return actions
 
 
-def _unwaited(command: types.Command | None) -> types.Command | None:
+def unwaited(command: types.Command | None) -> types.Command | None:
     """Some editors stand still until a command is answered: they could not review what the turn proposes."""
     if command is None or command.command not in TURNS:
         return command

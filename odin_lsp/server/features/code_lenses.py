@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from odin_lsp.server import pending_hunks
+from odin_lsp.server.features.code_actions import unwaited
 
 if TYPE_CHECKING:
     from odin_lsp.server.server import OdinServer
@@ -15,7 +16,11 @@ def register(server: "OdinServer") -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
         uri = params.text_document.uri
-        return [*pending_hunks.lenses(server, uri), *_plan_lenses(server, uri)]
+        lenses = [*pending_hunks.lenses(server, uri), *_plan_lenses(server, uri)]
+        if not server.abilities.events:
+            for lens in lenses:
+                lens.command = unwaited(lens.command)
+        return lenses
 
 
 def _plan_lenses(server: "OdinServer", uri: str) -> Iterator[types.CodeLens]:

@@ -72,7 +72,7 @@ async def test_red_03_nothing_that_anybody_wrote_is_published_by_default(publish
         "notice",
         "turnFinished",
     ]
-    assert [entry["seq"] for entry in entries] == [1, 3, 4, 5, 6, 7, 8]
+    assert [entry["seq"] for entry in entries] == [1, 2, 3, 4, 5, 6, 7]
     assert entries[4]["details"] == {"todos": 2, "completed": 1}
     assert entries[6]["details"]["outcome"]["reason"] == "end_turn"
 
