@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from odin_lsp.agent import named
 from odin_lsp.agent.agent import Agent
 from odin_lsp.agent.compaction import Compaction
 from odin_lsp.agent.conversations import Conversations
@@ -16,6 +17,7 @@ from odin_lsp.agent.history import Conversation, repair
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.instructions import Instructions, NestedInstructions
 from odin_lsp.agent.modes import mode_tools
+from odin_lsp.agent.named import NamedAgent
 from odin_lsp.agent.naming import Namer
 from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.plans import Plans
@@ -255,13 +257,14 @@ class Core:
 
     def _view(self, session: Session) -> "_View":
         if session.id not in self._views:
-            self._views[session.id] = self._new_view(Instructions.load(self.files.roots))
+            trusted = self.files.roots if self._may_be_asked_for_more() else ()
+            self._views[session.id] = self._new_view(Instructions.load(self.files.roots), named.load(trusted))
         return self._views[session.id]
 
-    def _new_view(self, instructions: Instructions) -> "_View":
+    def _new_view(self, instructions: Instructions, agents: Mapping[str, NamedAgent]) -> "_View":
         gate = Gate(self._editor, lambda: self.config, lambda: next(iter(self.files.roots), None))
         commands = SessionCommands(lambda: self.config, judged_by(gate.rules))
-        return _View(instructions, Shown(), gate, OutsideGate(self._editor), commands)
+        return _View(instructions, agents, Shown(), gate, OutsideGate(self._editor), commands)
 
     async def _planner(self, session: Session, progress: Progress, emit: Emit) -> Planner:
         view = self._view(session)
@@ -270,7 +273,7 @@ class Core:
             progress,
             emit,
             lambda agent_id: self.stream.emitter(progress.message.turn_id, session.id, agent_id),
-            partial(self._helper, view.instructions),
+            partial(self._helper, view),
             self.config.subagents,
         )
         self._helpers[session.id] = helpers
@@ -286,14 +289,18 @@ class Core:
         self._told[session.id] = now
 
     def _helper(
-        self, instructions: Instructions, task: AgentTask, conversation: Conversation, progress: Progress, emit: Emit
+        self, owner: "_View", task: AgentTask, conversation: Conversation, progress: Progress, emit: Emit
     ) -> Planner:
         """A planner for a helper: what its turn was allowed by the user is not allowed to it."""
+        agent = named.choose(owner.agents, task)
         model, small = self.selected
         by_mode = model if task.mode == "edit_mode" else small
-        ref = task.model or self.config.subagent_model or by_mode
-        view = self._new_view(instructions)
-        return self._make_planner(conversation, progress, emit, view, ref, write_scope=task.write_scope)
+        ref = task.model or (agent and agent.model) or self.config.subagent_model or by_mode
+        planner = self._make_planner(
+            conversation, progress, emit, self._new_view(owner.instructions, {}), ref, write_scope=task.write_scope
+        )
+        planner.prompt.role = agent.prompt if agent else ""
+        return planner
 
     def _make_planner(
         self,
@@ -343,6 +350,7 @@ class Core:
                 view.shown,
                 self._nested_instructions(),
                 self._memory if helpers else None,
+                tuple(view.agents.values()),
             ),
             session=conversation,
             executor=Executor(tools, self._hooks, context),
@@ -355,8 +363,12 @@ class Core:
 
     def _nested_instructions(self) -> NestedInstructions:
         """Trust is given to the first folder."""
-        trusted = self.files.roots[0] if self.files.roots and not self.restricted and self._is_trusted() else None
+        trusted = self.files.roots[0] if self._may_be_asked_for_more() else None
         return NestedInstructions(trusted, self.files.ignore.hides)
+
+    def _may_be_asked_for_more(self) -> bool:
+        """Whether what the project says beyond its top folder counts."""
+        return bool(self.files.roots) and not self.restricted and self._is_trusted()
 
     def _model(self, ref: str) -> ResilientModel:
         if ref not in self._models:
@@ -397,6 +409,7 @@ class _View:
 
     instructions: Instructions
     """A snapshot: a prefix that changes in the middle of a conversation could not be cached."""
+    agents: Mapping[str, NamedAgent]
     shown: Shown
     gate: Gate
     outside: OutsideGate

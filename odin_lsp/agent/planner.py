@@ -293,8 +293,9 @@ class Planner:
                             self.emit(TextStreamed(text))
                         case ThinkingDelta(text):
                             thinking.add(text)
-                        case CallReady(call) if may_call:
-                            self.executor.start_early(call)
+                        case CallReady(call):
+                            if may_call:
+                                self.executor.start_early(call)
                         case Attempt():
                             streaming = False
                             await self._again(event)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from odin_lsp.agent.history import Conversation
 from odin_lsp.agent.instructions import Instructions, NestedInstructions
+from odin_lsp.agent.named import NamedAgent
 from odin_lsp.errors import SessionError
 from odin_lsp.events import Mode
 from odin_lsp.sessions.memory import Memory
@@ -32,13 +33,17 @@ class Prompt:
     shown: Shown
     nested: NestedInstructions = field(default_factory=NestedInstructions)
     memory: Memory | None = None
+    agents: Sequence[NamedAgent] = ()
+    role: str = ""
+    """What a named helper is told about its part."""
     _reminded: str = field(default="")
 
     @property
     def system(self) -> tuple[str, ...]:
         places = "\n".join(f"Workspace: {root}" for root in self.roots) or "No folder is open."
         about = f"{prompt_text('system')}\n{prompt_text(self.mode)}\nMode: {self.mode}\n{places}"
-        return (about, self.instructions.text) if self.instructions.files else (about,)
+        agents = "\n".join(["Helpers of this project, for AgentTool:", *map(str, self.agents)]) if self.agents else ""
+        return tuple(filter(None, (about, self.instructions.text, agents, self.role)))
 
     def opening(self, session: Conversation) -> str:
         """What has changed outside of the conversation, at the start of a turn."""

@@ -145,7 +145,9 @@ class OdinServer(LanguageServer):
     def configure(self, problems: Sequence[config.ConfigProblem] = ()) -> None:
         """Read the settings, at the start and whenever they change."""
         root = self.roots[0] if self.roots else None
-        self.settings, found = config.load(root, settings=self._options.settings, trusted=self.is_trusted)
+        has_settings = root is not None and config.has_settings(root)
+        trusted = (bool(self._options.trusted) or has_settings) and self.is_trusted
+        self.settings, found = config.load(root, settings=self._options.settings, trusted=trusted)
         self.config_problems = (*problems, *found)
         if self._core is not None:
             self._core.reconfigure(self.settings)
@@ -155,8 +157,6 @@ class OdinServer(LanguageServer):
         """Whether the workspace's settings may do more than restrict. The editor's word counts until they change."""
         if not self.roots or self.is_restricted:
             return False
-        if not self._options.trusted and not config.has_settings(self.roots[0]):
-            return False  # and nothing is there that trust would change
         standing = self.trust.of(self.roots[0])
         if standing == "unknown" and self._options.trusted:
             self.trust.decide(self.roots[0], trusted=True)

@@ -145,3 +145,27 @@ async def test_a_failed_helper_hands_over_what_it_has(client, wire, step):
     [told] = results(wire)
     assert told.startswith("The helper ask-1 has failed.")
     assert "Not done:" in told
+
+
+async def test_a_projects_own_helper_works_only_where_the_user_trusts_it(start, anthropic, wire, step, root):
+    (root / ".odin" / "agents").mkdir(parents=True)
+    (root / ".odin" / "agents" / "poet.md").write_text("---\ndescription: rhymes\n---\nYou rhyme.\n")
+    inner = []
+
+    def reply(request):
+        if task(request) != "task 1":
+            return None
+        inner.append(request)
+        return says("a rhyme")
+
+    wire.reply_to = reply
+    for trusted in (False, True):
+        client = await start(options={"trusted": True} if trusted else None, **anthropic)
+        step(helper(1, agent="poet"))
+        wire.play(says())
+        await client.command("ask", text="go")
+        [told] = results(wire)
+        assert ("there is no agent 'poet' here" in told) is not trusted
+        assert ("- poet: rhymes" in str(wire.request["system"])) is trusted
+
+    assert "You rhyme." in str(inner[0]["system"])

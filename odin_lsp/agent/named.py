@@ -1,0 +1,67 @@
+"""Helpers that a project describes in `.odin/agents/*.md`, once the user trusts it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from odin_lsp.config import FOLDER
+from odin_lsp.errors import ToolError
+from odin_lsp.modes import MODES
+from odin_lsp.permissions.rules import CAPABILITIES
+from odin_lsp.tools.base import AgentTask
+from odin_lsp.web.untrusted import visible
+from odin_lsp.workspace.opening import opened_file
+
+MAX_BYTES = 32 * 1024
+MAX_AGENTS = 50
+_FRONT = re.compile(r"\A---[ \t]*\r?\n(?P<head>.*?)^---[ \t]*\r?\n(?P<body>.*)", re.DOTALL | re.MULTILINE)
+_NAME = re.compile(r"[A-Za-z][\w-]{0,40}")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedAgent:
+    name: str
+    description: str
+    prompt: str
+    mode: Literal["ask", "plan", "edit"] | None = None
+    """At most this, whatever is asked of it."""
+    model: str | None = None
+
+    def __str__(self) -> str:
+        return f"- {self.name}: {self.description}"
+
+
+def load(roots: Sequence[Path]) -> Mapping[str, NamedAgent]:
+    """By name; a file that makes no sense describes nobody."""
+    files = [path for root in roots for path in sorted((root / FOLDER / "agents").glob("*.md"))]
+    agents = filter(None, map(_read, files[:MAX_AGENTS]))
+    return {agent.name: agent for agent in agents}
+
+
+def choose(agents: Mapping[str, NamedAgent], task: AgentTask) -> NamedAgent | None:
+    """The one that the task names; `ToolError` if there is none, or it may not do that."""
+    if task.agent is None:
+        return None
+    agent = agents.get(task.agent)
+    if agent is None:
+        raise ToolError(f"there is no agent {task.agent!r} here; there are {', '.join(agents) or 'none'}")
+    if agent.mode is not None and not CAPABILITIES[task.mode] <= CAPABILITIES[MODES[agent.mode]]:
+        raise ToolError(f"{agent.name} works in {agent.mode} mode at most")
+    return agent
+
+
+def _read(path: Path) -> NamedAgent | None:
+    try:
+        with opened_file(path.resolve()) as (file, _):
+            text = visible(file.read(MAX_BYTES).decode("utf-8", "replace"))[0]
+    except (OSError, ToolError):
+        return None
+    found = _FRONT.match(text)
+    head = dict(re.findall(r"^(\w+):[ \t]*(.*?)[ \t]*$", found["head"], re.MULTILINE)) if found else {}
+    name, mode = head.get("name", path.stem), head.get("mode")
+    if not _NAME.fullmatch(name) or mode not in (None, "ask", "plan", "edit"):
+        return None
+    body = (found["body"] if found else text).strip()
+    return NamedAgent(name, head.get("description", ""), body, mode, head.get("model"))

@@ -1,0 +1,110 @@
+"""AGT rows: however many helpers are asked for, and whatever they inherit, it is never more than the turn has."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from odin_lsp.agent.planner import Ending
+from odin_lsp.agent.subagents import Subagents
+from odin_lsp.agent.turn import Progress, UserMessage
+from odin_lsp.config import SubagentSettings
+from odin_lsp.errors import ToolError
+from odin_lsp.events import SubagentFinished, SubagentStarted
+from odin_lsp.review.desk import TurnReview
+from odin_lsp.tools.base import AgentTask, all_tools
+
+TASK = AgentTask("look", "look around", "ask_mode")
+
+
+class Planner:
+    """Works until it is let go."""
+
+    def __init__(self, go):
+        self.go = go
+        self.prompt = self
+        self.executor = self
+
+    def opening(self, conversation):
+        return ""
+
+    async def run(self):
+        await self.go.wait()
+        return Ending("end_turn")
+
+    async def close(self):
+        pass
+
+
+@pytest.fixture
+def events():
+    return []
+
+
+@pytest.fixture
+def go():
+    return asyncio.Event()
+
+
+@pytest.fixture
+def helpers(events, go):
+    progress = Progress(UserMessage(turn_id="t", text="x", mode="ask_mode"), "s")
+    progress.review = TurnReview("t", events.append)
+    settings = SubagentSettings(atOnce=3, perTurn=10)
+    return Subagents(progress, events.append, lambda agent_id: events.append, lambda *_: Planner(go), settings)
+
+
+async def test_agt_01_a_hundred_helpers_are_not_started(helpers, events, go):
+    tasks = [asyncio.create_task(helpers.run(TASK)) for _ in range(100)]
+    while len([it for it in events if isinstance(it, SubagentStarted)]) < 3:
+        await asyncio.sleep(0)
+    assert len([it for it in events if isinstance(it, SubagentStarted)]) == 3
+    go.set()
+
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert sum(isinstance(it, ToolError) for it in results) == 90
+    assert len({it.agent_id for it in results if not isinstance(it, ToolError)}) == 10
+    assert helpers.helpers == {}
+
+
+async def test_agt_01_no_helper_outlives_a_cancelled_turn(helpers, events):
+    tasks = [asyncio.create_task(helpers.run(TASK)) for _ in range(5)]
+    while not helpers.helpers or not any(isinstance(it, SubagentStarted) for it in events):
+        await asyncio.sleep(0)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert helpers.helpers == {}
+    assert {it.status for it in events if isinstance(it, SubagentFinished)} == {"cancelled"}
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_agt_01_helpers_have_no_helpers():
+    from odin_lsp.agent.modes import mode_tools
+
+    for mode in ("ask_mode", "plan_mode", "edit_mode"):
+        assert "AgentTool" in mode_tools(mode)
+        assert "AgentTool" not in mode_tools(mode, subagent=True)
+
+
+@pytest.mark.parametrize("mode", ["ask_mode", "plan_mode"])
+async def test_agt_02_a_helper_never_has_a_mode_above_its_turns(world, mode):
+    tool = all_tools()["AgentTool"]
+    params = tool.parse({"description": "x", "prompt": "x", "mode": "edit"})
+
+    with pytest.raises(ToolError, match="it may never do more than you"):
+        await tool.run(params, replace(world.context, mode=mode))
+
+
+async def test_agt_02_edits_stay_in_the_scope_that_was_given(world):
+    inside, outside = world.root / "in", world.root / "out"
+    for folder in (inside, outside):
+        folder.mkdir()
+    context = replace(world.context, mode="edit_mode", write_scope=(inside,))
+    tool = all_tools()["WriteFile"]
+
+    with pytest.raises(ToolError, match="is outside of what you were asked to edit"):
+        await tool.run(tool.parse({"file_path": str(outside / "x"), "content": "x"}), context)
+    assert not (outside / "x").exists()

@@ -1,0 +1,54 @@
+"""Helpers that a project describes."""
+
+import pytest
+
+from odin_lsp.agent.named import NamedAgent, choose, load
+from odin_lsp.errors import ToolError
+from odin_lsp.tools.base import AgentTask
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, text):
+        path = tmp_path / ".odin" / "agents" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    return write
+
+
+def test_a_file_describes_a_helper(write, tmp_path):
+    write("tester.md", "---\nname: tester\ndescription: writes tests\nmode: edit\nmodel: a/b\n---\nTest it all.\n")
+    write("plain.md", "Just look.\n")
+
+    assert load([tmp_path]) == {
+        "plain": NamedAgent("plain", "", "Just look."),
+        "tester": NamedAgent("tester", "writes tests", "Test it all.", "edit", "a/b"),
+    }
+
+
+@pytest.mark.parametrize(
+    "text", ["---\nname: ../x\n---\n", "---\nmode: root\n---\n", "---\nname: " + "x" * 99 + "\n---\n"]
+)
+def test_a_file_that_makes_no_sense_describes_nobody(write, tmp_path, text):
+    write("x.md", text)
+
+    assert load([tmp_path]) == {}
+
+
+def test_links_and_folders_describe_nobody_outside(write, tmp_path):
+    write("real.md", "x")
+    (tmp_path / ".odin" / "agents" / "folder.md").mkdir()
+
+    assert list(load([tmp_path])) == ["real"]
+
+
+def test_a_helper_does_no_more_than_its_mode_allows():
+    agents = {"reader": NamedAgent("reader", "", "", "ask")}
+
+    assert choose(agents, AgentTask("", "", "ask_mode", "reader")) is agents["reader"]
+    assert choose(agents, AgentTask("", "", "edit_mode")) is None
+    with pytest.raises(ToolError, match="reader works in ask mode at most"):
+        choose(agents, AgentTask("", "", "edit_mode", "reader"))
+    with pytest.raises(ToolError, match="there is no agent 'x' here; there are reader"):
+        choose(agents, AgentTask("", "", "ask_mode", "x"))
