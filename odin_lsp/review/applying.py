@@ -50,6 +50,7 @@ class Applier:
             await self._settled(file, expected, patient=problem is None)
         finally:
             self._busy.remove(file)
+        file.disowned = problem is not None
         self._check(file, expected, problem)
         return bool(file.chosen)
 

@@ -222,12 +222,12 @@ class ReviewDesk:
         if file.operation in ("edit", "create"):
             turn.touched.setdefault(file.path, clean)
         after = self.applier.text(file.path)
-        alone = file.operation != "edit" or after == apply(file.base, [it.result for it in file.chosen])
+        as_chosen = file.operation != "edit" or after == apply(file.base, [it.result for it in file.chosen])
         image = Before(
             path=str(file.path),
             operation=file.operation,
             before=before,
-            after=after if alone else None,
+            after=after if as_chosen and not file.disowned else None,
             new_path=str(file.new_path) if file.new_path else None,
         )
         self._undo_log.note(turn.turn_id, image)

@@ -62,6 +62,8 @@ class FileProposal:
     recursive: bool = False
     names: tuple[Path, ...] = ()
     """What the model called it, where that is a link to it."""
+    disowned: bool = False
+    """The editor says that it has not done what can be seen: perhaps the user did it."""
 
     @property
     def base_hash(self) -> str:

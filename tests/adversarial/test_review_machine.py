@@ -264,13 +264,12 @@ class FakeEditor:
             return None
         lie, self.lie = self.lie, None
         if lie == "is typed into first" and page.version:
-            for hunk, *_ in self._recognised(path, change):
-                hunk.blurred = True
+            self._recognised(path, change)
+            self._blur(path)
             self.type(path, [self.typed])
             return "the version is another one"
         if change.version != (page.version or None):
-            for hunk_id in self.applying():
-                self.hunks[hunk_id].blurred = True
+            self._blur(path)
             return "the version is another one"
         todo = self._recognised(path, change)
         if lie:
@@ -302,6 +301,11 @@ class FakeEditor:
         if lie == "is typed into afterwards":
             self.type(path, [self.typed])
         return "no" if lie == "says no, does it" else None
+
+    def _blur(self, path: Path) -> None:
+        for hunk in (self.hunks[it] for it in self.applying()):
+            hunk.blurred = True
+            self.turns[hunk.turn].doubtful.add(path)
 
     def _recognised(self, path: Path, change: FileChange) -> list[tuple[ShownHunk, int, int, str]]:
         """Each edit must be a hunk that the user saw and wants, at the characters that it was shown for."""
@@ -677,7 +681,7 @@ class Reviews(RuleBasedStateMachine):
         restored, kept = self.run(lambda: take_back(self.undo_log, turn_id, self.desk.applier))
         self.editor.undoing = False
         touched = {*restored, *(path for path, _ in kept)}
-        assert set(turn.before) - turn.doubtful <= touched <= set(turn.before)
+        assert set(turn.before) - turn.doubtful <= touched <= set(turn.before) | turn.doubtful
         for path, ids in theirs.items():
             assert [it for it in self.editor.pages[path].ids if it in ids] == ids
         for path in set(restored) - turn.doubtful:
