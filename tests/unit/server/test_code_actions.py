@@ -11,8 +11,10 @@ SELECTION = types.Range(types.Position(0, 4), types.Position(0, 9))
 class Server:
     """Just enough of one to register a feature."""
 
+    is_working = False
+
     def __init__(self, *, literals: bool) -> None:
-        self.abilities = Abilities(code_action_literals=literals)
+        self.abilities = Abilities(code_action_literals=literals, events=True)
         register(self)
 
     def feature(self, method, options):
