@@ -11,7 +11,7 @@ nox.options.default_venv_backend = "virtualenv"
 GROUPS = nox.project.load_toml("pyproject.toml")
 ODIN = Path(".nox/odin/bin").absolute()
 EDITORS = {
-    "neovim": ("tests/editors/test_neovim.py", "tests/editors/test_neovim_trouble.py"),
+    "neovim": tuple(f"tests/editors/test_neovim{part}.py" for part in ("", "_files", "_trouble")),
     "plain": ("tests/editors/test_plain_editors.py",),
 }
 UNIT = ("tests/unit", "tests/providers", "tests/adversarial")

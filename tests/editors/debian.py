@@ -48,7 +48,7 @@ def _neovim(release: str) -> Program:
     )
 
 
-NEOVIM_0_10, NEOVIM = _neovim("trixie"), _neovim("sid")
+NEOVIM_0_7, NEOVIM_0_10, NEOVIM = _neovim("bookworm"), _neovim("trixie"), _neovim("sid")
 HELIX = Program("sid", "hx", "usr/lib/hx/hx", {"HELIX_RUNTIME": "{root}/usr/lib/hx/runtime"})
 EMACS = Program(
     "trixie",
@@ -74,6 +74,7 @@ LUACHECK = Program(
 )
 TMUX = Program("trixie", "tmux", "usr/bin/tmux")
 PROGRAMS = {
+    "nvim-0.7": NEOVIM_0_7,
     "nvim-0.10": NEOVIM_0_10,
     "nvim": NEOVIM,
     "hx": HELIX,
@@ -146,9 +147,10 @@ def _own_apt(folder: Path) -> tuple[str, ...]:
 def _script(program: Program) -> str:
     """Each program runs with the loader and the libraries of its own release."""
     root = program.folder / "root"
-    loader = next(root.glob("usr/lib/*-linux-gnu/ld-linux-*.so.*"))
-    filled = partial(_filled, root=root, lib=loader.parent)
-    command = [str(loader), "--library-path", str(loader.parent), "--argv0", str(root / program.binary)]
+    loader = next(it for lib in ("usr/lib", "lib") for it in root.glob(f"{lib}/*-linux-gnu/ld-linux-*.so.*"))
+    lib = root / "usr" / "lib" / loader.parent.name
+    filled = partial(_filled, root=root, lib=lib)
+    command = [str(loader), "--library-path", f"{lib}:{loader.parent}", "--argv0", str(root / program.binary)]
     command += [str(root / program.binary), *map(filled, program.arguments)]
     variables = [f"export {name}={shlex.quote(filled(value))}" for name, value in program.env.items()]
     return "\n".join(["#!/bin/sh", *variables, f'exec {shlex.join(command)} "$@"', ""])

@@ -252,7 +252,7 @@ function M.winbar()
   local parts = vim.tbl_filter(function(it)
     return it ~= ""
   end, { "Odin", chat.model or "", chat:status(), M.cost(chat.usage) })
-  return (table.concat(parts, " · "):gsub("%%", "%%%%"))
+  return (table.concat(parts, " · "):gsub("%%", "%%%%")) .. "%<"
 end
 
 ---Show the chat beside the current window, and the prompt below it; the prompt is entered if the user wants to type.

@@ -6,7 +6,7 @@ local M = {}
 ---@field cmd string[] How the server is started.
 ---@field enabled boolean Whether the server starts with the first file; `false`: with the first command.
 ---@field root_markers string[] A file's root is the folder above it that has one of these, else the current directory.
----@field settings table<string, any> Odin's settings, as in `odinconfig.json`.
+---@field settings table Odin's settings, as in `odinconfig.json`.
 ---@field trusted? boolean Whether workspaces are trusted; left out, Odin asks when it matters.
 ---@field chat_width integer Columns of the chat.
 ---@field prompt_height integer Lines of the prompt below it.

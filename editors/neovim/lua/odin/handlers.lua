@@ -35,6 +35,10 @@ return {
   ["odin/reload"] = request(function(params)
     return require("odin.files").reload(params.uris)
   end),
+  ["window/showDocument"] = function(err, params, context)
+    params.takeFocus = false -- the user may be typing
+    return vim.lsp.handlers["window/showDocument"](err, params, context)
+  end,
   ["workspace/applyEdit"] = function(err, params, context)
     break_undo(params.edit)
     local result = vim.lsp.handlers["workspace/applyEdit"](err, params, context)

@@ -8,6 +8,7 @@ local M = {}
 ---@param settings? odin.Config
 function M.setup(settings)
   vim.g.odin = vim.tbl_extend("force", vim.g.odin or {}, settings or {})
+  server.reconfigure()
 end
 
 ---Say something to Odin.

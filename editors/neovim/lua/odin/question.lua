@@ -71,16 +71,17 @@ end
 ---@return boolean is_long More than the float can show.
 function M.show(question)
   local lines = { question.title }
+  local detail = question.detail or ""
   local function add(text)
     if text and text ~= "" then
       vim.list_extend(lines, { "" })
       vim.list_extend(lines, vim.split(text, "\n", { plain = true }))
     end
   end
-  add(question.command)
-  add(question.cwd and "in " .. question.cwd)
-  add(table.concat(question.paths or {}, "\n"))
-  add(question.detail)
+  for _, text in ipairs({ question.command or "", question.cwd or "", unpack(question.paths or {}) }) do
+    add(not detail:find(text, 1, true) and text)
+  end
+  add(detail)
   for _, option in ipairs(question.options or {}) do
     add(option.description and ("%s: %s"):format(option.label, option.description))
   end

@@ -84,6 +84,13 @@ function M.enable()
   })
 end
 
+---Take the settings as they are now; they count for servers that are started from here on.
+function M.reconfigure()
+  if IS_NEW then
+    vim.lsp.config(NAME, M.config())
+  end
+end
+
 ---Whether the server wants to know of a buffer: it shows a file, and there is a server.
 ---@param bufnr integer
 ---@return boolean

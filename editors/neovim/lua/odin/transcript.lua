@@ -5,7 +5,9 @@
 ---@field private streaming? "text"|"thinking" What the last block is, if more of it may come.
 ---@field private message? integer Mark where the message that is being streamed begins.
 ---@field private tools table<string, integer> Marks of tools by call.
----@field private todos? integer Mark of the turn's todos.
+---@field private todos? { mark: integer, count: integer } Where the turn's todos are.
+---@field private last_was_tool? boolean The last line is a tool's.
+---@field private queue? string[]
 local Transcript = {}
 Transcript.__index = Transcript
 
@@ -71,9 +73,8 @@ end
 ---@param id string
 ---@param label string
 function Transcript:start_tool(id, label)
-  local follows = next(self.tools) ~= nil and self.streaming == nil and self.last_was_tool
-  local row = follows and self:put({ self.tool_line("running", label) }, true)
-    or self:append({ self.tool_line("running", label) })
+  self.streaming = nil
+  local row = self:put({ self.tool_line("running", label) }, self.last_was_tool)
   self.last_was_tool = true
   self.tools[id] = self:mark(row)
 end
