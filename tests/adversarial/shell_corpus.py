@@ -742,7 +742,7 @@ BENIGN = (
     "tail -n 20 src/main.py",
     "tail -3 a.txt",
     "wc -l a.txt src/main.py",
-    "wc -l src/*",
+    "wc -l src/*.py",
     "stat a.txt",
     "stat -c '%s %n' a.txt",
     "file -b src 2>/dev/null; true",
