@@ -4,25 +4,11 @@ import asyncio
 
 import pytest
 
-from odin_lsp.agent.compaction import COMPACT_AT, Compaction, words_of
-from odin_lsp.agent.executor import Executor
+from odin_lsp.agent.compaction import Compaction, words_of
 from odin_lsp.agent.history import estimate, repair
-from odin_lsp.agent.hooks import Hooks
-from odin_lsp.agent.instructions import Instructions
-from odin_lsp.agent.planner import Planner
-from odin_lsp.agent.prompt import Prompt
-from odin_lsp.agent.turn import Progress, UserMessage
-from odin_lsp.config import Limits
 from odin_lsp.errors import ModelUnavailable
-from odin_lsp.events import Compacted, Usage
 from odin_lsp.messages import Message, Text, ToolCall, ToolResult, user
-from odin_lsp.models.base import Reply
-from odin_lsp.sessions.session import Session
-from odin_lsp.tools.base import all_tools
-from odin_lsp.workspace.buffers import Buffers
-from odin_lsp.workspace.cache import FileCache
-from odin_lsp.workspace.files import Files
-from tests.support.context import tool_context
+from tests.support.long_work import WINDOW, long_work
 
 
 def steps(count, size=400):
@@ -124,73 +110,18 @@ def test_only_the_users_own_words_count_as_theirs():
     assert words_of(Message("user", (ToolResult("1", "Read", "do this"),))) == ""
 
 
-WINDOW = 32_000
-
-
-class LongWork:
-    """A model that reads for 300 steps, and counts tokens as a provider that caches prefixes would."""
-
-    ref = "scripted/long"
-
-    def __init__(self, path):
-        self.path = path
-        self.requests = []
-
-    async def stream(self, request):
-        texts = [*request.system, *map(str, request.tools), *map(str, request.messages)]
-        last = self.requests[-1] if self.requests else []
-        shared = sum(len(one) for one, two in zip(texts, last, strict=False) if one == two)
-        self.requests.append(texts)
-        total = sum(map(len, texts))
-        usage = Usage(
-            input_tokens=(total - shared) // 4,
-            cache_read_tokens=shared // 4,
-            context_tokens=total // 4,
-            context_limit=WINDOW,
-        )
-        number = len(self.requests)
-        if number <= 300:
-            calls = (
-                Text(f"step {number}"),
-                ToolCall(f"c{number}", "Read", {"file_path": self.path, "offset": number, "limit": 20}),
-            )
-            yield Reply(Message("assistant", calls), "tools", usage)
-        else:
-            yield Reply(Message("assistant", (Text("done"),)), "end", usage)
-
-
 async def test_three_hundred_steps_on_a_small_window(tmp_path):
-    path = tmp_path / "long.txt"
-    path.write_text("".join(f"line {number} of a long file that says nothing\n" for number in range(400)))
-    files = Files([tmp_path], Buffers(), FileCache())
-    events = []
+    work = await long_work(tmp_path, 300)
 
-    async def small(instructions, text):
-        return "Summary: it reads on."
+    assert work.ending.reason == "end_turn"
+    assert 2 <= work.compactions <= 60
+    assert max(work.sizes) <= WINDOW
+    assert "the very first request" in work.last_request
+    assert work.cached >= 0.9
+    assert work.later_cost <= 1.5 * work.earlier_cost
 
-    context = tool_context(files, None, tmp_path)
-    session = Session(tmp_path / "sessions")
-    session.append(user("the very first request"))
-    model = LongWork(str(path))
-    planner = Planner(
-        model=model,
-        prompt=Prompt("ask_mode", [tmp_path], Instructions(), context.shown),
-        session=session,
-        executor=Executor({"Read": all_tools()["Read"]}, Hooks(), context),
-        editor=None,
-        compaction=Compaction(small),
-        limits=Limits(maxTurns=0, maxContext=WINDOW),
-        emit=events.append,
-        progress=Progress(UserMessage(turn_id="t", text="go", mode="ask_mode"), "s"),
-    )
 
-    assert (await planner.run()).reason == "end_turn"
+async def test_helpers_of_a_compaction_do_not_outlive_the_turn(tmp_path):
+    await long_work(tmp_path, 20)
 
-    compactions = [it for it in events if isinstance(it, Compacted) and it.status == "succeeded"]
-    assert 2 <= len(compactions) <= 60
-    sizes = [sum(map(len, texts)) / 4 for texts in model.requests]
-    assert max(sizes) <= WINDOW
-    assert "the very first request" in "".join(model.requests[-1])
-    assert max(sizes[150:]) <= 1.5 * COMPACT_AT * WINDOW
-    usage = planner.progress.usage
-    assert usage.cache_read_tokens / (usage.cache_read_tokens + usage.input_tokens) >= 0.9
+    assert asyncio.all_tasks() == {asyncio.current_task()}
