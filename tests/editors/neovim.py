@@ -42,6 +42,10 @@ class Neovim:
         """Type, as a person does: also while Neovim waits for an answer."""
         await self.call("nvim_input", keys)
 
+    async def feed(self, keys: str) -> None:
+        """Keys that are not to be taken for an interrupt, which CTRL-C can be while Neovim is busy."""
+        await self.lua("vim.api.nvim_feedkeys(vim.api.nvim_replace_termcodes(..., true, true, true), 'm', false)", keys)
+
     async def until(self, condition: str, *arguments: Any) -> Any:
         """Wait until the Lua expression is true; its value."""
         try:

@@ -263,7 +263,7 @@ async def test_a_turn_is_cancelled_by_a_key_and_the_next_waits_its_turn(
     assert "2 queued" in await neovim.lua("return require('odin').status()")
     await neovim.command("OdinChat")  # closes it
     await neovim.command("OdinChat")  # opens it, and enters its prompt
-    await neovim.press("<C-c>")
+    await neovim.feed("<C-c>")
     assert (await outcome(neovim))["reason"] == "interrupted"
     assert [(await outcome(neovim, number))["answer"] for number in (2, 3)] == ["two", "three"]
     assert (await chat(neovim))[2] == "three"

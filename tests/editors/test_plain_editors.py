@@ -9,7 +9,7 @@ from tests.editors.conftest import program
 from tests.editors.debian import EMACS, HELIX
 from tests.editors.neovim import until
 from tests.editors.terminal import Terminal
-from tests.support.wire import Wire
+from tests.support.wire import Answer, Wire, anthropic_sse, anthropic_start, anthropic_text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -48,10 +48,16 @@ async def receipts(wire: Wire) -> str:
     return results(wire)[0]
 
 
+async def _more(wire: Wire, before: int) -> bool:
+    return len(wire.sent) > before
+
+
 async def test_emacs(terminal: Terminal, wire: Wire, root: Path, file: Path, env: dict[str, str]) -> None:
     (Path(env["HOME"]) / ".emacs").write_text(settings("Emacs"))
-    await terminal.start([str(program(EMACS)), "-nw", "--no-splash", str(file)], root)
+    await terminal.start([str(program(EMACS)), "-nw", "--no-splash", str(file)], root, height=90)
     await terminal.shows("[eglot:")
+
+    back = ("C-x", "1", "C-x", "b", "Enter")
 
     async def act(command: str, title: str) -> None:
         await terminal.press("M-x")
@@ -64,8 +70,15 @@ async def test_emacs(terminal: Terminal, wire: Wire, root: Path, file: Path, env
     await terminal.press("C-x", "h")
     await act("eglot-code-actions", "Odin: Explain")
     await terminal.shows("It counts to three.")
+    before = len(wire.sent)
+    wire.play(Answer([anthropic_sse(anthropic_start(), *anthropic_text(0, "Well"))], held=True))
+    await terminal.press(*back, "C-x", "h")
+    await act("eglot-code-actions", "Odin: Explain")
+    await until(lambda: _more(wire, before), "the model is asked")
+    await act("eglot-code-actions", "Odin: Cancel the running turn")
+    await terminal.shows("*interrupted*")
     play_review(wire, file)
-    await terminal.press("C-x", "1", "C-x", "b", "Enter", "C-x", "h")
+    await terminal.press(*back, "C-x", "h")
     await act("eglot-code-actions", "Odin: Document")
     await terminal.shows("Odin proposes 2 changes in plain.py")
     assert file.read_text() == OLD

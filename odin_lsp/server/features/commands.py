@@ -20,7 +20,7 @@ def register(server: "OdinServer") -> None:
         if command is None:
             raise RequestError(f"there is no command {params.command!r}; there are {', '.join(all_commands())}")
         match params.arguments:
-            case None | []:
+            case None | [] | [None]:  # eglot has one word for null and for an empty object
                 return await command(server, {}, params.work_done_token)
             case [argument]:
                 return await command(server, argument, params.work_done_token)
