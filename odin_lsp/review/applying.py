@@ -26,17 +26,23 @@ class Applier:
         self._files = files
         self._editor = editor
         self._timeouts = timeouts
-        self._busy: list[FileProposal] = []
+        self._one_at_a_time = asyncio.Lock()
+        self._busy: FileProposal | None = None
         self.stirred = asyncio.Event()
         """Set when a document changes."""
         files.buffers.watchers.append(self._stir)
 
     def is_busy(self, file: FileProposal) -> bool:
         """What happens to its text now is what was chosen; it is looked at afterwards."""
-        return any(it is file for it in self._busy)
+        return self._busy is file
 
     async def apply(self, file: FileProposal) -> bool:
-        """Have the editor carry out what was chosen; whether anything was done."""
+        """Have the editor carry out what was chosen; whether anything was done. One after the other: what two edits at
+        once have done to a file could not be told apart."""
+        async with self._one_at_a_time:
+            return await self._applied(file)
+
+    async def _applied(self, file: FileProposal) -> bool:
         if file.operation == "edit":
             self.catch_up(file)
         if not file.chosen:
@@ -44,12 +50,12 @@ class Applier:
         expected = apply(file.base, [it.result for it in file.chosen]) if file.operation == "edit" else None
         if expected is not None and expected == self.text(file.path):
             return False  # the editor has done it, in its preview
-        self._busy.append(file)
+        self._busy, file.before = file, self.text(file.path)
         try:
             problem = await self._editor.apply(self._change(file))
             await self._settled(file, expected, patient=problem is None)
         finally:
-            self._busy.remove(file)
+            self._busy = None
         file.disowned = problem is not None
         self._check(file, expected, problem)
         return bool(file.chosen)

@@ -214,9 +214,9 @@ class ReviewDesk:
 
     async def _apply(self, file: FileProposal, turn: TurnReview) -> None:
         """A turn's changes are noted, so that they can be saved and taken back."""
-        before, clean = self.applier.text(file.path), self._is_clean(file.path)
+        clean = self._is_clean(file.path)
         if await self.applier.apply(file):
-            self._note(file, before, turn, clean=clean)
+            self._note(file, file.before, turn, clean=clean)
 
     def _note(self, file: FileProposal, before: str | None, turn: TurnReview, *, clean: bool) -> None:
         if file.operation in ("edit", "create"):

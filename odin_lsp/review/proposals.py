@@ -62,6 +62,8 @@ class FileProposal:
     recursive: bool = False
     names: tuple[Path, ...] = ()
     """What the model called it, where that is a link to it."""
+    before: str | None = None
+    """The text right before it was carried out."""
     disowned: bool = False
     """The editor says that it has not done what can be seen: perhaps the user did it."""
 

@@ -517,8 +517,7 @@ class Reviews(RuleBasedStateMachine):
                 lambda *_: ("", False),
                 self.undo_log,
             )
-            busy = self.desk.applier._busy
-            self.editor.applying = lambda: {it.id for it in busy[-1].hunks}
+            self.editor.applying = lambda: {it.id for it in self.desk.applier._busy.hunks}
             for path, text, is_open in zip(self.paths, texts, opened, strict=True):
                 self.editor.write(path, text)
                 pages[path].exchange(text)
