@@ -275,6 +275,7 @@ class FakeEditor:
         if lie:
             for at, (hunk, *_) in enumerate(todo):
                 hunk.doubtful = True
+                self.turns[hunk.turn].doubtful.add(path)
                 hunk.blurred = lie == "does something else"
                 hunk.as_if_done.update(text for chosen, text in outcomes(page.text, todo) if at in chosen)
         match lie:
@@ -352,7 +353,6 @@ class FakeEditor:
             turn.mixed.add(path)
         for hunk, *_ in todo:
             hunk.carried_out = True
-            turn.doubtful.update({path} if hunk.doubtful else ())
         self._do(path, [(start, end, new) for _, start, end, new in todo])
         turn.after[path] = page.text
 
