@@ -27,14 +27,9 @@ class Applier:
         self._editor = editor
         self._timeouts = timeouts
         self._one_at_a_time = asyncio.Lock()
-        self._busy: FileProposal | None = None
         self.stirred = asyncio.Event()
         """Set when a document changes."""
         files.buffers.watchers.append(self._stir)
-
-    def is_busy(self, file: FileProposal) -> bool:
-        """What happens to its text now is what was chosen; it is looked at afterwards."""
-        return self._busy is file
 
     async def apply(self, file: FileProposal) -> bool:
         """Have the editor carry out what was chosen; whether anything was done. One after the other: what two edits at
@@ -50,12 +45,9 @@ class Applier:
         expected = apply(file.base, [it.result for it in file.chosen]) if file.operation == "edit" else None
         if expected is not None and expected == self.text(file.path):
             return False  # the editor has done it, in its preview
-        self._busy, file.before = file, self.text(file.path)
-        try:
-            problem = await self._editor.apply(self._change(file))
-            await self._settled(file, expected, patient=problem is None)
-        finally:
-            self._busy = None
+        file.under_way, file.before = True, self.text(file.path)
+        problem = await self._editor.apply(self._change(file))
+        await self._settled(file, expected, patient=problem is None)
         file.disowned = problem is not None
         self._check(file, expected, problem)
         return bool(file.chosen)

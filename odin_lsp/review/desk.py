@@ -290,8 +290,8 @@ class ReviewDesk:
         self.proposals.settle()
 
     def _follow(self, file: FileProposal, buffer: Buffer) -> bool:
-        """Move its hunks along, if it is not being carried out or shown in a preview right now."""
-        if self.applier.is_busy(file) or any(preview.file is file for _, preview in self._previews.values()):
+        """Move its hunks along, if they still wait, and are not shown in a preview right now."""
+        if file.under_way or any(preview.file is file for _, preview in self._previews.values()):
             return False
         if buffer.change is None or buffer.change.start is None:
             return file.follow(buffer.text)

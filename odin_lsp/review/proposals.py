@@ -62,8 +62,10 @@ class FileProposal:
     recursive: bool = False
     names: tuple[Path, ...] = ()
     """What the model called it, where that is a link to it."""
+    under_way: bool = False
+    """It is being carried out, or has been: what happens to the text from now on is looked at, not followed."""
     before: str | None = None
-    """The text right before it was carried out."""
+    """The text right before that."""
     disowned: bool = False
     """The editor says that it has not done what can be seen: perhaps the user did it."""
 

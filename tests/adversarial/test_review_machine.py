@@ -18,14 +18,14 @@ from typing import Any, TypeVar
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from odin_lsp.config import ReviewSettings, Timeouts
 from odin_lsp.events import ReviewChanged, ReviewClosed, ReviewOpened
 from odin_lsp.ports import Decision, FileChange, Range, Receipt, Review, ReviewAnswer, ReviewHunk
 from odin_lsp.review.desk import ReviewDesk, TurnReview
 from odin_lsp.review.drafts import Draft
-from odin_lsp.review.proposals import Wish, edit_of
+from odin_lsp.review.proposals import FileProposal, Wish, edit_of
 from odin_lsp.review.undo import UndoLog, take_back
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
@@ -38,12 +38,15 @@ EXAMPLES = max(1000, settings().max_examples)
 NAMES = ("a.txt", "b.txt")
 PIECES = ("a", "a", "b", "a\n", "\n", "\r\n", "\r", "😀")
 """Few and alike: most ways to go wrong need a text that could be another one."""
-TEXTS = st.lists(st.sampled_from(PIECES), max_size=8).map("".join)
+TEXTS = st.lists(st.sampled_from(PIECES), min_size=2, max_size=8).map("".join)
 BITS = st.lists(st.sampled_from(PIECES), max_size=2).map("".join)
-POLICIES = st.tuples(*[st.sampled_from(["each", "end", "auto"])] * 2)
+OPENED = st.sampled_from([(True, True), (True, False), (False, True), (False, False)])
+POLICIES = st.tuples(*[st.sampled_from(["each", "each", "end", "auto"])] * 2)
 """Of two turns that run side by side."""
 PLACES = st.integers(0, 10)
 SPLICES = st.tuples(PLACES, st.integers(0, 2), BITS)
+CALLS = st.lists(st.tuples(st.integers(0, 1), st.lists(SPLICES, min_size=1, max_size=3)), min_size=1, max_size=3)
+"""Of a step: each changes one of the files in some places."""
 LIES = (
     "says yes, does nothing",
     "says no, does nothing",
@@ -187,7 +190,7 @@ class FakeEditor:
         self.files = files
         self.pages = pages
         self.undoing = False
-        self.applying: Callable[[], set[str]] = set[str]
+        self.applying: set[str] = set()
         """The hunks of the file that is being changed: two that are alike are told apart so."""
         self.lie: str | None = None
         self.typed: tuple[int, int, str] = (0, 0, "")
@@ -259,7 +262,7 @@ class FakeEditor:
     async def apply(self, change: FileChange) -> str | None:
         path = path_of(change.uri)
         page = self.pages[path]
-        if self.undoing and not self.applying() & self.hunks.keys():
+        if self.undoing and not self.applying & self.hunks.keys():
             self._do(path, [(*span_of(page.text, it.range), it.new_text) for it in change.edits])
             return None
         lie, self.lie = self.lie, None
@@ -304,7 +307,7 @@ class FakeEditor:
         return "no" if lie == "says no, does it" else None
 
     def _blur(self, path: Path) -> None:
-        for hunk in (self.hunks[it] for it in self.applying()):
+        for hunk in (self.hunks[it] for it in self.applying):
             hunk.blurred = True
             self.turns[hunk.turn].doubtful.add(path)
 
@@ -325,7 +328,7 @@ class FakeEditor:
     def _is_it(self, hunk: ShownHunk, path: Path, page: Page, start: int, end: int, new: str) -> bool:
         if (hunk.path, hunk.wanted, hunk.receipt, hunk.carried_out) != (path, new, None, False):
             return False
-        if hunk.shown.id not in self.applying():
+        if hunk.shown.id not in self.applying:
             return False
         return self.stands(hunk, page, start, end)
 
@@ -499,7 +502,7 @@ class Reviews(RuleBasedStateMachine):
             raise error
         return value
 
-    @initialize(texts=st.tuples(TEXTS, TEXTS), opened=st.tuples(st.booleans(), st.booleans()), policies=POLICIES)
+    @initialize(texts=st.tuples(TEXTS, TEXTS), opened=OPENED, policies=POLICIES)
     def begin(self, texts: tuple[str, str], opened: tuple[bool, bool], policies: tuple[Any, Any]) -> None:
         numbers = itertools.count(1)
         self.paths = [self.folder / name for name in NAMES]
@@ -517,7 +520,7 @@ class Reviews(RuleBasedStateMachine):
                 lambda *_: ("", False),
                 self.undo_log,
             )
-            self.editor.applying = lambda: {it.id for it in self.desk.applier._busy.hunks}
+            self.desk.applier._change = self._noted(self.desk.applier._change)
             for path, text, is_open in zip(self.paths, texts, opened, strict=True):
                 self.editor.write(path, text)
                 pages[path].exchange(text)
@@ -529,16 +532,30 @@ class Reviews(RuleBasedStateMachine):
 
         self.run(start)
 
+    def _noted(self, change: Callable[[FileProposal], FileChange]) -> Callable[[FileProposal], FileChange]:
+        def noted(file: FileProposal) -> FileChange:
+            self.editor.applying = {it.id for it in file.hunks}
+            return change(file)
+
+        return noted
+
     # the user
 
+    @precondition(lambda self: self.is_open)
     @rule(which=st.integers(0, 1), splices=st.lists(SPLICES, min_size=1, max_size=3))
     def type_over(self, which: int, splices: list[tuple[int, int, str]]) -> None:
         self.type(which, splices)
 
-    def type(self, which: int, splices: list[tuple[int, int, str]]) -> None:
-        if self.editor.pages[self.paths[which]].version:
-            self.run(lambda: self.editor.type(self.paths[which], splices))
+    @property
+    def is_open(self) -> bool:
+        return any(page.version for page in self.editor.pages.values())
 
+    def type(self, which: int, splices: list[tuple[int, int, str]]) -> None:
+        """In that document, or in the one that is open."""
+        path = self.paths[which] if self.editor.pages[self.paths[which]].version else self.paths[1 - which]
+        self.run(lambda: self.editor.type(path, splices))
+
+    @precondition(lambda self: self.is_open)
     @rule(which=st.integers(0, 1), place=PLACES, text=st.sampled_from(PIECES))
     def insert(self, which: int, place: int, text: str) -> None:
         """What people do most."""
@@ -554,6 +571,7 @@ class Reviews(RuleBasedStateMachine):
         if self.editor.pages[self.paths[which]].version:
             self.run(lambda: self.editor.save(self.paths[which]))
 
+    @precondition(lambda self: not all(page.version for page in self.editor.pages.values()))
     @rule(which=st.integers(0, 1), splice=SPLICES)
     def another_program_writes(self, which: int, splice: tuple[int, int, str]) -> None:
         page, path = self.editor.pages[self.paths[which]], self.paths[which]
@@ -562,22 +580,22 @@ class Reviews(RuleBasedStateMachine):
             page.exchange(page.text[:start] + new + page.text[start + length :])
             self.run(lambda: self.editor.write(path, page.text))
 
+    @precondition(lambda self: self.editor.hunks)
     @rule(
-        index=st.integers(0, 20),
-        kind=st.sampled_from(["accept", "reject", "modify"]),
+        index=st.integers(0, 6),
+        kind=st.sampled_from(["accept", "accept", "reject", "modify"]),
         text=BITS,
         times=st.integers(1, 2),
         as_answer=st.booleans(),
     )
     def decide(self, index: int, kind: Any, text: str, times: int, *, as_answer: bool) -> None:
         """On any hunk that was ever shown, also for the second time or when it is too late."""
-        if not self.editor.hunks:
-            return
         hunk_id = list(self.editor.hunks)[-1 - index % len(self.editor.hunks)]
         decision = Decision(hunk_id=hunk_id, decision=kind, text=text if kind == "modify" else None, reason="so")
         self._take([decision] * times, as_answer=as_answer)
 
-    @rule(kind=st.sampled_from(["accept", "reject"]), which=st.integers(0, 2), as_answer=st.booleans())
+    @precondition(lambda self: self.editor.open_reviews)
+    @rule(kind=st.sampled_from(["accept", "accept", "reject"]), which=st.integers(0, 2), as_answer=st.booleans())
     def decide_file_or_all(self, kind: Any, which: int, *, as_answer: bool) -> None:
         wanted = [it for it in self.editor.hunks.values() if which == 2 or it.path == self.paths[which]]
         self._take([Decision(hunk_id=it.shown.id, decision=kind) for it in wanted], as_answer=as_answer)
@@ -604,19 +622,31 @@ class Reviews(RuleBasedStateMachine):
 
     # the model
 
+    @precondition(lambda self: any(turn.step is None for turn in self.editor.turns.values()))
     @rule(
         which=st.integers(0, 1),
-        calls=st.lists(st.tuples(st.integers(0, 1), st.lists(SPLICES, min_size=1, max_size=3)), min_size=1, max_size=3),
-        lie=st.sampled_from([None, None, *LIES]),
+        calls=CALLS,
+        lie=st.sampled_from([None] * 8 + [*LIES]),
         typed=SPLICES,
         answers=st.sampled_from(["later", "hangs"]),
     )
     def propose(self, which: int, calls: Any, lie: str | None, typed: tuple[int, int, str], answers: str) -> None:
-        turn = self.editor.turns[f"t{which}"]
-        if turn.step is not None:
-            return
+        first, second = self.editor.turns[f"t{which}"], self.editor.turns[f"t{1 - which}"]
+        turn = first if first.step is None else second
         self.editor.lie, self.editor.typed, self.editor.answers = lie, typed, answers
         self._go_on(turn, self._step(turn, calls))
+
+    @precondition(lambda self: self.is_open and self.editor.turns["t0"].step is None)
+    @rule(calls=CALLS, typed=st.lists(st.tuples(st.integers(0, 1), SPLICES), min_size=1, max_size=3), rejects=PLACES)
+    def propose_while_the_user_types(self, calls: Any, typed: Any, rejects: int) -> None:
+        """The story that all the others are variations of, so that it is told in most examples."""
+        self.propose(0, calls, None, (0, 0, ""), "later")
+        for which, splice in typed:
+            self.type(which, [splice])
+        shown = [it for it in self.editor.hunks if self.editor.hunks[it].receipt is None]
+        kinds: list[Any] = ["reject" if at == rejects else "accept" for at in range(len(shown))]
+        pairs = zip(shown, kinds, strict=True)
+        self._take([Decision(hunk_id=it, decision=kind) for it, kind in pairs], as_answer=False)
 
     async def _step(self, turn: TurnOnScreen, calls: Any) -> None:
         """As the executor does it."""
@@ -635,6 +665,7 @@ class Reviews(RuleBasedStateMachine):
             call_id = str(next(self.calls))
             await turn.draft.propose(edit_of(path, old, new, Wish(call_id, "because")), call_id)
 
+    @precondition(lambda self: any(not turn.draft.is_empty for turn in self.editor.turns.values()))
     @rule(which=st.integers(0, 1))
     def end_turn(self, which: int) -> None:
         """With the policy `end`, what was gathered is reviewed now."""
@@ -655,6 +686,7 @@ class Reviews(RuleBasedStateMachine):
         if not step.cancelled() and (error := step.exception()) is not None:
             self.errors.append(error)
 
+    @precondition(lambda self: any(turn.step is not None for turn in self.editor.turns.values()))
     @rule(which=st.integers(0, 1))
     def cancel_turn(self, which: int) -> None:
         self.run(lambda: self._cancel(self.editor.turns[f"t{which}"]))
@@ -665,6 +697,7 @@ class Reviews(RuleBasedStateMachine):
             await asyncio.wait([turn.step])
         turn.draft.drop()
 
+    @precondition(lambda self: any(turn.before and turn.step is None for turn in self.editor.turns.values()))
     @rule(which=st.integers(0, 1))
     def undo_turn(self, which: int) -> None:
         turn_id = f"t{which}"
