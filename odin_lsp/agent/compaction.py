@@ -44,8 +44,9 @@ class Compaction:
 
     def prepare(self, messages: Sequence[Message], tokens: int, budget: int) -> None:
         """Begin in the background, when it will soon be needed."""
-        cut = _cut(messages, budget, _scale(messages, tokens))
-        if self._begun is None and self.small is not None and cut and tokens > PREPARE_AT * budget:
+        if self._begun is not None or self.small is None or tokens <= PREPARE_AT * budget:
+            return
+        if cut := _cut(messages, budget, _scale(messages, tokens)):
             self._begun = cut, asyncio.create_task(self._summary(messages[:cut], budget))
 
     async def compact(self, messages: Sequence[Message], tokens: int, budget: int, emit: Emit) -> list[Message] | None:

@@ -77,7 +77,9 @@ class Executor:
 
     async def _ask_together(self, calls: Sequence[ToolCall]) -> None:
         """Several questions of one step are one. What a hook may still change is not asked about before."""
-        wants = [want for call in calls if not self.hooks and (want := self._wanted(call))]
+        if self.hooks or len(calls) < 2:
+            return
+        wants = [want for call in calls if (want := self._wanted(call))]
         if len(wants) > 1:
             await self.context.gate.ask_together(wants)
 

@@ -14,7 +14,7 @@ async def test_the_server_starts_almost_as_fast_as_an_empty_one(tmp_path):
 async def test_a_step_costs_little_more_than_the_bare_loop_does(tmp_path):
     turns = await measure.turns(tmp_path, 2)
 
-    assert turns.overhead.ratio <= 5
+    assert turns.overhead.ratio <= 6
     assert turns.prefix <= 16_000
 
 
@@ -25,8 +25,8 @@ async def test_a_word_reaches_the_editor_soon_after_it_left_the_provider(tmp_pat
 async def test_an_idle_server_is_small(tmp_path):
     offline, warmed = await measure.idle_memory(tmp_path, 1)
 
-    assert offline.ratio <= 1.8
-    assert warmed.ratio <= 2.8
+    assert offline.ratio <= 2.0
+    assert warmed.ratio <= 3.2
 
 
 async def test_a_cancelled_turn_lets_go_of_the_provider(tmp_path):
