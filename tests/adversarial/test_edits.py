@@ -485,6 +485,25 @@ async def test_edit_17_after_an_undo_in_the_editor_the_text_is_read_again(bench,
     assert not (await bench.edit(a, "two", "TWO")).failed
 
 
+async def test_edit_17_what_was_typed_while_an_edit_landed_is_not_taken_back_with_it(bench, a):
+    bench.open(a)
+    await bench.read(a)
+    carry_out = bench.editor.apply
+
+    async def apply(change):
+        await carry_out(change)
+        bench.type(a, "typed ", 7)
+
+    bench.editor.apply = apply
+    assert not (await bench.edit(a, "two", "TWO")).failed
+    bench.editor.apply = carry_out
+
+    restored, [(path, reason)] = await take_back(bench.desk._undo_log, "t", bench.desk.applier)
+
+    assert (restored, path, reason) == ([], a, "it has been changed since")
+    assert bench.text(a) == OLD.replace("two", "TWO").replace("eight", "typed eight")
+
+
 # Files and folders
 
 
