@@ -26,8 +26,12 @@ from odin_lsp.modes import MODES
 from odin_lsp.server import handshake, wire
 from odin_lsp.server.commands.base import all_commands
 from odin_lsp.sessions import listing
+from odin_lsp.sessions.session import TurnRecord
 from odin_lsp.tools.base import Tool, all_tools
 from odin_lsp.values import Value, json_schema
+
+sys.path.insert(0, str(Path(__file__).parent))
+import typescript
 
 DOCS = Path(__file__).parent
 RESULTS: Mapping[str, type[Value] | None] = {
@@ -67,6 +71,7 @@ ENTRY_POINTS = (
     ports.Answer,
     ports.Review,
     ports.ReviewAnswer,
+    TurnRecord,
 )
 JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null", Any: "any"}
 
@@ -87,6 +92,7 @@ def _pages() -> Iterable[tuple[str, str]]:
     yield "settings.md", _filled("settings", settings=_settings())
     yield "tools.md", _filled("tools", tools="\n\n".join(_tool(tool) for tool in all_tools().values()))
     yield "models.md", _filled("models", **_models())
+    yield "../editors/vscode/src/protocol.ts", _typescript()
     yield "config.schema.json", json.dumps(config.schema(), indent=2, ensure_ascii=False) + "\n"
 
 
@@ -131,6 +137,11 @@ def _commands() -> str:
             for name, params in _arguments().items()
         ),
     )
+
+
+def _typescript() -> str:
+    commands = {name: (params, RESULTS[name]) for name, params in _arguments().items()}
+    return typescript.module(_reachable(), commands, get_args(events.Event))
 
 
 def _signature(cls: type[Any]) -> str:

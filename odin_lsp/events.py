@@ -34,6 +34,7 @@ ExitReason = Literal[
 ]
 TodoStatus = Literal["pending", "in_progress", "completed"]
 ToolStatus = Literal["success", "error", "cancelled"]
+SubagentStatus = Literal["running", "completed", "stopped", "failed", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,29 @@ class Usage(Value):
             other.context_tokens or self.context_tokens,
             other.context_limit or self.context_limit,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubagentRecord(Value):
+    """A helper of a turn: what it was for, and what came of it."""
+
+    agent_id: str
+    """`<kind>-<number>`; no other helper of the session has it."""
+    turn_id: str
+    description: str
+    mode: Mode
+    model: str
+    write_scope: tuple[str, ...] = ()
+    """Where it may edit; empty: wherever its mode allows."""
+    status: SubagentStatus
+    summary: str = ""
+    """What it handed over, or what it had when it was ended."""
+    files_changed: tuple[str, ...] = ()
+    remaining_limitations: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    """Also part of the turn's."""
+    started_at: float
+    ended_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -126,6 +126,10 @@ class Core:
         return any(agent.cancel(turn_id) for agent in self.conversations)
 
     @property
+    def available_models(self) -> tuple[str, ...]:
+        return selection.available(self.config, self._secrets)
+
+    @property
     def running_model(self) -> str:
         """The one that answers: the selected one, or a fallback for it."""
         selected = self.selected[0]

@@ -30,6 +30,12 @@ def choose(config: Config, secrets: Mapping[str, str]) -> tuple[str, str]:
     return selected, small
 
 
+def available(config: Config, secrets: Mapping[str, str]) -> tuple[str, ...]:
+    """The models of the catalog that there is a key for; the offline one is always there."""
+    providers = {provider for provider in KEY_VARIABLES if keys(provider, config, secrets)}
+    return (*(it.ref for it in catalog.ENTRIES if it.ref.partition("/")[0] in providers), OFFLINE)
+
+
 def split(ref: str) -> tuple[str, str]:
     provider, slash, name = ref.partition("/")
     if not slash or not name or provider not in (*KEY_VARIABLES, *KEYLESS):

@@ -139,6 +139,8 @@ class ModelState(Value):
     model: str
     small_model: str
     running: str
+    available: tuple[str, ...]
+    """Models that are known and have a key. Others may be selected by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from odin_lsp.errors import SessionError
-from odin_lsp.events import ExitReason, Mode, Outcome, Todo, ToolRecord, Usage
+from odin_lsp.events import ExitReason, Mode, Outcome, SubagentRecord, Todo, ToolRecord, Usage
 from odin_lsp.messages import Message, Thinking, user
 from odin_lsp.sessions import reader, titles
 from odin_lsp.sessions.store import SessionLog, open_log
@@ -20,9 +20,11 @@ MAX_LOADED = 16 * 1024 * 1024
 """Bytes of messages, and as many of turns, that are read of a long log; several times what fits into any model."""
 MAX_LINES = 4000
 """The same in lines."""
+MAX_TURNS = 100
+"""Turns in memory, and as many helpers; all of them are on disk."""
 HISTORY = ("message", "removed", "history", None)
 """Kinds of lines that make up the messages; `None`: a line that has to be read to be known."""
-COUNTED = (*HISTORY, "turn")
+COUNTED = (*HISTORY, "turn", "subagent")
 """Kinds of lines of which there may be too many."""
 LEFT_OUT = "<reminder>\n{count} messages that came between this and the next are not part of this request.\n</reminder>"
 
@@ -51,16 +53,20 @@ class Session:
         self.forked_from: str | None = None
         self.messages: list[Message] = []
         self.turns: list[TurnRecord] = []
+        self.subagents: dict[str, SubagentRecord] = {}
         self.todos: list[Todo] = []
+        self.first_message = ""
         self.earlier_turns = 0
-        """Turns of a very long session that are on disk only."""
+        """Turns of a long session that are on disk only."""
         self.notices: list[str] = []
         """What the user should know of how it was read."""
         self.log = SessionLog(folder, self.id)
         self._announced = False
         self._damaged = 0
-        self._besides = Usage()
-        """Spent outside of turns."""
+        self._spent = Usage()
+        self._unsettled: dict[str, Usage] = {}
+        """Spent by the helpers of turns that have not ended, by the turns' ids."""
+        self._last_helper = 0
         self.problem: str | None = None
         """Why not all of the session is on disk, if it is not."""
 
@@ -93,9 +99,10 @@ class Session:
 
     @property
     def usage(self) -> Usage:
-        total = self._besides
-        for turn in self.turns:
-            total = total.plus(turn.usage)
+        """Of all turns, with their helpers, and of titles."""
+        total = self._spent
+        for usage in self._unsettled.values():
+            total = total.plus(replace(usage, context_tokens=0, context_limit=0))
         return total
 
     def append(self, message: Message) -> None:
@@ -118,7 +125,7 @@ class Session:
         self.title = titles.cleaned(title) or titles.NEW
         self.titled_by = by
         spent = {"usage": to_wire(usage)} if usage else {}
-        self._besides = self._besides.plus(usage or Usage())
+        self._spent = _besides(self._spent, usage or Usage())
         self._write({"type": "title", "title": self.title, "by": by, **spent}, flush=True)
 
     def finish_turn(self, body: str, timestamp: float, outcome: Outcome) -> None:

@@ -105,7 +105,7 @@ async def trust(server: "OdinServer", params: wire.TrustParams, _: Token) -> dic
 async def model(server: "OdinServer", params: wire.ModelParams, _: Token) -> dict[str, Any]:
     server.core.choose_models(params.model, params.small_model)
     selected, small = server.core.selected
-    return to_wire(wire.ModelState(selected, small, server.core.running_model))
+    return to_wire(wire.ModelState(selected, small, server.core.running_model, server.core.available_models))
 
 
 @command("odin.state", wire.StateParams)

@@ -1,0 +1,42 @@
+// What the parts of the extension know of the server. `server/connection.ts` is behind it, tests put their own there.
+
+import type { CancellationToken, Event } from "vscode";
+import type { Answer, Commands, EventRecord, Question, Review, ReviewAnswer, ServerInfo, TurnRecord } from "./protocol";
+
+export type CommandName = keyof Commands;
+export type Mode = "ask_mode" | "plan_mode" | "edit_mode";
+export type TurnCommand = "odin.ask" | "odin.plan" | "odin.edit";
+
+export const TURN_COMMANDS: Readonly<Record<Mode, TurnCommand>> = {
+  ask_mode: "odin.ask",
+  plan_mode: "odin.plan",
+  edit_mode: "odin.edit",
+};
+
+/** The server's life. `failed` says why, in words for the user, and which commands of the palette may help. */
+export type ServerState =
+  | { kind: "stopped" }
+  | { kind: "starting" }
+  | { kind: "ready"; info: ServerInfo }
+  | { kind: "failed"; why: string; actions: { title: string; command: string }[] };
+
+/** What `odin.state` answers, as far as it is used here. */
+export interface SessionState {
+  mode: Mode;
+  messages: TurnRecord[];
+  executing: boolean;
+}
+
+export type AnswerQuestion = (question: Question, token: CancellationToken) => Promise<Answer | null>;
+export type AnswerReview = (review: Review, token: CancellationToken) => Promise<ReviewAnswer | null>;
+
+export interface Odin {
+  readonly state: ServerState;
+  readonly onDidChangeState: Event<ServerState>;
+  /** Everything the server tells, in order, from every turn, session and helper. */
+  readonly onEvent: Event<EventRecord>;
+
+  /** Run a command of the server, which is started if it is not running. Rejects with words for the user. */
+  execute<Name extends CommandName>(command: Name, argument: Commands[Name]["argument"]): Promise<Commands[Name]["result"]>;
+  restart(): Promise<void>;
+}

@@ -1,0 +1,628 @@
+// Made by docs/generate.py from the server's code. Do not edit.
+
+export interface AcceptParams {
+  proposalId?: string;
+  hunkIds?: string[];
+  uri?: string;
+  texts?: Partial<Record<string, string>>;
+}
+
+export interface Answer {
+  optionIds?: string[];
+  text?: string;
+}
+
+export interface BeginParams {
+  command: "odin.ask" | "odin.plan" | "odin.edit" | "odin.prompt" | "odin.executePlan" | "odin.plan.refuse";
+  argument: Partial<Record<string, unknown>>;
+}
+
+export interface Begun {
+  begun: boolean;
+}
+
+export interface CancelParams {
+  turnId?: string;
+  agentId?: string;
+}
+
+export interface Cancelled {
+  cancelled: boolean;
+}
+
+export interface ContextItem {
+  kind: "selection" | "file" | "diagnostics" | "command" | "text";
+  content?: string;
+  uri?: string;
+  range?: Range;
+  version?: number;
+  sourceCommand?: string;
+}
+
+export interface ContextParams {
+  text?: string;
+  mode?: "ask_mode" | "plan_mode" | "edit_mode";
+  sessionId?: string;
+}
+
+export interface ContextPart {
+  kind: "system" | "tool" | "message";
+  name: string;
+  tokens: number;
+  content: string;
+}
+
+export interface ContextPreview {
+  sessionId: string;
+  mode: "ask_mode" | "plan_mode" | "edit_mode";
+  model: string;
+  tokens: number;
+  contextLimit: number;
+  costUsd: number;
+  cachedCostUsd: number;
+  spent: Usage;
+  parts: ContextPart[];
+}
+
+export interface Decision {
+  hunkId: string;
+  decision: "accept" | "reject" | "modify";
+  text?: string;
+  reason?: string;
+}
+
+export interface DeleteSessionParams {
+  sessionId: string;
+  confirm?: boolean;
+}
+
+export interface Deleted {
+  sessionId: string;
+}
+
+export interface EventRecord {
+  seq: number;
+  turnId: string;
+  sessionId: string;
+  agentId: string;
+  event: Event;
+}
+
+export interface ExecutePlanParams {
+  uri: string;
+  steps?: number[];
+  turnId?: string;
+}
+
+export interface ExportSessionParams {
+  sessionId?: string;
+  format?: "markdown" | "html" | "json";
+  path?: string;
+}
+
+export interface Exported {
+  sessionId: string;
+  uri: string;
+}
+
+export interface ForkSessionParams {
+  sessionId?: string;
+  message?: number;
+}
+
+export interface ImageItem {
+  mediaType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+  data: string;
+}
+
+export interface InitOptions {
+  settings?: Partial<Record<string, unknown>>;
+  secrets?: Partial<Record<"anthropic" | "google" | "openai", string>>;
+  trusted?: boolean;
+}
+
+export interface InitParams {
+  turnId?: string;
+}
+
+export interface KeptFile {
+  uri: string;
+  reason: string;
+}
+
+export interface ListSessionsParams {
+  query?: string;
+  limit?: number;
+}
+
+export interface MarkStepParams {
+  uri: string;
+  step: number;
+  status: "open" | "done" | "skipped";
+}
+
+export interface MessageParams {
+  text: string;
+  turnId?: string;
+  sessionId?: string;
+  context?: ContextItem[];
+  images?: ImageItem[];
+}
+
+export interface ModelParams {
+  model?: string;
+  smallModel?: string;
+}
+
+export interface ModelState {
+  model: string;
+  smallModel: string;
+  running: string;
+  available: string[];
+}
+
+export interface NewSessionParams {
+  title?: string;
+}
+
+export interface Option {
+  id: string;
+  label: string;
+  description?: string;
+}
+
+export interface Outcome {
+  turnId: string;
+  sessionId: string;
+  mode: "ask_mode" | "plan_mode" | "edit_mode";
+  reason: "end_turn" | "max_turns" | "max_budget" | "max_tokens" | "refused" | "loop" | "interrupted" | "aborted" | "failed";
+  answer: string;
+  detail?: string;
+  plan?: string;
+  todos?: Todo[];
+  tools?: ToolRecord[];
+  receipts?: Receipt[];
+  usage?: Usage;
+  durationMs?: number;
+  modelMs?: number;
+  steps?: number;
+}
+
+export interface PlanStep {
+  title: string;
+  status: "open" | "done" | "skipped";
+}
+
+export interface PlanSteps {
+  steps: PlanStep[];
+}
+
+export interface Position {
+  line: number;
+  character: number;
+}
+
+export interface PromptParams {
+  mode: "plan" | "edit";
+  context?: ContextItem[];
+  turnId?: string;
+}
+
+export interface Proposals {
+  proposals: Review[];
+}
+
+export interface Question {
+  questionId: string;
+  kind: "permission" | "outside" | "trust" | "question";
+  title: string;
+  detail?: string;
+  command?: string;
+  cwd?: string;
+  paths?: string[];
+  options?: Option[];
+  multiple?: boolean;
+  allowText?: boolean;
+  timeoutMs?: number;
+}
+
+export interface Queue {
+  queue: QueuedMessage[];
+}
+
+export interface QueueParams {
+  action: "list" | "edit" | "remove" | "clear";
+  turnId?: string;
+  text?: string;
+  mode?: "ask_mode" | "plan_mode" | "edit_mode";
+}
+
+export interface QueuedMessage {
+  turnId: string;
+  body: string;
+  mode: "ask_mode" | "plan_mode" | "edit_mode";
+  timestamp: number;
+}
+
+export interface Range {
+  start: Position;
+  end: Position;
+}
+
+export interface Receipt {
+  hunkId: string;
+  uri: string;
+  state: "pending" | "accepted" | "rejected" | "modified" | "superseded";
+  text?: string;
+  reason?: string;
+}
+
+export interface Receipts {
+  receipts: Receipt[];
+}
+
+export interface RefusePlanParams {
+  uri: string;
+  reason?: string;
+  turnId?: string;
+}
+
+export interface RejectParams {
+  proposalId?: string;
+  hunkIds?: string[];
+  uri?: string;
+  reason?: string;
+}
+
+export interface RenameSessionParams {
+  title: string;
+  sessionId?: string;
+}
+
+export interface ResumeSessionParams {
+  sessionId?: string;
+}
+
+export interface Review {
+  proposalId: string;
+  turnId: string;
+  reason: string;
+  files: ReviewFile[];
+}
+
+export interface ReviewAnswer {
+  decisions?: Decision[];
+  restOfTurn?: "accept";
+}
+
+export interface ReviewFile {
+  uri: string;
+  version?: number;
+  operation: "edit" | "create" | "delete" | "rename";
+  newUri?: string;
+  baseHash: string;
+  proposedText: string;
+  hunks: ReviewHunk[];
+  note?: string;
+}
+
+export interface ReviewHunk {
+  id: string;
+  range: Range;
+  oldText: string;
+  newText: string;
+  reason: string;
+  state?: "pending" | "accepted" | "rejected" | "modified" | "superseded";
+}
+
+export type ReviewListParams = Record<string, never>;
+
+export interface ServerInfo {
+  version: number;
+  server: string;
+  model: string;
+  smallModel: string;
+  modes: string[];
+  tools: string[];
+  skills?: string[];
+}
+
+export interface SessionSummary {
+  sessionId: string;
+  title: string;
+  createdAt: number;
+  updatedAt: number;
+  messages: number;
+  firstMessage: string;
+  forkedFrom?: string;
+  locked: boolean;
+  uri: string;
+  excerpt?: string;
+  draft?: string;
+}
+
+export interface Sessions {
+  sessions: SessionSummary[];
+}
+
+export type StateParams = Record<string, never>;
+
+export interface Todo {
+  id: string;
+  content: string;
+  status: "pending" | "in_progress" | "completed";
+}
+
+export interface ToolRecord {
+  name: string;
+  description: string;
+  affectedFiles: string[];
+  status: "success" | "error" | "cancelled";
+}
+
+export interface TrustParams {
+  decision: "trust" | "restrict";
+}
+
+export interface Trusted {
+  trusted: boolean;
+}
+
+export interface TurnRecord {
+  turnId: string;
+  body: string;
+  mode: "ask_mode" | "plan_mode" | "edit_mode";
+  timestamp: number;
+  answerSummary: string;
+  reason: "end_turn" | "max_turns" | "max_budget" | "max_tokens" | "refused" | "loop" | "interrupted" | "aborted" | "failed";
+  todos: Todo[];
+  toolHistory: ToolRecord[];
+  usage: Usage;
+}
+
+export interface UndoParams {
+  turnId?: string;
+}
+
+export interface Undone {
+  restored: string[];
+  kept: KeptFile[];
+}
+
+export interface Usage {
+  inputTokens?: number;
+  outputTokens?: number;
+  cacheReadTokens?: number;
+  cacheWriteTokens?: number;
+  costUsd?: number;
+  contextTokens?: number;
+  contextLimit?: number;
+}
+
+export interface TurnQueued {
+  position: number;
+  kind: "turnQueued";
+}
+
+export interface TurnStarted {
+  mode: "ask_mode" | "plan_mode" | "edit_mode";
+  model: string;
+  kind: "turnStarted";
+}
+
+export interface ActivityChanged {
+  activity: "idle" | "connecting" | "waiting_headers" | "waiting_token" | "streaming" | "executing" | "compacting" | "retrying" | "retrying_key" | "cooling" | "verifying";
+  detail?: string;
+  kind: "activityChanged";
+}
+
+export interface TextStreamed {
+  text: string;
+  kind: "textStreamed";
+}
+
+export interface ThinkingStreamed {
+  text: string;
+  kind: "thinkingStreamed";
+}
+
+export interface StreamRolledBack {
+  kind: "streamRolledBack";
+}
+
+export interface MessageFinished {
+  text: string;
+  toolCalls: number;
+  kind: "messageFinished";
+}
+
+export interface ToolStarted {
+  callId: string;
+  name: string;
+  arguments: Partial<Record<string, unknown>>;
+  description: string;
+  kind: "toolStarted";
+}
+
+export interface ToolProgress {
+  callId: string;
+  text: string;
+  kind: "toolProgress";
+}
+
+export interface ToolFinished {
+  callId: string;
+  name: string;
+  status: "success" | "error" | "cancelled";
+  description: string;
+  files?: string[];
+  added?: number;
+  removed?: number;
+  diff?: string;
+  durationMs?: number;
+  kind: "toolFinished";
+}
+
+export interface BackgroundFinished {
+  callId: string;
+  backgroundId: string;
+  command: string;
+  description: string;
+  status: "exited" | "stopped" | "failed";
+  message: string;
+  log: string;
+  exitCode?: number;
+  durationMs?: number;
+  kind: "backgroundFinished";
+}
+
+export interface TodosChanged {
+  todos: Todo[];
+  kind: "todosChanged";
+}
+
+export interface ReviewOpened {
+  proposal: Review;
+  kind: "reviewOpened";
+}
+
+export interface ReviewChanged {
+  proposalId: string;
+  hunks: ReviewHunk[];
+  kind: "reviewChanged";
+}
+
+export interface ReviewClosed {
+  proposalId: string;
+  receipts: Receipt[];
+  kind: "reviewClosed";
+}
+
+export interface QuestionAsked {
+  questionId: string;
+  title: string;
+  kind: "questionAsked";
+}
+
+export interface QuestionAnswered {
+  questionId: string;
+  kind: "questionAnswered";
+}
+
+export interface UsageChanged {
+  usage: Usage;
+  kind: "usageChanged";
+}
+
+export interface SubagentStarted {
+  agentId: string;
+  description: string;
+  mode: "ask_mode" | "plan_mode" | "edit_mode";
+  kind: "subagentStarted";
+}
+
+export interface SubagentFinished {
+  agentId: string;
+  status: "completed" | "stopped" | "failed" | "cancelled";
+  summary: string;
+  kind: "subagentFinished";
+}
+
+export interface Compacted {
+  status: "started" | "succeeded" | "failed" | "cancelled";
+  before: number;
+  after: number;
+  kind: "compacted";
+}
+
+export interface ModelChanged {
+  selected: string;
+  running: string;
+  kind: "modelChanged";
+}
+
+export interface Notice {
+  level: "info" | "warning" | "error";
+  message: string;
+  kind: "notice";
+}
+
+export interface SessionSwitchStarted {
+  sessionId: string;
+  kind: "sessionSwitchStarted";
+}
+
+export interface SessionRestored {
+  sessionId: string;
+  title: string;
+  messages: number;
+  kind: "sessionRestored";
+}
+
+export interface SessionRenamed {
+  title: string;
+  kind: "sessionRenamed";
+}
+
+export interface TurnFinished {
+  outcome: Outcome;
+  kind: "turnFinished";
+}
+
+export type Event =
+  | TurnQueued
+  | TurnStarted
+  | ActivityChanged
+  | TextStreamed
+  | ThinkingStreamed
+  | StreamRolledBack
+  | MessageFinished
+  | ToolStarted
+  | ToolProgress
+  | ToolFinished
+  | BackgroundFinished
+  | TodosChanged
+  | ReviewOpened
+  | ReviewChanged
+  | ReviewClosed
+  | QuestionAsked
+  | QuestionAnswered
+  | UsageChanged
+  | SubagentStarted
+  | SubagentFinished
+  | Compacted
+  | ModelChanged
+  | Notice
+  | SessionSwitchStarted
+  | SessionRestored
+  | SessionRenamed
+  | TurnFinished;
+
+export interface Commands {
+  "odin.ask": { argument: MessageParams; result: Outcome };
+  "odin.plan": { argument: MessageParams; result: Outcome };
+  "odin.edit": { argument: MessageParams; result: Outcome };
+  "odin.init": { argument: InitParams; result: Outcome };
+  "odin.executePlan": { argument: ExecutePlanParams; result: Outcome };
+  "odin.plan.mark": { argument: MarkStepParams; result: PlanSteps };
+  "odin.plan.refuse": { argument: RefusePlanParams; result: Outcome };
+  "odin.prompt": { argument: PromptParams; result: Outcome };
+  "odin.begin": { argument: BeginParams; result: Begun };
+  "odin.cancel": { argument: CancelParams; result: Cancelled };
+  "odin.queue": { argument: QueueParams; result: Queue };
+  "odin.model": { argument: ModelParams; result: ModelState };
+  "odin.trust": { argument: TrustParams; result: Trusted };
+  "odin.state": { argument: StateParams; result: Record<string, unknown> };
+  "odin.review.accept": { argument: AcceptParams; result: Receipts };
+  "odin.review.reject": { argument: RejectParams; result: Receipts };
+  "odin.review.list": { argument: ReviewListParams; result: Proposals };
+  "odin.undoTurn": { argument: UndoParams; result: Undone };
+  "odin.session.new": { argument: NewSessionParams; result: SessionSummary };
+  "odin.session.list": { argument: ListSessionsParams; result: Sessions };
+  "odin.session.resume": { argument: ResumeSessionParams; result: SessionSummary };
+  "odin.session.fork": { argument: ForkSessionParams; result: SessionSummary };
+  "odin.session.rename": { argument: RenameSessionParams; result: SessionSummary };
+  "odin.session.export": { argument: ExportSessionParams; result: Exported };
+  "odin.session.delete": { argument: DeleteSessionParams; result: Deleted };
+  "odin.context": { argument: ContextParams; result: ContextPreview };
+}
