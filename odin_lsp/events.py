@@ -1,7 +1,7 @@
 """What happens in a turn, as frozen values. `docs/protocol.md` lists them for editors."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from odin_lsp.modes import Mode
@@ -76,6 +76,11 @@ class Usage(Value):
             other.context_limit or self.context_limit,
         )
 
+    @property
+    def besides(self) -> "Usage":
+        """The same for the account of a conversation that it was no part of."""
+        return replace(self, context_tokens=0, context_limit=0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubagentRecord(Value):
@@ -129,6 +134,8 @@ class TurnQueued(Value):
 class TurnStarted(Value):
     mode: Mode
     model: str
+    text: str = ""
+    """What the user said, whichever way the turn began."""
     kind: Literal["turnStarted"] = "turnStarted"
 
 

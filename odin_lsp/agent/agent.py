@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,6 +29,8 @@ from odin_lsp.review.desk import TurnReview
 from odin_lsp.sessions.session import Session
 
 log = logging.getLogger("odin.agent")
+MAX_KNOWN = 1000
+"""Ids of turns that are remembered, so that none is taken twice."""
 INTERNAL_ERROR = "an internal error ended the turn; Odin's log says more"
 
 MakePlanner = Callable[[Session, Progress, Emit], Awaitable[Planner]]
@@ -76,7 +79,7 @@ class Agent:
         self._keep_plan = keep_plan
         self._turns: list[Turn] = []
         """The running turn first, then the queue."""
-        self._taken: set[str] = set()
+        self._taken: deque[str] = deque(maxlen=MAX_KNOWN)
         self._closing = False
         self._problem: str | None = None
 
@@ -91,7 +94,7 @@ class Agent:
         message = replace(message, text=clean_prompt(message.text))
         if message.turn_id in self._taken:
             raise RequestError(f"there is already a turn {message.turn_id!r}; give each turn an id of its own")
-        self._taken.add(message.turn_id)
+        self._taken.append(message.turn_id)
         progress = Progress(message, self.session.id)
         turn = Turn(progress, self._watched(progress))
         progress.review = TurnReview(turn.id, turn.emit)
@@ -177,7 +180,7 @@ class Agent:
         message = turn.progress.message
         self.mode = message.mode
         planner = await self._make_planner(self.session, turn.progress, turn.emit)
-        turn.emit(TurnStarted(message.mode, planner.model.ref))
+        turn.emit(TurnStarted(message.mode, planner.model.ref, message.text))
         if message.todos:
             self.session.todos[:] = message.todos
             turn.emit(TodosChanged(message.todos))
@@ -201,7 +204,7 @@ class Agent:
         turn.progress.updates.clear()
         if turn.may_begin.is_set():
             self.session.finish_turn(turn.progress.message.text, turn.progress.message.timestamp, outcome)
-            self._tell_of_disk(turn)
+            self._tell_of_session(turn)
         turn.emit(TurnFinished(outcome))
         if turn in self._turns:
             self._turns.remove(turn)
@@ -211,8 +214,10 @@ class Agent:
             turn.emit(ActivityChanged("idle"))
         return outcome
 
-    def _tell_of_disk(self, turn: Turn) -> None:
+    def _tell_of_session(self, turn: Turn) -> None:
         """Once, when the conversation is not saved any more, and once when it is again."""
+        for notice in self.session.take_notices():
+            turn.emit(Notice("warning", notice))
         problem, self._problem = self._problem, self.session.problem
         if self._problem and not problem:
             turn.emit(Notice("warning", f"this conversation is not saved: {self._problem}"))

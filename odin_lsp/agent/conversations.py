@@ -116,7 +116,7 @@ class Conversations:
             created_at=session.created_at,
             updated_at=session.updated_at,
             messages=session.earlier_turns + len(session.turns),
-            first_message=session.turns[0].body[: listing.MAX_SHOWN] if session.turns else "",
+            first_message=session.first_message[: listing.MAX_SHOWN],
             forked_from=session.forked_from,
             locked=False,
             uri=listing.transcript_path(session.log.path).as_uri(),
@@ -142,7 +142,7 @@ class Conversations:
         self._adopt(session)
         self._agents[asked_for] = self._agents[session.id]
         self._emit(session.id, SessionRestored(session.id, session.title, session.earlier_turns + len(session.turns)))
-        for notice in session.notices:
+        for notice in session.take_notices():
             self._notify("warning", notice)
 
     def _adopt(self, session: Session) -> Agent:

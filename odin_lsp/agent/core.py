@@ -274,6 +274,7 @@ class Core:
         view = self._view(session)
         self._tell_of_instructions(session, view.instructions, emit)
         helpers = Subagents(
+            session,
             progress,
             emit,
             lambda agent_id: self.stream.emitter(progress.message.turn_id, session.id, agent_id),

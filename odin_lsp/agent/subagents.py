@@ -2,7 +2,7 @@
 rights."""
 
 import asyncio
-from collections import Counter
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -11,12 +11,14 @@ from odin_lsp.agent.planner import Ending, Planner
 from odin_lsp.agent.turn import Progress
 from odin_lsp.config import SubagentSettings
 from odin_lsp.errors import OdinError, ToolError
-from odin_lsp.events import Emit, SubagentFinished, SubagentStarted, Todo, UsageChanged
+from odin_lsp.events import Emit, SubagentFinished, SubagentRecord, SubagentStarted, Todo, UsageChanged
 from odin_lsp.messages import Message, Text
 from odin_lsp.review.desk import TurnReview
 from odin_lsp.tools.base import AgentTask, Completion, CompletionStatus
 
 COMMAND_TOOL = "ExecuteCommand"
+MAX_SUMMARY = 20_000
+"""Characters of what a helper has said that are kept in the session."""
 
 
 @dataclass(slots=True)
@@ -37,18 +39,43 @@ class MakePlanner(Protocol):
     def __call__(self, task: AgentTask, conversation: Conversation, progress: Progress, emit: Emit) -> Planner: ...
 
 
+class HelperLog(Protocol):
+    """What a session keeps of its helpers."""
+
+    def new_agent_id(self, kind: str) -> str: ...
+
+    def note_subagent(self, record: SubagentRecord) -> None: ...
+
+
 @dataclass(slots=True)
 class Helper:
     id: str
     task: AgentTask
     progress: Progress
+    model: str = ""
+    started_at: float = 0.0
     running: "asyncio.Task[Ending] | None" = None
+
+    @property
+    def record(self) -> SubagentRecord:
+        return SubagentRecord(
+            agent_id=self.id,
+            turn_id=self.progress.message.turn_id,
+            description=self.task.description,
+            mode=self.task.mode,
+            model=self.model,
+            write_scope=tuple(map(str, self.task.write_scope)),
+            status="running",
+            usage=self.progress.usage,
+            started_at=self.started_at,
+        )
 
 
 @dataclass(slots=True)
 class Subagents:
     """One turn's."""
 
+    log: HelperLog
     parent: Progress
     emit: Emit
     emitter: Callable[[str], Emit]
@@ -57,7 +84,7 @@ class Subagents:
     settings: SubagentSettings
     helpers: dict[str, Helper] = field(default_factory=dict[str, Helper])
     """Those at work."""
-    _started: Counter[str] = field(default_factory=Counter[str])
+    _started: int = 0
     _slots: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
@@ -65,24 +92,23 @@ class Subagents:
 
     async def run(self, task: AgentTask) -> Completion:
         """Have it done. Cancelling this ends the helper."""
-        if self._started.total() >= self.settings.per_turn:
+        if self._started >= self.settings.per_turn:
             raise ToolError(f"{self.settings.per_turn} helpers in one turn are enough; do the rest yourself")
-        kind = task.agent or task.mode.removesuffix("_mode")
-        self._started[kind] += 1
-        helper = self._helper(f"{kind}-{self._started[kind]}", task)
+        self._started += 1
+        helper = self._helper(self.log.new_agent_id(task.agent or task.mode.removesuffix("_mode")), task)
         self.helpers[helper.id] = helper
-        status: CompletionStatus = "cancelled"
         completion = Completion(helper.id, "cancelled", "")
         try:
             async with self._slots:
-                self.emit(SubagentStarted(helper.id, task.description, task.mode))
                 completion = await self._completed(helper)
-                status = completion.status
             return completion
+        except asyncio.CancelledError:
+            completion = _completion(helper, "cancelled", ())
+            raise
         finally:
             del self.helpers[helper.id]
             self._settle_accounts(helper)
-            self.emit(SubagentFinished(helper.id, status, completion.summary.partition("\n")[0][:200]))
+            self._note_end(helper, completion)
 
     def cancel(self, agent_id: str) -> bool:
         """End one helper; the turn goes on and hears of it."""
@@ -100,6 +126,9 @@ class Subagents:
     async def _completed(self, helper: Helper) -> Completion:
         conversation = Conversation()
         planner = self.make_planner(helper.task, conversation, helper.progress, self.emitter(helper.id))
+        helper.model, helper.started_at = planner.model.ref, time.time()
+        self.log.note_subagent(helper.record)
+        self.emit(SubagentStarted(helper.id, helper.task.description, helper.task.mode))
         opening = (Text(helper.task.prompt), Text(planner.prompt.opening(conversation)))
         conversation.append(Message("user", opening))
         helper.running = asyncio.create_task(planner.run(), name=f"helper {helper.id}")
@@ -120,12 +149,26 @@ class Subagents:
 
     def _settle_accounts(self, helper: Helper) -> None:
         """What it cost and did is the turn's."""
-        usage = replace(helper.progress.usage, context_tokens=0, context_limit=0)
-        self.parent.usage = self.parent.usage.plus(usage)
+        self.parent.usage = self.parent.usage.plus(helper.progress.usage.besides)
         self.parent.review.receipts += helper.progress.review.receipts
         for path, was_clean in helper.progress.review.touched.items():
             self.parent.review.touched.setdefault(path, was_clean)
         self.emit(UsageChanged(self.parent.usage))
+
+    def _note_end(self, helper: Helper, completion: Completion) -> None:
+        if not helper.started_at:
+            return
+        self.log.note_subagent(
+            replace(
+                helper.record,
+                status=completion.status,
+                summary=completion.summary[:MAX_SUMMARY],
+                files_changed=completion.files_changed,
+                remaining_limitations=completion.remaining_limitations,
+                ended_at=time.time(),
+            )
+        )
+        self.emit(SubagentFinished(helper.id, completion.status, completion.summary.partition("\n")[0][:200]))
 
 
 def _completion(helper: Helper, status: CompletionStatus, limitations: Sequence[str]) -> Completion:

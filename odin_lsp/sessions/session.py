@@ -10,10 +10,10 @@ from typing import Any, BinaryIO
 
 from odin_lsp.errors import SessionError
 from odin_lsp.events import ExitReason, Mode, Outcome, SubagentRecord, Todo, ToolRecord, Usage
-from odin_lsp.messages import Message, Thinking, user
+from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.sessions import reader, titles
 from odin_lsp.sessions.store import SessionLog, open_log
-from odin_lsp.values import Value, is_list, to_wire
+from odin_lsp.values import Value, is_list, is_object, to_wire
 
 log = logging.getLogger("odin.sessions")
 MAX_LOADED = 16 * 1024 * 1024
@@ -26,7 +26,7 @@ HISTORY = ("message", "removed", "history", None)
 """Kinds of lines that make up the messages; `None`: a line that has to be read to be known."""
 COUNTED = (*HISTORY, "turn", "subagent")
 """Kinds of lines of which there may be too many."""
-LEFT_OUT = "<reminder>\n{count} messages that came between this and the next are not part of this request.\n</reminder>"
+GAP = " messages that came between this and the next are not part of this request.\n</reminder>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +102,7 @@ class Session:
         """Of all turns, with their helpers, and of titles."""
         total = self._spent
         for usage in self._unsettled.values():
-            total = total.plus(replace(usage, context_tokens=0, context_limit=0))
+            total = total.plus(usage.besides)
         return total
 
     def append(self, message: Message) -> None:
@@ -125,7 +125,7 @@ class Session:
         self.title = titles.cleaned(title) or titles.NEW
         self.titled_by = by
         spent = {"usage": to_wire(usage)} if usage else {}
-        self._spent = _besides(self._spent, usage or Usage())
+        self._spent = self._spent.plus(usage.besides if usage else Usage())
         self._write({"type": "title", "title": self.title, "by": by, **spent}, flush=True)
 
     def finish_turn(self, body: str, timestamp: float, outcome: Outcome) -> None:
@@ -140,12 +140,28 @@ class Session:
             tool_history=outcome.tools,
             usage=outcome.usage,
         )
-        self.turns.append(record)
+        self._take_turn(record)
         if self.titled_by == "nobody":
             self.title, self.titled_by = titles.from_message(body), "message"
         count = self.earlier_turns + len(self.turns)
-        about = {"count": count, "title": self.title, "by": self.titled_by}
+        about = {"count": count, "title": self.title, "by": self.titled_by, "spent": to_wire(self._spent)}
         self._write({"type": "turn", **about, "turn": to_wire(record)}, flush=True)
+        self._make_room()
+
+    def new_agent_id(self, kind: str) -> str:
+        """A name for a helper that no other of this session has had."""
+        self._last_helper += 1
+        return f"{kind}-{self._last_helper}"
+
+    def note_subagent(self, record: SubagentRecord) -> None:
+        """A helper has begun, or ended."""
+        self._take_subagent(record)
+        self._write({"type": "subagent", "subagent": to_wire(record)})
+
+    def take_notices(self) -> list[str]:
+        """What the user has not been told yet."""
+        notices, self.notices = self.notices, []
+        return notices
 
     def close(self) -> None:
         """Let others go on with it."""
@@ -174,15 +190,19 @@ class Session:
         self._announced = True
         whole = [line for line in found.of("history") if _is_history(file, line)][-1:]
         messages, left_out = _recent([it for it in found.lines if it.kind in HISTORY], *whole)
-        turns, self.earlier_turns = _recent(found.of("turn"))
-        wanted = {line.offset for line in (*messages, *turns)}
+        turns, self.earlier_turns = _recent(found.of("turn"), most=MAX_TURNS)
+        subagents, _ = _recent(found.of("subagent"), most=2 * MAX_TURNS)
+        if self.earlier_turns:
+            self.first_message = _said(file, found.of("turn")[0])
+        wanted = {line.offset for line in (*messages, *turns, *subagents)}
         for line in found.lines:
             if line.offset in wanted or line.kind not in COUNTED:
                 self._replay_line(file, line)
             elif line.size > MAX_LOADED:
                 self._damaged += 1
         if left_out:
-            self._mark_gap(file, found.of("message", "history")[0], left_out)
+            asked = [it["message"] for it in reader.read(file, found.of("message", "history")[0]) if "message" in it]
+            self._mark_gap([reader.message(asked[0]).text] if asked else [], left_out)
 
     def _replay_line(self, file: BinaryIO, line: reader.Line) -> None:
         records = reader.read(file, line)
@@ -206,13 +226,17 @@ class Session:
                 case "history":
                     self.messages = [_without_thinking(reader.message(it)) for it in record["messages"]]
                 case "turn":
-                    self.turns.append(reader.value(TurnRecord, record.get("turn")))
+                    self._take_turn(reader.value(TurnRecord, record.get("turn")))
                     self.todos = list(self.turns[-1].todos)
                     self._take_title(record)
+                    if "spent" in record:
+                        self._spent = reader.value(Usage, record["spent"])
+                case "subagent":
+                    self._take_subagent(reader.value(SubagentRecord, record.get("subagent")))
                 case "title":
                     self._take_title(record)
                     if "usage" in record:
-                        self._besides = self._besides.plus(reader.value(Usage, record["usage"]))
+                        self._spent = self._spent.plus(reader.value(Usage, record["usage"]).besides)
                 case "repaired":
                     self._damaged = 0
                 case _:
@@ -229,19 +253,52 @@ class Session:
             known: dict[object, titles.TitledBy] = {"message": "message", "model": "model", "user": "user"}
             self.titled_by = known.get(by, "nobody" if title == titles.NEW else "user")
 
-    def _mark_gap(self, file: BinaryIO, first: reader.Line, count: int) -> None:
+    def _take_turn(self, record: TurnRecord) -> None:
+        self.first_message = self.first_message or record.body
+        self.turns.append(record)
+        if len(self.turns) > MAX_TURNS:
+            del self.turns[0]
+            self.earlier_turns += 1
+        self._unsettled.pop(record.turn_id, None)
+        self._spent = self.usage.plus(record.usage)
+        self._unsettled.clear()
+
+    def _take_subagent(self, record: SubagentRecord) -> None:
+        self.subagents[record.agent_id] = record
+        if len(self.subagents) > MAX_TURNS:
+            del self.subagents[next(iter(self.subagents))]
+        number = record.agent_id.rpartition("-")[2]
+        if number.isdecimal():
+            self._last_helper = max(self._last_helper, int(number[:9]))
+        if record.status != "running":
+            spent = self._unsettled.get(record.turn_id, Usage())
+            self._unsettled[record.turn_id] = spent.plus(record.usage)
+
+    def _make_room(self) -> None:
+        """What no model has asked to be made shorter must not fill the memory either; the log keeps all of it."""
+        sizes = [_size(message) for message in self.messages]
+        if len(sizes) <= MAX_LINES and sum(sizes) <= MAX_LOADED:
+            return
+        first, room = len(sizes), MAX_LOADED // 2
+        while first > 0 and len(sizes) - first < MAX_LINES // 2 and room >= sizes[first - 1]:
+            first -= 1
+            room -= sizes[first]
+        asked = [part.text for part in self.messages[0].parts if isinstance(part, Text) and not part.text.endswith(GAP)]
+        self.messages = self.messages[first:]
+        self._mark_gap(asked, first)
+
+    def _mark_gap(self, opening: Sequence[str], count: int) -> None:
         """Begin with what the user first asked for, and go on with a whole turn."""
         while self.messages and (self.messages[0].role != "user" or self.messages[0].results):
             self.messages.pop(0)
             count += 1
-        told = LEFT_OUT.format(count=count)
-        asked = [it["message"] for it in reader.read(file, first) if it["type"] == "message"]
-        opening = reader.message(asked[0]).text if asked else ""
-        self.messages.insert(0, user(opening, told))
+        self.messages.insert(0, user(*opening, f"<reminder>\n{count}{GAP}"))
         self.notices.append(f"this session is long: {count} of its messages are not sent to the model any more")
 
 
-def _recent(lines: Sequence[reader.Line], start: reader.Line | None = None) -> tuple[list[reader.Line], int]:
+def _recent(
+    lines: Sequence[reader.Line], start: reader.Line | None = None, *, most: int = MAX_LINES
+) -> tuple[list[reader.Line], int]:
     """The last lines that are not too much to load, and how many there are before them. What comes before `start` does
     not count any more."""
     recent: list[reader.Line] = []
@@ -251,7 +308,7 @@ def _recent(lines: Sequence[reader.Line], start: reader.Line | None = None) -> t
         if line.size > MAX_LOADED:
             continue
         loaded += line.size
-        if loaded > MAX_LOADED or len(recent) == MAX_LINES:
+        if loaded > MAX_LOADED or len(recent) == most:
             return recent[::-1], index + 1
         recent.append(line)
         if line is start:
@@ -262,6 +319,28 @@ def _recent(lines: Sequence[reader.Line], start: reader.Line | None = None) -> t
 def _is_history(file: BinaryIO, line: reader.Line) -> bool:
     """If it is damaged, what it was to replace is better than nothing."""
     return any(record["type"] == "history" and is_list(record.get("messages")) for record in reader.read(file, line))
+
+
+def _said(file: BinaryIO, line: reader.Line) -> str:
+    """By the user, in a turn; nothing if that is damaged."""
+    turns = [it.get("turn") for it in reader.read(file, line)]
+    return next((it["body"] for it in turns if is_object(it) and isinstance(it.get("body"), str)), "")
+
+
+def _size(message: Message) -> int:
+    """Characters, roughly."""
+    size = 0
+    for part in message.parts:
+        match part:
+            case Text() | Thinking():
+                size += len(part.text)
+            case ToolResult():
+                size += len(part.content)
+            case ToolCall():
+                size += len(str(part.arguments))
+            case Image():
+                size += len(part.data)
+    return size
 
 
 def _without_thinking(message: Message) -> Message:

@@ -1,7 +1,18 @@
 // What the parts of the extension know of the server. `server/connection.ts` is behind it, tests put their own there.
 
 import type { CancellationToken, Event } from "vscode";
-import type { Answer, Commands, EventRecord, Question, Review, ReviewAnswer, ServerInfo, TurnRecord } from "./protocol";
+import type {
+  Answer,
+  Commands,
+  ContextItem,
+  EventRecord,
+  Outcome,
+  Question,
+  Review,
+  ReviewAnswer,
+  ServerInfo,
+  TurnRecord,
+} from "./protocol";
 
 export type CommandName = keyof Commands;
 export type Mode = "ask_mode" | "plan_mode" | "edit_mode";
@@ -37,6 +48,18 @@ export interface Odin {
   readonly onEvent: Event<EventRecord>;
 
   /** Run a command of the server, which is started if it is not running. Rejects with words for the user. */
-  execute<Name extends CommandName>(command: Name, argument: Commands[Name]["argument"]): Promise<Commands[Name]["result"]>;
+  execute<Name extends CommandName>(
+    command: Name,
+    argument: Commands[Name]["argument"],
+  ): Promise<Commands[Name]["result"]>;
   restart(): Promise<void>;
+}
+
+/** Turns, wherever the user asked for them: shown in the chat. `chat/conversation.ts` is behind it. */
+export interface Turns {
+  /** Begin a turn, or queue it. Settles when it has ended; what went wrong is shown in the chat, never thrown. */
+  take(mode: Mode, text: string, context?: readonly ContextItem[]): Promise<Outcome | undefined>;
+  /** The turn that runs, if one does. */
+  readonly running: { turnId: string; mode: Mode } | undefined;
+  cancel(): Promise<void>;
 }

@@ -407,6 +407,7 @@ export interface TurnQueued {
 export interface TurnStarted {
   mode: "ask_mode" | "plan_mode" | "edit_mode";
   model: string;
+  text?: string;
   kind: "turnStarted";
 }
 

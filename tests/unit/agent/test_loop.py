@@ -173,6 +173,7 @@ async def test_MessageOrdering(odin, call):
         "turnFinished",
     ]
     assert isinstance(odin.events[0], TurnStarted)
+    assert odin.events[0].text
     assert odin.of(ToolStarted)[0].call_id == odin.of(ToolFinished)[0].call_id
     assert isinstance(odin.events[-2], TurnFinished)
     assert odin.events[-1].activity == "idle"
