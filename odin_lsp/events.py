@@ -89,6 +89,8 @@ class SubagentRecord(Value):
     agent_id: str
     """`<kind>-<number>`; no other helper of the session has it."""
     turn_id: str
+    call_id: str
+    """The call that waits for it."""
     description: str
     mode: Mode
     model: str

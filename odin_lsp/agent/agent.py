@@ -184,6 +184,7 @@ class Agent:
         if message.todos:
             self.session.todos[:] = message.todos
             turn.emit(TodosChanged(message.todos))
+        self.session.hand_over()
         texts = (message.text, *message.context, planner.prompt.opening(self.session))
         self.session.append(Message("user", (*(Text(text) for text in texts), *message.images)))
         ending = await planner.run()

@@ -100,7 +100,7 @@ class Planner:
     def _limit(self) -> tuple[ExitReason, str] | None:
         if self.limits.max_turns and self.progress.steps >= self.limits.max_turns:
             return "max_turns", f"the limit of {self.limits.max_turns} steps is reached"
-        if self.limits.max_budget_usd and self.progress.usage.cost_usd >= self.limits.max_budget_usd:
+        if self.limits.max_budget_usd and self.progress.cost_usd >= self.limits.max_budget_usd:
             return "max_budget", f"the budget of ${self.limits.max_budget_usd:g} is spent"
         return None
 
@@ -326,7 +326,7 @@ class Planner:
     async def _finish(self, reply: Reply) -> Reply:
         if reply.stop != "tools":
             await self.executor.discard()
-        self.progress.usage = self.progress.usage.plus(reply.usage)
+        self.progress.spend(reply.usage)
         if reply.usage.context_tokens:
             self._counted = len(self.session.messages), reply.usage.context_tokens
         self.emit(MessageFinished(reply.message.text, len(reply.message.calls)))

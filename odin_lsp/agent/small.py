@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import replace
 from typing import cast
 
 from odin_lsp.agent.turn import Progress
@@ -25,7 +24,7 @@ def small_model(model: Model, progress: Progress, emit: Emit) -> SmallModel | No
         async with aclosing(cast("AsyncGenerator[StreamEvent]", model.stream(request))) as events:
             async for event in events:
                 if isinstance(event, Reply):
-                    progress.usage = progress.usage.plus(replace(event.usage, context_tokens=0, context_limit=0))
+                    progress.spend(event.usage.besides)
                     emit(UsageChanged(progress.usage))
                     if event.message.text.strip():
                         return event.message.text

@@ -61,6 +61,7 @@ class Helper:
         return SubagentRecord(
             agent_id=self.id,
             turn_id=self.progress.message.turn_id,
+            call_id=self.task.call_id,
             description=self.task.description,
             mode=self.task.mode,
             model=self.model,
@@ -97,7 +98,7 @@ class Subagents:
         self._started += 1
         helper = self._helper(self.log.new_agent_id(task.agent or task.mode.removesuffix("_mode")), task)
         self.helpers[helper.id] = helper
-        completion = Completion(helper.id, "cancelled", "")
+        completion: Completion | None = None
         try:
             async with self._slots:
                 completion = await self._completed(helper)
@@ -107,8 +108,8 @@ class Subagents:
             raise
         finally:
             del self.helpers[helper.id]
-            self._settle_accounts(helper)
-            self._note_end(helper, completion)
+            self._hand_over(helper)
+            self._note_end(helper, completion or _completion(helper, "failed", ()))
 
     def cancel(self, agent_id: str) -> bool:
         """End one helper; the turn goes on and hears of it."""
@@ -117,7 +118,7 @@ class Subagents:
 
     def _helper(self, agent_id: str, task: AgentTask) -> Helper:
         message = replace(self.parent.message, text=task.prompt, mode=task.mode, context=(), images=())
-        progress = Progress(message, self.parent.session_id)
+        progress = Progress(message, self.parent.session_id, self.parent)
         progress.review = TurnReview(
             self.parent.message.turn_id, self.emitter(agent_id), self.parent.review.accept_rest
         )
@@ -147,9 +148,8 @@ class Subagents:
         limits = () if ending.reason == "end_turn" else (ending.detail or ending.reason,)
         return _completion(helper, "completed" if ending.reason == "end_turn" else "stopped", limits)
 
-    def _settle_accounts(self, helper: Helper) -> None:
-        """What it cost and did is the turn's."""
-        self.parent.usage = self.parent.usage.plus(helper.progress.usage.besides)
+    def _hand_over(self, helper: Helper) -> None:
+        """What it did is the turn's."""
         self.parent.review.receipts += helper.progress.review.receipts
         for path, was_clean in helper.progress.review.touched.items():
             self.parent.review.touched.setdefault(path, was_clean)

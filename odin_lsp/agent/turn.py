@@ -52,6 +52,8 @@ class Progress:
 
     message: UserMessage
     session_id: str
+    owner: "Progress | None" = None
+    """Of a helper: the turn on whose account it works."""
     answer: str = ""
     plan: str | None = None
     usage: Usage = field(default_factory=Usage)
@@ -62,6 +64,16 @@ class Progress:
     review: TurnReview = field(init=False)
     updates: list[str] = field(default_factory=list[str])
     """Live progress in words, for `odin.state`; emptied when the turn ends."""
+
+    def spend(self, usage: Usage) -> None:
+        self.usage = self.usage.plus(usage)
+        if self.owner is not None:
+            self.owner.spend(usage.besides)
+
+    @property
+    def cost_usd(self) -> float:
+        """Of the whole turn, with all its helpers."""
+        return self.owner.cost_usd if self.owner else self.usage.cost_usd
 
     def outcome(self, reason: ExitReason, todos: tuple[Todo, ...], detail: str | None = None) -> Outcome:
         return Outcome(

@@ -4,17 +4,24 @@ import html
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 from odin_lsp.errors import SessionError
+from odin_lsp.events import SubagentRecord
 from odin_lsp.markdown import harmless
 from odin_lsp.sessions import listing, private, reader
 from odin_lsp.sessions.session import Session, TurnRecord
 from odin_lsp.sessions.store import log_path, open_log
+from odin_lsp.sessions.titles import cleaned
 from odin_lsp.values import to_wire
 
+Helpers = Sequence[SubagentRecord]
+Told = tuple[TurnRecord, Helpers]
+"""A turn, and who helped with it."""
+MAX_HANDED_OVER = 300
+"""Characters of what a helper handed over; the model was told all of it, and exports to JSON have it."""
 Format = Literal["markdown", "html", "json"]
 SUFFIXES: dict[Format, str] = {"markdown": ".md", "html": ".html", "json": ".json"}
 MODE_NAMES = {"ask_mode": "Ask", "plan_mode": "Plan", "edit_mode": "Edit"}
@@ -72,44 +79,54 @@ def export_to(folder: Path, session_id: str, format: Format, path: Path, *, is_o
         raise SessionError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def stored_turns(folder: Path, session_id: str) -> Iterator[TurnRecord]:
+def stored_turns(folder: Path, session_id: str) -> Iterator[Told]:
+    helpers: dict[str, SubagentRecord] = {}
     with open_log(log_path(folder, session_id)) as file:
-        for record in reader.every(file, "turn"):
+        for record in reader.every(file, "turn", "subagent"):
             try:
-                yield reader.value(TurnRecord, record.get("turn"))
+                if record["type"] == "subagent":
+                    helper = reader.value(SubagentRecord, record.get("subagent"))
+                    helpers[helper.agent_id] = helper
+                    continue
+                turn = reader.value(TurnRecord, record.get("turn"))
             except SessionError:
                 continue
+            yield turn, _helpers_of(turn, helpers.values())
+            helpers.clear()
 
 
 def transcript(session: Session) -> str:
     """The session as a Markdown document, as far as it is in memory."""
-    return "".join(markdown(session.title, session.turns, session.earlier_turns))
+    told = [(turn, _helpers_of(turn, session.subagents.values())) for turn in session.turns]
+    return "".join(markdown(session.title, told, session.earlier_turns))
 
 
-def markdown(title: str, turns: Iterable[TurnRecord], earlier: int = 0) -> Iterator[str]:
+def markdown(title: str, turns: Iterable[Told], earlier: int = 0) -> Iterator[str]:
     """What models, pages and files said stands in it, and whoever opens it may have a preview: it must do nothing."""
     yield f"# {harmless(title)}\n"
     if earlier:
         yield f"\n*{earlier} earlier turns are left out here; an export has them.*\n"
-    for turn in turns:
-        yield f"\n{_markdown_turn(turn)}"
+    for turn, helpers in turns:
+        yield f"\n{_markdown_turn(turn, helpers)}"
 
 
-def _markdown_turn(turn: TurnRecord) -> str:
+def _markdown_turn(turn: TurnRecord, helpers: Helpers) -> str:
     quoted = "\n".join(f"> {line}" for line in harmless(turn.body).splitlines())
-    tools = harmless("".join(f"- {tool.name}: {tool.description}\n" for tool in turn.tool_history))
     ended = f"*{_ending(turn)}*\n\n" if _ending(turn) else ""
-    details = f"<details><summary>{len(turn.tool_history)} tools</summary>\n\n{tools}\n</details>\n\n" if tools else ""
+    details = ""
+    for summary, items in _details(turn, helpers):
+        told = harmless("".join(f"- {item}\n" for item in items))
+        details += f"<details><summary>{summary}</summary>\n\n{told}\n</details>\n\n"
     return f"## {_heading(turn)}\n\n{quoted}\n\n{details}{ended}{harmless(turn.answer_summary)}\n"
 
 
-def _html(title: str, turns: Iterable[TurnRecord]) -> Iterator[str]:
+def _html(title: str, turns: Iterable[Told]) -> Iterator[str]:
     yield PAGE.format(title=html.escape(title))
-    for turn in turns:
+    for turn, helpers in turns:
         yield f'<h2>{_heading(turn)}</h2>\n<pre class="asked">{html.escape(turn.body)}</pre>\n'
-        if turn.tool_history:
-            tools = "".join(f"<li>{html.escape(f'{it.name}: {it.description}')}</li>" for it in turn.tool_history)
-            yield f"<details><summary>{len(turn.tool_history)} tools</summary><ul>{tools}</ul></details>\n"
+        for summary, items in _details(turn, helpers):
+            told = "".join(f"<li>{html.escape(item)}</li>" for item in items)
+            yield f"<details><summary>{summary}</summary><ul>{told}</ul></details>\n"
         if _ending(turn):
             yield f"<p><em>{_ending(turn)}</em></p>\n"
         yield f"<pre>{html.escape(turn.answer_summary)}</pre>\n"
@@ -127,6 +144,26 @@ def _json(folder: Path, summary: listing.SessionSummary) -> Iterator[str]:
                 yield separator + json.dumps(record)
                 separator = ",\n"
     yield "\n]}\n"
+
+
+def _helpers_of(turn: TurnRecord, helpers: Iterable[SubagentRecord]) -> Helpers:
+    return [helper for helper in helpers if helper.turn_id == turn.turn_id]
+
+
+def _details(turn: TurnRecord, helpers: Helpers) -> Iterator[tuple[str, list[str]]]:
+    """What can be unfolded, one line for each."""
+    if turn.tool_history:
+        tools = [f"{tool.name}: {tool.description}" for tool in turn.tool_history]
+        yield f"{len(tools)} tools", tools
+    if helpers:
+        yield f"{len(helpers)} helpers", [_helper(it) for it in helpers]
+
+
+def _helper(helper: SubagentRecord) -> str:
+    ended = "did not end" if helper.status == "running" else helper.status
+    handed_over = cleaned(helper.summary or "; ".join(helper.remaining_limitations), MAX_HANDED_OVER)
+    about = f"{helper.agent_id} ({MODE_NAMES[helper.mode]}, {ended}): {cleaned(helper.description)}"
+    return f"{about}: {handed_over}" if handed_over else about
 
 
 def _heading(turn: TurnRecord) -> str:

@@ -1,4 +1,4 @@
-"""Find a session by what was asked or answered in it."""
+"""Find a session by what was asked or answered in it, by helpers too."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
@@ -33,7 +33,7 @@ def search(folder: Path, query: str, own: Collection[str] = ()) -> Iterator[Sess
 def _excerpt(path: Path, wanted: str) -> str | None:
     found: str | None = None
     with open_log(path) as file:
-        for record in reader.every(file, "session", "title", "turn"):
+        for record in reader.every(file, "session", "title", "turn", "subagent"):
             for text in _texts(record):
                 at = text.casefold().find(wanted)
                 if at >= 0:
@@ -44,4 +44,6 @@ def _excerpt(path: Path, wanted: str) -> str | None:
 def _texts(record: reader.Record) -> Iterator[str]:
     turn = record.get("turn")
     said = (turn.get("body"), turn.get("answerSummary")) if is_object(turn) else ()
-    yield from (text for text in (record.get("title"), *said) if isinstance(text, str))
+    helper = record.get("subagent")
+    found = (helper.get("description"), helper.get("summary")) if is_object(helper) else ()
+    yield from (text for text in (record.get("title"), *said, *found) if isinstance(text, str))

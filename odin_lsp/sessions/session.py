@@ -158,6 +158,14 @@ class Session:
         self._take_subagent(record)
         self._write({"type": "subagent", "subagent": to_wire(record)})
 
+    def hand_over(self) -> None:
+        """What helpers had found when Odin was ended in the middle of a turn is the result of the calls that waited."""
+        waiting = {call.id for message in self.messages[-1:] for call in message.calls}
+        ended = [it for it in self.subagents.values() if it.turn_id in self._unsettled and it.status != "running"]
+        results = tuple(_result(it) for it in ended if it.call_id in waiting)
+        if results:
+            self.append(Message("user", results))
+
     def take_notices(self) -> list[str]:
         """What the user has not been told yet."""
         notices, self.notices = self.notices, []
@@ -319,6 +327,11 @@ def _recent(
 def _is_history(file: BinaryIO, line: reader.Line) -> bool:
     """If it is damaged, what it was to replace is better than nothing."""
     return any(record["type"] == "history" and is_list(record.get("messages")) for record in reader.read(file, line))
+
+
+def _result(helper: SubagentRecord) -> ToolResult:
+    told = f"The helper {helper.agent_id} had {helper.status} before Odin was ended.\n\n{helper.summary}".strip()
+    return ToolResult(helper.call_id, "AgentTool", told, failed=helper.status != "completed")
 
 
 def _said(file: BinaryIO, line: reader.Line) -> str:

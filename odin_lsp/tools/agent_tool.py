@@ -53,7 +53,7 @@ class AgentTool(Tool[AgentParams]):
         if context.delegate is None:
             raise ToolError("helpers start no helpers")
         scope = tuple([await context.reach(name) for name in params.write_scope])
-        task = AgentTask(params.description, params.prompt, mode, params.agent, params.model, scope)
+        task = AgentTask(params.description, params.prompt, mode, params.agent, params.model, scope, context.call_id)
         completion = await context.delegate(task)
         text = _report(completion)
         if completion.status != "completed":

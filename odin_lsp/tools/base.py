@@ -138,6 +138,7 @@ class AgentTask:
     model: str | None = None
     write_scope: tuple[Path, ...] = ()
     """Where it may edit; empty: wherever the mode allows."""
+    call_id: str = ""
 
 
 CompletionStatus = Literal["completed", "stopped", "failed", "cancelled"]

@@ -12,6 +12,7 @@ from odin_lsp.config import SubagentSettings
 from odin_lsp.errors import ToolError
 from odin_lsp.events import SubagentFinished, SubagentStarted
 from odin_lsp.review.desk import TurnReview
+from odin_lsp.sessions.session import Session
 from odin_lsp.tools.base import AgentTask, all_tools
 
 TASK = AgentTask("look", "look around", "ask_mode")
@@ -20,10 +21,11 @@ TASK = AgentTask("look", "look around", "ask_mode")
 class Planner:
     """Works until it is let go."""
 
+    ref = "scripted/x"
+
     def __init__(self, go):
         self.go = go
-        self.prompt = self
-        self.executor = self
+        self.model = self.prompt = self.executor = self
 
     def opening(self, conversation):
         return ""
@@ -47,14 +49,19 @@ def go():
 
 
 @pytest.fixture
-def helpers(events, go):
+def session(tmp_path):
+    return Session(tmp_path / "sessions", "s")
+
+
+@pytest.fixture
+def helpers(session, events, go):
     progress = Progress(UserMessage(turn_id="t", text="x", mode="ask_mode"), "s")
     progress.review = TurnReview("t", events.append)
     settings = SubagentSettings(atOnce=3, perTurn=10)
-    return Subagents(progress, events.append, lambda agent_id: events.append, lambda *_: Planner(go), settings)
+    return Subagents(session, progress, events.append, lambda agent_id: events.append, lambda *_: Planner(go), settings)
 
 
-async def test_agt_01_a_hundred_helpers_are_not_started(helpers, events, go):
+async def test_agt_01_a_hundred_helpers_are_not_started(helpers, events, go, session):
     tasks = [asyncio.create_task(helpers.run(TASK)) for _ in range(100)]
     while len([it for it in events if isinstance(it, SubagentStarted)]) < 3:
         await asyncio.sleep(0)
@@ -66,9 +73,13 @@ async def test_agt_01_a_hundred_helpers_are_not_started(helpers, events, go):
     assert sum(isinstance(it, ToolError) for it in results) == 90
     assert len({it.agent_id for it in results if not isinstance(it, ToolError)}) == 10
     assert helpers.helpers == {}
+    again = Session.load(session.log.path.parent, "s")
+    assert again.subagents == session.subagents
+    assert {it.status for it in again.subagents.values()} == {"completed"}
+    assert again.new_agent_id("ask") == "ask-11"
 
 
-async def test_agt_01_no_helper_outlives_a_cancelled_turn(helpers, events):
+async def test_agt_01_no_helper_outlives_a_cancelled_turn(helpers, events, session):
     tasks = [asyncio.create_task(helpers.run(TASK)) for _ in range(5)]
     while not helpers.helpers or not any(isinstance(it, SubagentStarted) for it in events):
         await asyncio.sleep(0)
@@ -78,6 +89,7 @@ async def test_agt_01_no_helper_outlives_a_cancelled_turn(helpers, events):
 
     assert helpers.helpers == {}
     assert {it.status for it in events if isinstance(it, SubagentFinished)} == {"cancelled"}
+    assert {it.status for it in session.subagents.values()} == {"cancelled"}
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from odin_lsp.errors import SessionError, SessionLocked
-from odin_lsp.events import Outcome, Todo, ToolRecord
+from odin_lsp.events import Outcome, SubagentRecord, Todo, ToolRecord, Usage
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.sessions import listing, search
 from odin_lsp.sessions.forking import fork
@@ -51,7 +51,7 @@ def ended(session, body="hello", answer="done", **rest):
 
 
 def eventful(folder, session_id="whole"):
-    """A session with a record of every kind: tools, edits, an image, thinking, todos, compaction, a title."""
+    """A session with a record of every kind: tools, edits, helpers, an image, thinking, todos, compaction, a title."""
     session = Session(folder, session_id)
     session.append(Message("user", (Text("fix é 😀"), Image("image/png", "aGVsbG8="))))
     session.append(
@@ -64,6 +64,14 @@ def eventful(folder, session_id="whole"):
     session.append(Message("user", (ToolResult("1", "Read", "line\nline"), ToolResult("2", "LS", "none", failed=True))))
     session.append(Message("assistant", (Text("I edit."), ToolCall("3", "EditTool", {"old": "a", "new": "b"}))))
     session.append(Message("user", (ToolResult("3", "EditTool", "accepted"),)))
+    session.append(Message("assistant", (ToolCall("h1", "AgentTool", {}), ToolCall("h2", "AgentTool", {}))))
+    for status in ("running", "completed"):
+        session.note_subagent(helper(session, "t0", 1, status))
+    for status in ("running", "failed"):
+        session.note_subagent(helper(session, "t0", 2, status))
+    session.append(
+        Message("user", (ToolResult("h1", "AgentTool", "é"), ToolResult("h2", "AgentTool", "", failed=True)))
+    )
     session.append(Message("assistant", (Text("done"),)))
     edited = (ToolRecord("EditTool", "edited a", ("a",), "success"),)
     ended(session, "fix é 😀", tools=edited, todos=(Todo("1", "test", "pending"),))
@@ -78,6 +86,24 @@ def eventful(folder, session_id="whole"):
     ended(session, "and now?", "there")
     session.close()
     return session
+
+
+def helper(session, turn_id, number, status):
+    return SubagentRecord(
+        agent_id=f"ask-{number}",
+        turn_id=turn_id,
+        call_id=f"h{number}",
+        description="look at é",
+        mode="ask_mode",
+        model="scripted/x",
+        write_scope=("/w",),
+        status=status,
+        summary="" if status == "running" else "found 😀",
+        files_changed=("/w/a",),
+        usage=Usage() if status == "running" else Usage(10, 5, cost_usd=0.25),
+        started_at=1.0,
+        ended_at=None if status == "running" else 2.0,
+    )
 
 
 def stored(folder, data, session_id="cut"):
@@ -104,7 +130,7 @@ def states(folder, data):
 
 
 def contents(session):
-    return session.messages, session.turns, session.title, session.todos
+    return session.messages, session.turns, session.title, session.todos, session.subagents, session.usage
 
 
 def test_ses_01_a_session_that_is_cut_off_at_any_byte_loses_no_more_than_the_record_it_was_cut_in(folder):
@@ -121,10 +147,13 @@ def test_ses_01_a_session_that_is_cut_off_at_any_byte_loses_no_more_than_the_rec
         assert [it.stat().st_size for it in backups] == ([torn] if torn else []), size
         assert bool(session.notices) == bool(torn), size
         assert accepted(session.messages) == [], size
+        session.hand_over()
+        handed_over = session.messages[len(whole[count - 1][0]) :]
         session.append(user("next"))
         session.close()
-        assert [it["type"] for it in lines(path)][count:] == ["message"], size
-        assert Session.load(folder, "cut").messages == [*whole[count - 1][0], user("next")], size
+        assert [it["type"] for it in lines(path)][count:] == ["message"] * (len(handed_over) + 1), size
+        assert Session.load(folder, "cut").messages == [*whole[count - 1][0], *handed_over, user("next")], size
+        assert accepted(session.messages) == [], size
         for backup in backups:
             backup.unlink()
 

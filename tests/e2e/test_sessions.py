@@ -12,7 +12,7 @@ import pytest
 
 from odin_lsp.agent.history import UNKNOWN_OUTCOME
 from odin_lsp.workspace.uris import path_of
-from tests.e2e.steps import says
+from tests.e2e.steps import results, says
 from tests.support import strict
 from tests.support import wire as kit
 
@@ -273,6 +273,38 @@ async def test_ses_12_a_command_that_was_running_when_the_server_died_is_not_run
     assert results == [UNKNOWN_OUTCOME]
     assert strict.problems(wire.request) == []
     assert (root / "ran.txt").read_text() == "ran\n"
+
+
+async def test_ses_12_what_a_helper_found_before_the_server_died_is_not_searched_again(serve, wire, step):
+    def reply(request):
+        match request["messages"][0]["content"][0]["text"]:
+            case "one":
+                return says("it is in the lexer")
+            case "two":
+                return kit.Answer([kit.anthropic_sse(kit.anthropic_start())], held=True)
+            case _:
+                return None
+
+    wire.reply_to = reply
+    step(*(("AgentTool", {"description": f"part {name}", "prompt": name}) for name in ("one", "two")))
+    async with serve() as server:
+        turn = asyncio.create_task(server.command("ask", text="have it looked at"))
+        await server.until(lambda: "subagentFinished" in server.kinds())
+        session = server.events[0]["sessionId"]
+        await server.kill()
+        with pytest.raises(asyncio.CancelledError):
+            await turn
+    wire.play(says("I shall look"))
+    async with serve() as server:
+        await server.command("ask", text="go on", sessionId=session)
+        cost = (await server.command("context", sessionId=session))["spent"]["outputTokens"]
+
+    unknown, known = results(wire)
+    assert "had completed before Odin was ended" in known
+    assert "it is in the lexer" in known
+    assert unknown == UNKNOWN_OUTCOME
+    assert strict.problems(wire.request) == []
+    assert cost == 2 * kit.anthropic_end("end_turn")[0]["usage"]["output_tokens"]
 
 
 async def test_ses_08_approvals_and_mode_end_with_the_process(serve, wire, step, root):
