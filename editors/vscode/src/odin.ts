@@ -24,10 +24,11 @@ export const TURN_COMMANDS: Readonly<Record<Mode, TurnCommand>> = {
   edit_mode: "odin.edit",
 };
 
-/** The server's life. `failed` says why, in words for the user, and which commands of the palette may help. */
+/** The server's life. `failed` says why, in words for the user, and which commands of the palette may help;
+ * `starting` says why if the server has ended and is started again. */
 export type ServerState =
   | { kind: "stopped" }
-  | { kind: "starting" }
+  | { kind: "starting"; why?: string }
   | { kind: "ready"; info: ServerInfo }
   | { kind: "failed"; why: string; actions: { title: string; command: string }[] };
 

@@ -1,0 +1,76 @@
+// Where the server is: the setting, the selected Python environment, the extension's own, the PATH.
+
+import * as path from "node:path";
+
+export interface Places {
+  /** `odin.server.path`, as it is set. */
+  configured: string;
+  home: string;
+  /** The interpreter that is selected in the Python extension. Only asked for if the workspace is trusted. */
+  selectedPython(): Promise<string | undefined>;
+  /** The folder of the extension's own environment. */
+  ownEnvironment: string;
+  /** The environment variable. */
+  searchPath: string;
+  isWindows: boolean;
+  isExecutable(file: string): Promise<boolean>;
+}
+
+export type Finding =
+  | { kind: "found"; command: string; origin: "setting" | "python" | "own" | "path" }
+  | { kind: "misconfigured"; why: string }
+  | { kind: "missing" };
+
+export async function findServer(places: Places): Promise<Finding> {
+  const configured = places.configured.trim();
+  if (configured) {
+    return findConfigured(configured, places);
+  }
+  const python = await places.selectedPython();
+  if (python) {
+    const beside = path.join(path.dirname(python), programName(places.isWindows));
+    if (await places.isExecutable(beside)) {
+      return { kind: "found", command: beside, origin: "python" };
+    }
+  }
+  const own = programIn(places.ownEnvironment, places.isWindows);
+  if (await places.isExecutable(own)) {
+    return { kind: "found", command: own, origin: "own" };
+  }
+  const onPath = await findOnPath(programName(places.isWindows), places);
+  return onPath ? { kind: "found", command: onPath, origin: "path" } : { kind: "missing" };
+}
+
+/** The server's program in a virtual environment. */
+export function programIn(environment: string, isWindows: boolean): string {
+  return path.join(environment, isWindows ? "Scripts" : "bin", programName(isWindows));
+}
+
+function programName(isWindows: boolean): string {
+  return isWindows ? "odin-lsp.exe" : "odin-lsp";
+}
+
+async function findConfigured(configured: string, places: Places): Promise<Finding> {
+  const isName = !/[\\/]/.test(configured);
+  const named = configured.startsWith("~/") ? path.join(places.home, configured.slice(2)) : configured;
+  if (!isName && !path.isAbsolute(named)) {
+    return { kind: "misconfigured", why: `The setting odin.server.path has to be absolute, but is “${configured}”.` };
+  }
+  const command = isName ? await findOnPath(named, places) : named;
+  if (command && (await places.isExecutable(command))) {
+    return { kind: "found", command, origin: "setting" };
+  }
+  const where = isName ? "is not on the PATH" : "is not there, or is not a program that may be run";
+  return { kind: "misconfigured", why: `The setting odin.server.path is “${configured}”, which ${where}.` };
+}
+
+/** A relative entry of the PATH would be looked for in the workspace, which may be anybody's. */
+async function findOnPath(name: string, places: Places): Promise<string | undefined> {
+  for (const folder of places.searchPath.split(places.isWindows ? ";" : ":")) {
+    const file = path.join(folder, name);
+    if (path.isAbsolute(folder) && (await places.isExecutable(file))) {
+      return file;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,224 @@
+// One server from its start to its end: the process, the language client on it, and who answers what it asks.
+
+import { type CancellationToken, type LogOutputChannel, languages } from "vscode";
+import {
+  type ClientCapabilities,
+  CloseAction,
+  CodeActionRequest,
+  ErrorAction,
+  LanguageClient,
+  type LanguageClientOptions,
+  type Middleware,
+  RevealOutputChannelOn,
+  type ServerCapabilities,
+  type StaticFeature,
+} from "vscode-languageclient/node";
+import type { AnswerQuestion, AnswerReview } from "../odin";
+import type { EventRecord, InitOptions, Question, Review, ServerInfo } from "../protocol";
+import { type Running, ServerProblem, wordsOf } from "./life";
+import { ServerProcess } from "./process";
+
+const PROTOCOL_VERSION = 1;
+const INITIALIZE_SECONDS = 60;
+const STOP_MS = 2000;
+
+/** What the extension does when the server asks. */
+export interface Answers {
+  review: AnswerReview;
+  question: AnswerQuestion;
+  save(params: { uris: string[] }): Promise<object>;
+  reload(params: { uris: string[] }): Promise<object>;
+}
+
+export interface LaunchOptions {
+  command: string;
+  parameters: readonly string[];
+  folder: string | undefined;
+  init: InitOptions;
+  /** Whether proposals are reviewed in diffs of ours; otherwise in VS Code's Refactor Preview. */
+  reviews: boolean;
+  log: LogOutputChannel;
+  clean(text: string): string;
+  answers: Answers;
+  middleware: Middleware;
+  onEvent(record: EventRecord): void;
+}
+
+export async function launch(options: LaunchOptions): Promise<Running> {
+  const process = await ServerProcess.start(options.command, options.parameters, options.folder, options.clean);
+  const client = new Client(process, options);
+  try {
+    await Promise.race([client.start(), endOf(process), tooSlow(options.command)]);
+    const info = odinOf(client, options.command);
+    return {
+      info,
+      ended: process.ended,
+      execute: (command, argument) => execute(client, process, command, argument),
+      configure: (settings) => {
+        client.sendNotification("workspace/didChangeConfiguration", { settings: { odin: settings } }).catch(() => {});
+      },
+      stop: () => stop(client, process),
+    };
+  } catch (error) {
+    process.kill();
+    throw error instanceof ServerProblem ? error : new ServerProblem(`Odin's server did not start: ${wordsOf(error)}`);
+  }
+}
+
+class Client extends LanguageClient {
+  constructor(process: ServerProcess, options: LaunchOptions) {
+    super("odin", "Odin", async () => process.child, clientOptions(process, options));
+    this.registerFeature(new OdinFeature(this, options.reviews));
+    refuseRubbish(process, options.command);
+    const { answers } = options;
+    let seen: number | undefined;
+    this.onNotification("odin/event", (record: EventRecord) => {
+      if (seen !== undefined && record.seq !== seen + 1) {
+        options.log.warn(`Events ${seen + 1} to ${record.seq - 1} have not arrived.`);
+      }
+      seen = record.seq;
+      options.onEvent(record);
+    });
+    this.onRequest("odin/review", (review: Review, token: CancellationToken) => answers.review(review, token));
+    this.onRequest("odin/question", (asked: Question, token: CancellationToken) => answers.question(asked, token));
+    this.onRequest("odin/save", (params: { uris: string[] }) => answers.save(params));
+    this.onRequest("odin/reload", (params: { uris: string[] }) => answers.reload(params));
+  }
+
+  /** What goes wrong is told once, by whoever owns the server, and not by the library besides. */
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
+/** Says what this client can do, and brings the code actions, which have to come after those of others. */
+class OdinFeature implements StaticFeature {
+  #hasCodeActions = false;
+  #provider: { dispose(): void } | undefined;
+
+  constructor(
+    private readonly client: LanguageClient,
+    private readonly reviews: boolean,
+  ) {}
+
+  fillClientCapabilities(capabilities: ClientCapabilities): void {
+    const odin = { version: PROTOCOL_VERSION, events: true, question: true, save: true, reload: true };
+    capabilities.experimental = { odin: { ...odin, review: this.reviews } };
+    capabilities.window = { ...capabilities.window, workDoneProgress: false }; // the status bar shows it
+  }
+
+  preInitialize(capabilities: ServerCapabilities): void {
+    this.#hasCodeActions = Boolean(capabilities.codeActionProvider);
+    delete capabilities.codeActionProvider;
+  }
+
+  /** VS Code asks providers whose selector says less after the others; the library's would say as much as any. */
+  initialize(): void {
+    if (!this.#hasCodeActions) {
+      return;
+    }
+    const { client } = this;
+    this.#provider = languages.registerCodeActionsProvider(
+      { language: "*" },
+      {
+        async provideCodeActions(document, range, context, token) {
+          if (document.uri.scheme !== "file") {
+            return [];
+          }
+          const params = {
+            textDocument: client.code2ProtocolConverter.asTextDocumentIdentifier(document),
+            range: client.code2ProtocolConverter.asRange(range),
+            context: client.code2ProtocolConverter.asCodeActionContextSync(context),
+          };
+          const found = await client.sendRequest(CodeActionRequest.type, params, token).catch(() => null);
+          return found ? client.protocol2CodeConverter.asCodeActionResult(found, token) : [];
+        },
+      },
+    );
+  }
+
+  getState(): { kind: "static" } {
+    return { kind: "static" };
+  }
+
+  clear(): void {
+    this.#provider?.dispose();
+    this.#provider = undefined;
+  }
+}
+
+function clientOptions(process: ServerProcess, options: LaunchOptions): LanguageClientOptions {
+  return {
+    documentSelector: [{ scheme: "file" }],
+    outputChannel: options.log,
+    revealOutputChannelOn: RevealOutputChannelOn.Never,
+    initializationOptions: options.init,
+    middleware: options.middleware,
+    initializationFailedHandler: () => false,
+    errorHandler: {
+      error(error) {
+        process.kill(`What ${options.command} writes cannot be understood (${error.message}).`);
+        return { action: ErrorAction.Continue, handled: true };
+      },
+      closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
+    },
+  };
+}
+
+/** Text that is no message would be waited for as the beginning of one. */
+function refuseRubbish(process: ServerProcess, command: string): void {
+  process.child.stdout.once("data", (chunk: Buffer) => {
+    if (!chunk.toString("latin1").startsWith("Content-")) {
+      process.kill(`${command} is no language server: it writes “${firstLine(chunk.toString("utf8"))}”.`);
+    }
+  });
+}
+
+function firstLine(text: string): string {
+  return (text.trim().split("\n")[0] ?? "").slice(0, 80);
+}
+
+async function endOf(process: ServerProcess): Promise<never> {
+  throw new ServerProblem(await process.ended);
+}
+
+function tooSlow(command: string): Promise<never> {
+  return new Promise((_, reject) => {
+    const why = `${command} has not answered for ${INITIALIZE_SECONDS} s.`;
+    setTimeout(() => reject(new ServerProblem(why)), INITIALIZE_SECONDS * 1000).unref();
+  });
+}
+
+function odinOf(client: LanguageClient, command: string): ServerInfo {
+  const info: Partial<ServerInfo> | undefined = client.initializeResult?.capabilities.experimental?.odin;
+  if (!info?.version) {
+    throw new ServerProblem(`${command} is a language server, but not Odin's.`);
+  }
+  if (info.version !== PROTOCOL_VERSION) {
+    throw new ServerProblem(
+      `Odin's server ${info.server} speaks version ${info.version} of the protocol, and this extension version ` +
+        `${PROTOCOL_VERSION}. Update the older of the two.`,
+    );
+  }
+  return info as ServerInfo;
+}
+
+async function execute(
+  client: LanguageClient,
+  process: ServerProcess,
+  command: string,
+  argument: unknown,
+): Promise<unknown> {
+  try {
+    return await client.sendRequest("workspace/executeCommand", { command, arguments: [argument] });
+  } catch (error) {
+    throw new Error(process.isAlive ? wordsOf(error) : await process.ended);
+  }
+}
+
+async function stop(client: LanguageClient, process: ServerProcess): Promise<void> {
+  const impatience = setTimeout(() => process.kill(), 2 * STOP_MS);
+  await client.stop(STOP_MS).catch(() => process.kill());
+  await process.ended;
+  clearTimeout(impatience);
+}

@@ -1,0 +1,186 @@
+// The server's life: started when it is needed, started again when it dies, given up when it keeps dying.
+
+import type { Event } from "vscode";
+import { Emitter } from "../emitter";
+import type { CommandName, Odin, ServerState } from "../odin";
+import type { Commands, EventRecord, ServerInfo } from "../protocol";
+
+export type ServerAction = Extract<ServerState, { kind: "failed" }>["actions"][number];
+
+export const RESTART: ServerAction = { title: "Restart", command: "odin.vscode.restart" };
+export const SHOW_LOG: ServerAction = { title: "Show Log", command: "odin.vscode.showLog" };
+export const DOCTOR: ServerAction = { title: "Run Doctor", command: "odin.vscode.doctor" };
+
+/** Why there is no server, in words for the user, with what may help. */
+export class ServerProblem extends Error {
+  constructor(
+    message: string,
+    readonly actions: readonly ServerAction[] = [RESTART, SHOW_LOG, DOCTOR],
+  ) {
+    super(message);
+  }
+}
+
+/** A server that has answered `initialize`. */
+export interface Running {
+  readonly info: ServerInfo;
+  /** Settles when the process has ended by itself, with the reason in words. */
+  readonly ended: Promise<string>;
+  execute(command: string, argument: unknown): Promise<unknown>;
+  configure(settings: object): void;
+  stop(): Promise<void>;
+}
+
+export type Launch = (onEvent: (record: EventRecord) => void) => Promise<Running>;
+
+export interface Clock {
+  now(): number;
+  wait(seconds: number): Promise<void>;
+}
+
+const DELAYS = [1, 2, 4, 8];
+/** A server that lived this long is no part of a crash loop. */
+const CALM_SECONDS = 60;
+const SUPERSEDED = "the server was started anew meanwhile";
+
+export class ServerLife implements Odin {
+  readonly #states = new Emitter<ServerState>();
+  readonly #events = new Emitter<EventRecord>();
+  readonly onDidChangeState: Event<ServerState> = this.#states.event;
+  readonly onEvent: Event<EventRecord> = this.#events.event;
+  #state: ServerState = { kind: "stopped" };
+  #running: Promise<Running> | undefined;
+  #current: Running | undefined;
+  /** Rises with every stop, so that what was under way for an earlier server comes to nothing. */
+  #generation = 0;
+  #crashes = 0;
+  #startedAt = 0;
+
+  constructor(
+    private readonly launch: Launch,
+    private readonly clock: Clock,
+  ) {}
+
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  async execute<Name extends CommandName>(
+    command: Name,
+    argument: Commands[Name]["argument"],
+  ): Promise<Commands[Name]["result"]> {
+    const running = await this.start();
+    return (await running.execute(command, argument)) as Commands[Name]["result"];
+  }
+
+  /** Start it, unless it is running, on its way, or known not to work. */
+  wake(): void {
+    if (this.#state.kind === "stopped") {
+      this.start().catch(() => {}); // told as its state
+    }
+  }
+
+  start(): Promise<Running> {
+    if (!this.#running) {
+      this.#crashes = 0;
+      this.#hold(this.#begin(this.#generation));
+    }
+    return this.#running as Promise<Running>;
+  }
+
+  configure(settings: object): void {
+    this.#current?.configure(settings);
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#generation += 1;
+    const current = this.#current;
+    this.#current = undefined;
+    this.#running = undefined;
+    this.#tell({ kind: "stopped" });
+    await current?.stop();
+  }
+
+  /** A rejection is told as the state; who waits for the server gets it besides. */
+  #hold(running: Promise<Running>): void {
+    this.#running = running;
+    running.catch((error: unknown) => {
+      if (this.#running === running) {
+        this.#running = undefined;
+        const actions = error instanceof ServerProblem ? error.actions : [RESTART, SHOW_LOG, DOCTOR];
+        this.#tell({ kind: "failed", why: wordsOf(error), actions: [...actions] });
+      }
+    });
+  }
+
+  async #begin(generation: number, why?: string): Promise<Running> {
+    this.#tell(why === undefined ? { kind: "starting" } : { kind: "starting", why });
+    let isKnown = false;
+    const early: EventRecord[] = [];
+    const running = await this.launch((record) => (isKnown ? this.#take(running, record) : early.push(record)));
+    if (generation !== this.#generation) {
+      await running.stop();
+      throw new ServerProblem(SUPERSEDED);
+    }
+    this.#current = running;
+    this.#startedAt = this.clock.now();
+    running.ended.then((reason) => {
+      if (this.#current === running) {
+        this.#current = undefined;
+        this.#hold(this.#revive(generation, reason));
+      }
+    });
+    this.#tell({ kind: "ready", info: running.info });
+    isKnown = true;
+    for (const record of early) {
+      this.#take(running, record);
+    }
+    return running;
+  }
+
+  async #revive(generation: number, why: string): Promise<Running> {
+    if (this.clock.now() - this.#startedAt > CALM_SECONDS) {
+      this.#crashes = 0;
+    }
+    for (let reason = why; ; ) {
+      const delay = DELAYS[this.#crashes];
+      this.#crashes += 1;
+      if (delay === undefined) {
+        throw new ServerProblem(`Odin's server keeps ending. ${reason}`);
+      }
+      this.#tell({ kind: "starting", why: `${reason} It is started again in ${delay} s.` });
+      await this.clock.wait(delay);
+      if (generation !== this.#generation) {
+        throw new ServerProblem(SUPERSEDED);
+      }
+      try {
+        return await this.#begin(generation, reason);
+      } catch (error) {
+        if (generation !== this.#generation) {
+          throw error;
+        }
+        reason = wordsOf(error);
+      }
+    }
+  }
+
+  #take(running: Running, record: EventRecord): void {
+    if (this.#current === running) {
+      this.#events.fire(record);
+    }
+  }
+
+  #tell(state: ServerState): void {
+    this.#state = state;
+    this.#states.fire(state);
+  }
+}
+
+export function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

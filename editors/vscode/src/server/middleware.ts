@@ -1,0 +1,77 @@
+// What happens between VS Code and the server: turns that code actions and lenses begin, documents that it shows.
+
+import { randomUUID } from "node:crypto";
+import { Uri, ViewColumn, window } from "vscode";
+import type { Middleware } from "vscode-languageclient/node";
+import type { Mode, Odin, Turns } from "../odin";
+import type { MessageParams, PromptParams } from "../protocol";
+import { wordsOf } from "./life";
+
+const MODES: Partial<Record<string, Mode>> = {
+  "odin.ask": "ask_mode",
+  "odin.plan": "plan_mode",
+  "odin.edit": "edit_mode",
+};
+const OTHER_TURNS = new Set(["odin.init", "odin.executePlan", "odin.plan.refuse"]);
+
+export interface Surroundings {
+  odin(): Odin;
+  turns(): Turns;
+  /** Have the chat on the screen, the focus where it is. */
+  showChat(): void;
+  /** Whether somebody is typing into an editor right now. */
+  isTyping(): boolean;
+}
+
+export function middlewareFor(surroundings: Surroundings): Middleware {
+  return {
+    executeCommand: async (command, parameters, next) => {
+      const argument: object = parameters[0] ?? {};
+      const mode = MODES[command];
+      if (mode) {
+        begin(surroundings, mode, argument as MessageParams);
+      } else if (command === "odin.prompt") {
+        await ask(surroundings, argument as PromptParams);
+      } else if (OTHER_TURNS.has(command)) {
+        surroundings.showChat();
+        tellFailure(surroundings.odin().execute(command as "odin.init", { turnId: randomUUID(), ...argument }));
+      } else {
+        return next(command, parameters);
+      }
+    },
+    window: {
+      showDocument: async (params, _token, next) => {
+        if (params.external || !surroundings.isTyping()) {
+          return next({ ...params, takeFocus: false }, _token);
+        }
+        // In the same column it would take the place of the editor that is typed into.
+        const shown = { preserveFocus: true, viewColumn: ViewColumn.Beside };
+        return window.showTextDocument(Uri.parse(params.uri), shown).then(
+          () => ({ success: true }),
+          () => ({ success: false }),
+        );
+      },
+    },
+  };
+}
+
+/** Nobody waits for a turn: VS Code would show the code action as being applied all the while. */
+function begin(surroundings: Surroundings, mode: Mode, message: Pick<MessageParams, "text" | "context">): void {
+  surroundings.showChat();
+  void surroundings.turns().take(mode, message.text, message.context);
+}
+
+async function ask(surroundings: Surroundings, params: PromptParams): Promise<void> {
+  const text = await window.showInputBox({
+    title: params.mode === "plan" ? "Odin: Plan" : "Odin: Edit",
+    prompt: `What should Odin ${params.mode} here?`,
+    ignoreFocusOut: true,
+  });
+  if (text?.trim()) {
+    begin(surroundings, params.mode === "plan" ? "plan_mode" : "edit_mode", { text, context: params.context });
+  }
+}
+
+function tellFailure(work: Promise<unknown>): void {
+  work.catch((error: unknown) => window.showErrorMessage(`Odin: ${wordsOf(error)}`));
+}
