@@ -236,10 +236,11 @@ class ReviewOpened(Value):
 
 @dataclass(frozen=True, slots=True)
 class ReviewChanged(Value):
-    """Hunks have moved or were decided."""
+    """Hunks have moved or were decided; `versions` are those of the open documents, by uri, that their ranges are in."""
 
     proposal_id: str
     hunks: tuple[ReviewHunk, ...]
+    versions: dict[str, int] = field(default_factory=dict[str, int])
     kind: Literal["reviewChanged"] = "reviewChanged"
 
 

@@ -300,7 +300,9 @@ class ReviewDesk:
 
     def _moved(self, proposal: Proposal) -> None:
         hunks = tuple(it for file in proposal.files for it in self._shown_hunks(file))
-        self._turns[proposal.id].emit(ReviewChanged(proposal.id, hunks))
+        buffers = [self._files.buffers.of_path(file.path) for file in proposal.files]
+        versions = {it.uri: it.version for it in buffers if it is not None}
+        self._turns[proposal.id].emit(ReviewChanged(proposal.id, hunks, versions))
 
 
 async def _finished(work: Coroutine[Any, Any, None]) -> None:

@@ -490,6 +490,7 @@ export interface ReviewOpened {
 export interface ReviewChanged {
   proposalId: string;
   hunks: ReviewHunk[];
+  versions?: Partial<Record<string, number>>;
   kind: "reviewChanged";
 }
 

@@ -220,6 +220,7 @@ async def test_typing_while_it_is_pending_moves_hunks_and_ends_those_typed_into(
     assert editor.text == "zero\n" + OLD.replace("two", "TWO").replace("five", "fxve").replace("eight", "EIGHT")
     moved = next(event for event in events if isinstance(event, ReviewChanged))
     assert moved.hunks[0].range.start.line == 2
+    assert moved.versions == {editor.reviews[0].files[0].uri: 2}
     assert editor.closed == [editor.reviews[0].proposal_id]
 
 
