@@ -236,7 +236,7 @@ class ReviewOpened(Value):
 
 @dataclass(frozen=True, slots=True)
 class ReviewChanged(Value):
-    """Hunks have moved or were decided; `versions` are those of the open documents, by uri, that their ranges are in."""
+    """Hunks have moved or were decided. `versions`, by uri, are those of the open documents that the ranges are in."""
 
     proposal_id: str
     hunks: tuple[ReviewHunk, ...]
