@@ -1,0 +1,256 @@
+// A file's text with proposed hunks in it, and what typing on either side of their diff means. Lines end with "\n".
+
+/** What stands from `start` to `end` makes way for `text`. */
+export interface Change {
+  start: number;
+  end: number;
+  text: string;
+}
+
+/** A hunk in a text: `old` stands at `start`, and is shown as `text`. */
+export interface Placed {
+  id: string;
+  start: number;
+  old: string;
+  text: string;
+  /** It can no longer be edited. */
+  decided: boolean;
+}
+
+/** A text and the hunks that are shown in it, in the order of the text and apart from each other. */
+export interface Sheet {
+  readonly base: string;
+  readonly hunks: readonly Placed[];
+}
+
+export interface Span {
+  start: number;
+  end: number;
+}
+
+export interface Place {
+  line: number;
+  character: number;
+}
+
+export function unified(text: string): string {
+  return text.replace(/\r\n?/g, "\n");
+}
+
+export function offsetAt(text: string, { line, character }: Place): number {
+  let start = 0;
+  for (let passed = 0; passed < line; passed++) {
+    const end = text.indexOf("\n", start);
+    if (end < 0) {
+      return text.length;
+    }
+    start = end + 1;
+  }
+  const end = text.indexOf("\n", start);
+  return Math.min(start + character, end < 0 ? text.length : end);
+}
+
+export function placeAt(text: string, offset: number): Place {
+  const before = text.slice(0, offset);
+  return { line: before.split("\n").length - 1, character: offset - (before.lastIndexOf("\n") + 1) };
+}
+
+export function changed(text: string, change: Change): string {
+  return text.slice(0, change.start) + change.text + text.slice(change.end);
+}
+
+/** The one change that leads from one text to the other; `undefined` if there is none. */
+export function difference(from: string, to: string): Change | undefined {
+  return from === to ? undefined : narrowed(from, { start: 0, end: from.length, text: to });
+}
+
+/** The same change without what it leaves as it is. */
+export function narrowed(text: string, change: Change): Change {
+  const old = text.slice(change.start, change.end);
+  const most = Math.min(old.length, change.text.length);
+  let head = 0;
+  while (head < most && old[head] === change.text[head]) {
+    head++;
+  }
+  let tail = 0;
+  while (tail < most - head && old.at(-1 - tail) === change.text.at(-1 - tail)) {
+    tail++;
+  }
+  return {
+    start: change.start + head,
+    end: change.end - tail,
+    text: change.text.slice(head, change.text.length - tail),
+  };
+}
+
+/** The text with all its hunks. */
+export function shown({ base, hunks }: Sheet): string {
+  let text = "";
+  let at = 0;
+  for (const hunk of hunks) {
+    text += base.slice(at, hunk.start) + hunk.text;
+    at = endOf(hunk);
+  }
+  return text + base.slice(at);
+}
+
+/** Where each hunk is in the text that is shown. */
+export function spans({ hunks }: Sheet): Span[] {
+  let shift = 0;
+  return hunks.map((hunk) => {
+    const start = hunk.start + shift;
+    shift += hunk.text.length - hunk.old.length;
+    return { start, end: start + hunk.text.length };
+  });
+}
+
+/** Somebody typed into the text itself: hunks move along, and those that were typed into go, as on the server. */
+export function typedBelow(sheet: Sheet, typed: Change): Sheet {
+  const change = narrowed(sheet.base, typed);
+  const grown = change.text.length - (change.end - change.start);
+  const hunks: Placed[] = [];
+  for (const hunk of sheet.hunks) {
+    const besideInsertion = !hunk.old && change.start <= hunk.start && hunk.start <= change.end;
+    if (besideInsertion && change.start < change.end) {
+      continue;
+    }
+    if (change.end <= hunk.start) {
+      hunks.push({ ...hunk, start: hunk.start + grown });
+    } else if (change.start >= endOf(hunk)) {
+      hunks.push(hunk);
+    }
+  }
+  return { base: changed(sheet.base, change), hunks };
+}
+
+/**
+ * Somebody typed into the text with the hunks: inside of a hunk that is what they want in its place, outside it is an
+ * edit of the text itself, for which `edits` are in the order of the text.
+ *
+ * Not taken is what a hunk that is decided, or the place of an insertion, does not survive: the sheet then shows
+ * another text than the one that was typed.
+ */
+export function typedInto(sheet: Sheet, typed: Change): { sheet: Sheet; edits: Change[] } {
+  const change = narrowed(shown(sheet), typed);
+  const places = spans(sheet);
+  const host = hostOf(sheet, places, change);
+  const hunks = sheet.hunks.map((hunk, index) => {
+    const place = places[index] as Span;
+    const cut = common(place, change);
+    if (hunk.decided || (!cut && index !== host)) {
+      return hunk;
+    }
+    const start = Math.max((cut?.start ?? change.start) - place.start, 0);
+    const text = index === host ? change.text : "";
+    return { ...hunk, text: hunk.text.slice(0, start) + text + hunk.text.slice(start + (cut ? lengthOf(cut) : 0)) };
+  });
+  const edits = editsOf(sheet, places, change, host === undefined);
+  let next: Sheet = { base: sheet.base, hunks };
+  for (const edit of edits.toReversed()) {
+    next = typedBelow(next, edit);
+  }
+  return { sheet: next, edits };
+}
+
+/** The hunk that takes what was put in. */
+function hostOf(sheet: Sheet, places: readonly Span[], change: Change): number | undefined {
+  const index = sheet.hunks.findIndex((hunk, at) => {
+    const place = places[at] as Span;
+    if (hunk.decided || !change.text) {
+      return false;
+    }
+    if (common(place, change)) {
+      return true;
+    }
+    if (!hunk.old) {
+      return place.start <= change.end && change.start <= place.end;
+    }
+    const isPlace = change.start === change.end && hunk.text !== "";
+    const most = hunk.text.endsWith("\n") ? place.end - 1 : place.end;
+    return isPlace && place.start <= change.start && change.start <= most;
+  });
+  return index < 0 ? undefined : index;
+}
+
+/** What the change means for the text between the hunks. */
+function editsOf(sheet: Sheet, places: readonly Span[], change: Change, takesText: boolean): Change[] {
+  const edits: Change[] = [];
+  let text = takesText ? change.text : "";
+  for (let index = 0; index <= sheet.hunks.length; index++) {
+    const [before, after] = [sheet.hunks[index - 1], sheet.hunks[index]];
+    const gap = { start: places[index - 1]?.end ?? 0, end: places[index]?.start ?? shown(sheet).length };
+    const toBase = (before ? endOf(before) : 0) - gap.start;
+    const cut = common(gap, change);
+    const [start, end] = [cut?.start ?? change.start, cut?.end ?? change.start];
+    const standsHere = cut !== undefined || (text !== "" && gap.start <= start && start <= gap.end);
+    if (!standsHere) {
+      continue;
+    }
+    const atEdge = [before && start === gap.start && before, after && end === gap.end && after].filter((it) => !!it);
+    const waits = !cut && after !== undefined && start === gap.end && isRemovalOfLines(after);
+    if (waits || atEdge.some((hunk) => !survives(hunk, hunk === before, cut !== undefined))) {
+      continue;
+    }
+    const edit = { start: start + toBase, end: end + toBase, text: change.start >= gap.start ? text : "" };
+    if (edit.text || edit.start < edit.end) {
+      edits.push(edit);
+      text = text && edit.text ? "" : text;
+    }
+  }
+  return edits;
+}
+
+/** Whether a hunk keeps its place when the text right beside it is edited. */
+function survives(hunk: Placed, isBefore: boolean, removes: boolean): boolean {
+  return hunk.old !== "" || (!removes && !isBefore);
+}
+
+/** What is typed at the place of lines that go belongs to the line after them. */
+function isRemovalOfLines(hunk: Placed): boolean {
+  return hunk.text === "" && hunk.old.endsWith("\n");
+}
+
+function endOf(hunk: Placed): number {
+  return hunk.start + hunk.old.length;
+}
+
+function lengthOf(span: Span): number {
+  return span.end - span.start;
+}
+
+/** What both have of the text. */
+function common(one: Span, two: Span): Span | undefined {
+  const both = { start: Math.max(one.start, two.start), end: Math.min(one.end, two.end) };
+  return both.start < both.end ? both : undefined;
+}
+
+/** A document that is to have a text, which others change too: tells what was typed from what was sent to it. */
+export class Follower {
+  #sent: string | undefined;
+
+  constructor(public known: string) {}
+
+  sent(text: string): void {
+    this.#sent = text;
+  }
+
+  /** What somebody else did to the document, as changes one after the other of the text that it should have. */
+  typed(now: string, changes: readonly Change[], wanted: string): Change[] {
+    const before = this.known;
+    this.known = now;
+    if (now === before || now === wanted || now === this.#sent) {
+      return [];
+    }
+    const all = changes.reduce(changed, before);
+    const single = difference(before, now) as Change;
+    const behind = difference(before, wanted);
+    return (all === now ? changes : [single]).map((change) => (behind ? movedBy(change, behind) : change));
+  }
+}
+
+function movedBy(change: Change, other: Change): Change {
+  const grown = other.text.length - (other.end - other.start);
+  const moved = (at: number) => (at <= other.start ? at : at >= other.end ? at + grown : other.start);
+  const start = moved(change.start);
+  return { start, end: Math.max(start, moved(change.end)), text: change.text };
+}
