@@ -1,0 +1,127 @@
+// What the chat shows, as plain data: the host keeps it, the page draws it.
+
+import type { Mode } from "../odin";
+import type { ActivityChanged, Outcome, Question, QueuedMessage, Todo, Usage } from "../protocol";
+
+export interface ChatState {
+  head: Head;
+  turns: Turn[];
+}
+
+/** All but the turns. */
+export interface Head {
+  sessionId?: string;
+  title: string;
+  model: string;
+  running?: string;
+  activity: ActivityChanged["activity"];
+  detail: string;
+  usage: Usage;
+  costUsd: number;
+  queue: Waiting[];
+  trouble?: Trouble;
+}
+
+/** Why nothing can be asked right now, and what may help. */
+export interface Trouble {
+  why: string;
+  actions: { title: string; command: string }[];
+}
+
+export interface Waiting extends Pick<QueuedMessage, "turnId" | "body" | "mode"> {
+  /** The server that had it is gone: it is sent again only if the user wants it. */
+  lost: boolean;
+}
+
+export interface Turn {
+  head: TurnHead;
+  items: Item[];
+}
+
+export interface TurnHead {
+  id: string;
+  /** Empty for what belongs to no turn: notices, questions of the server itself. */
+  said: string;
+  mode?: Mode;
+  model?: string;
+  /** Of the user's messages in this session, which one; counted from 0. */
+  number?: number;
+  status: "running" | "ended" | "lost";
+  reason?: Outcome["reason"];
+  detail?: string;
+  plan?: string;
+  usage?: Usage;
+  durationMs?: number;
+  /** Changes of this turn are in the documents, so there is something to undo. */
+  changed: boolean;
+  undone?: boolean;
+}
+
+interface Piece {
+  id: string;
+  /** The helper whose it is; none for Odin itself. */
+  agentId?: string;
+}
+
+export interface TextItem extends Piece {
+  kind: "text" | "thinking";
+  text: string;
+  isDone: boolean;
+}
+
+export interface ToolItem extends Piece {
+  kind: "tool";
+  name: string;
+  /** What it is about to do, and what came of it. */
+  title: string;
+  result: string;
+  command?: string;
+  status: "running" | "success" | "error" | "cancelled";
+  progress: string;
+  files: string[];
+  added: number;
+  removed: number;
+  diff?: string;
+  durationMs?: number;
+}
+
+export interface TodoItem extends Piece {
+  kind: "todos";
+  todos: Todo[];
+}
+
+export interface HelperItem extends Piece {
+  kind: "helper";
+  description: string;
+  mode: Mode;
+  status: "running" | "completed" | "stopped" | "failed" | "cancelled";
+  summary: string;
+}
+
+export interface QuestionItem extends Piece {
+  kind: "question";
+  question: Question;
+  /** What the user said to it; `null` while nobody has, `gone` when nobody can any more. */
+  answer: { labels: string[]; text?: string } | "gone" | null;
+}
+
+export interface ReviewItem extends Piece {
+  kind: "review";
+  files: { uri: string; operation: string; pending: number; accepted: number; rejected: number }[];
+  isOpen: boolean;
+}
+
+export interface NoticeItem extends Piece {
+  kind: "notice";
+  level: "info" | "warning" | "error";
+  message: string;
+}
+
+export type Item = TextItem | ToolItem | TodoItem | HelperItem | QuestionItem | ReviewItem | NoticeItem;
+
+export function emptyState(): ChatState {
+  return {
+    head: { title: "", model: "", activity: "idle", detail: "", usage: {}, costUsd: 0, queue: [] },
+    turns: [],
+  };
+}

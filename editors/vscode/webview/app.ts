@@ -1,0 +1,221 @@
+// The page of the chat: draws what the host tells, and tells the host what the user does.
+
+import type { FromPage, ToPage } from "../src/chat/messages";
+import { applyPatch, type Patch } from "../src/chat/patches";
+import { type ChatState, emptyState, type Head } from "../src/chat/state";
+import { readable } from "../src/chat/text";
+import type { Mode } from "../src/odin";
+import { Composer, type Draft } from "./composer";
+import { button, h, icon } from "./dom";
+import { LogView } from "./log";
+
+/** What the page itself remembers while it is hidden. */
+export interface Saved {
+  draft?: Draft;
+  open?: string[];
+  /** None: at the end. */
+  scroll?: number;
+}
+
+export interface Host {
+  post(message: FromPage): void;
+  load(): Saved | undefined;
+  save(saved: Saved): void;
+}
+
+const NEAR_END = 60;
+const EXAMPLES: { mode: Mode; text: string }[] = [
+  { mode: "ask_mode", text: "Explain how this file works" },
+  { mode: "plan_mode", text: "Plan tests for this file" },
+  { mode: "edit_mode", text: "Fix the problems in this file" },
+];
+const ACTIVITIES: Partial<Record<Head["activity"], string>> = {
+  connecting: "Connecting",
+  waiting_headers: "Waiting for the model",
+  waiting_token: "Waiting for the model",
+  streaming: "Writing",
+  executing: "Working",
+  compacting: "Summarising what came before",
+  retrying: "Trying again",
+  retrying_key: "Trying another key",
+  cooling: "The provider is busy; waiting",
+  verifying: "Checking",
+};
+
+export class App {
+  #state: ChatState = emptyState();
+  #log = h("div", { class: "turns", role: "log", "aria-live": "off", "aria-label": "Conversation" });
+  #empty = h("section", { class: "empty", "aria-label": "Start" });
+  #activity = h("p", { class: "activity", hidden: true });
+  #trouble = h("section", { class: "trouble", "aria-label": "Server", hidden: true });
+  #announced = h("div", { class: "visually-hidden", role: "status", "aria-live": "polite" });
+  #scroller = h("main", { tabindex: "-1" });
+  #toEnd = h("button", { type: "button", class: "to-end", "aria-label": "Scroll to the end", hidden: true });
+  #view: LogView;
+  #composer: Composer;
+  #files = new Set<string>();
+  #looked = new Set<string>();
+  #recent: { id: string; title: string; when: string }[] = [];
+  #saved: Saved;
+
+  constructor(
+    root: HTMLElement,
+    private readonly host: Host,
+  ) {
+    this.#saved = host.load() ?? {};
+    const { draft } = this.#saved;
+    const post = (message: FromPage) => host.post(message);
+    this.#composer = new Composer(post, (it) => this.#save({ draft: it }));
+    if (draft) this.#composer.draft = draft;
+    this.#view = new LogView(this.#log, {
+      post,
+      announce: (text) => {
+        this.#announced.textContent = readable(text);
+      },
+      copy: (text) => post({ type: "copy", text }),
+      insert: (text) => post({ type: "insert", text }),
+      openFile: (path) => post({ type: "openFile", path }),
+      openExternal: (url) => post({ type: "openExternal", url }),
+      findFiles: (names) => this.#find(names),
+      isFile: (name) => this.#files.has(name),
+      isOpen: (fold) => this.#saved.open?.includes(fold) ?? false,
+      setOpen: (fold, isOpen) => {
+        const others = (this.#saved.open ?? []).filter((it) => it !== fold);
+        this.#save({ open: isOpen ? [...others, fold] : others });
+      },
+    });
+    this.#toEnd.append(icon("arrow-down"));
+    this.#toEnd.addEventListener("click", () => this.#scrollToEnd());
+    this.#scroller.append(this.#empty, this.#log, this.#activity);
+    this.#scroller.addEventListener("scroll", () => this.#scrolled());
+    const title = h("h1", { class: "visually-hidden", text: "Odin" });
+    const foot = h("footer", { class: "foot" }, this.#toEnd, this.#trouble, this.#composer.element);
+    root.replaceChildren(title, this.#scroller, this.#announced, foot);
+    this.#showHead();
+    host.post({ type: "ready" });
+  }
+
+  take(message: ToPage): void {
+    switch (message.type) {
+      case "patches":
+        this.#patch(message.patches);
+        break;
+      case "attached":
+        this.#composer.attach(message.attached);
+        break;
+      case "completions":
+        this.#composer.completions.show(message.request, message.completions);
+        break;
+      case "found":
+        for (const path of message.paths) this.#files.add(path);
+        this.#view.linkFiles();
+        break;
+      case "draft":
+        this.#composer.write(message.text, message.mode);
+        break;
+      case "focus":
+        this.#composer.text.focus();
+        break;
+      case "recent":
+        this.#recent = message.sessions;
+        this.#showEmpty();
+    }
+  }
+
+  #patch(patches: Patch[]): void {
+    const isAtEnd = this.#saved.scroll === undefined;
+    const isAll = patches.some((it) => it.kind === "all");
+    for (const patch of patches) {
+      applyPatch(this.#state, patch);
+      this.#view.show(this.#state, patch);
+    }
+    this.#composer.said = this.#state.turns.map((it) => it.head.said).filter(Boolean);
+    this.#showHead();
+    if (isAtEnd) this.#scrollToEnd();
+    else if (isAll) this.#scroller.scrollTop = this.#saved.scroll ?? 0;
+  }
+
+  #showHead(): void {
+    const { head } = this.#state;
+    this.#composer.show(head);
+    const isRunning = head.running !== undefined;
+    this.#activity.hidden = !isRunning;
+    const doing = ACTIVITIES[head.activity] ?? "Working";
+    this.#activity.replaceChildren(
+      icon("loading", "codicon-modifier-spin"),
+      head.detail ? `${doing}: ${readable(head.detail)}` : `${doing}…`,
+    );
+    this.#showTrouble(head);
+    this.#showEmpty();
+  }
+
+  #showTrouble({ trouble }: Head): void {
+    this.#trouble.hidden = trouble === undefined;
+    const actions = (trouble?.actions ?? []).map(({ title, command }) =>
+      button(title, () => this.host.post({ type: "run", command })),
+    );
+    this.#trouble.replaceChildren(
+      h("p", {}, icon("error"), readable(trouble?.why ?? "")),
+      h("div", { class: "actions" }, ...actions),
+    );
+  }
+
+  #showEmpty(): void {
+    this.#empty.hidden = this.#state.turns.length > 0;
+    if (this.#empty.hidden) return;
+    const { model } = this.#state.head;
+    const examples = EXAMPLES.map(({ mode, text }) => {
+      const write = { type: "button", class: "example", on: { click: () => this.#composer.write(text, mode) } };
+      return h("li", {}, h("button", write, text));
+    });
+    const parts = [
+      h("h2", { text: "What shall we do?" }),
+      h("p", {
+        class: "muted",
+        text: "Odin reads what is on your screen and changes nothing that you have not accepted.",
+      }),
+      h("ul", { class: "examples" }, ...examples),
+    ];
+    if (model.startsWith("offline/")) {
+      const set = () => this.host.post({ type: "run", command: "odin.vscode.setKey" });
+      const why =
+        "No API key is set: a small built-in model answers. With a key of Anthropic, Google or OpenAI a real one does.";
+      parts.push(h("div", { class: "no-key" }, h("p", { text: why }), button("Set an API key…", set)));
+    }
+    if (this.#recent.length > 0) {
+      const rows = this.#recent.map(({ id, title, when }) => {
+        const open = () => this.host.post({ type: "openSession", sessionId: id });
+        const row = { type: "button", class: "example", title, on: { click: open } };
+        return h(
+          "li",
+          {},
+          h("button", row, h("span", { text: readable(title) }), h("span", { class: "when", text: when })),
+        );
+      });
+      parts.push(h("h3", { text: "Recent" }), h("ul", { class: "examples" }, ...rows));
+    }
+    this.#empty.replaceChildren(...parts);
+  }
+
+  #find(names: string[]): void {
+    const unknown = names.filter((it) => !this.#looked.has(it));
+    for (const name of unknown) this.#looked.add(name);
+    if (unknown.length > 0) this.host.post({ type: "find", paths: unknown });
+  }
+
+  #scrollToEnd(): void {
+    this.#scroller.scrollTop = this.#scroller.scrollHeight;
+  }
+
+  #scrolled(): void {
+    const { scrollTop, scrollHeight, clientHeight } = this.#scroller;
+    const isAtEnd = scrollHeight - scrollTop - clientHeight < NEAR_END;
+    this.#toEnd.hidden = isAtEnd;
+    this.#save({ scroll: isAtEnd ? undefined : scrollTop });
+  }
+
+  #save(changed: Partial<Saved>): void {
+    this.#saved = { ...this.#saved, ...changed };
+    this.host.save(this.#saved);
+  }
+}

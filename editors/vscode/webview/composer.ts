@@ -1,0 +1,236 @@
+// Where the user writes: the text, its mode and model, what goes with it, and what waits to be said.
+
+import type { Attachment, Completion, FromPage } from "../src/chat/messages";
+import type { Head, Waiting } from "../src/chat/state";
+import { readable } from "../src/chat/text";
+import type { Mode } from "../src/odin";
+import { CompletionList } from "./completion";
+import { h, icon, iconButton } from "./dom";
+import { MODES, moneyOf, short } from "./log";
+
+export interface Draft {
+  text: string;
+  mode: Mode;
+  /** What the words after `@` stand for. */
+  mentions: Record<string, Attachment>;
+}
+
+const PLACEHOLDERS: Record<Mode, string> = {
+  ask_mode: "Ask about your code; @ adds files",
+  plan_mode: "What should be planned?",
+  edit_mode: "What should be changed?",
+};
+const MODE_TITLES: Record<Mode, string> = {
+  ask_mode: "Ask: answers, changes nothing",
+  plan_mode: "Plan: writes a plan, changes nothing",
+  edit_mode: "Edit: proposes changes, which you review",
+};
+
+export class Composer {
+  readonly element = h("form", { class: "composer", "aria-label": "Message to Odin" });
+  readonly text = h("textarea", { rows: "1", "aria-label": "Message" });
+  readonly completions: CompletionList;
+  #mode = h("select", { "aria-label": "Mode" });
+  #model = h("button", { type: "button", class: "model", "aria-label": "Select model" });
+  #chips = h("div", { class: "chips" });
+  #queue = h("ul", { class: "queue", "aria-label": "Waiting messages" });
+  #send = iconButton("send", "Send (Enter)", () => this.submit());
+  #stop = iconButton("debug-stop", "Stop", () => this.post({ type: "stop" }));
+  #figures = h("p", { class: "figures" });
+  #attached: Attachment | null = null;
+  /** The chip that the user has taken away, until something else is looked at. */
+  #removed = "";
+  #mentions: Record<string, Attachment> = {};
+  #recalled = 0;
+  /** One that is being edited is not made anew for nothing. */
+  #shownQueue = "";
+  said: string[] = [];
+
+  constructor(
+    private readonly post: (message: FromPage) => void,
+    private readonly changed: (draft: Draft) => void,
+  ) {
+    this.completions = new CompletionList(
+      this.text,
+      (request, word) => post({ type: "complete", request, word }),
+      (completion, typed) => this.#mention(completion, typed),
+    );
+    for (const [value, label] of Object.entries(MODES)) this.#mode.append(h("option", { value, text: label }));
+    this.#mode.addEventListener("change", () => this.#changed());
+    this.#model.addEventListener("click", () => post({ type: "run", command: "odin.vscode.selectModel" }));
+    this.#send.classList.add("send");
+    this.#stop.classList.add("stop");
+    this.text.addEventListener("input", () => this.#changed());
+    this.text.addEventListener("keydown", (event) => this.#key(event));
+    this.element.addEventListener("submit", (event) => event.preventDefault());
+    const bar = h(
+      "div",
+      { class: "bar" },
+      this.#mode,
+      this.#model,
+      h("span", { class: "space" }),
+      this.#stop,
+      this.#send,
+    );
+    const box = h("div", { class: "box" }, this.completions.element, this.#chips, this.text, bar);
+    this.element.append(this.#queue, box, this.#figures);
+    this.#changed();
+  }
+
+  get draft(): Draft {
+    return { text: this.text.value, mode: this.#mode.value as Mode, mentions: this.#mentions };
+  }
+
+  set draft(draft: Draft) {
+    this.text.value = draft.text;
+    this.#mode.value = draft.mode;
+    this.#mentions = draft.mentions;
+    this.#changed();
+  }
+
+  write(text: string, mode?: Mode): void {
+    this.draft = { text, mode: mode ?? this.draft.mode, mentions: {} };
+    this.text.focus();
+  }
+
+  attach(attached: Attachment | null): void {
+    this.#attached = attached;
+    if (this.#removed !== keyOf(attached)) this.#removed = "";
+    this.#showChips();
+  }
+
+  show(head: Head): void {
+    this.#model.replaceChildren(
+      h("span", { text: head.model ? head.model.slice(head.model.lastIndexOf("/") + 1) : "Model" }),
+      icon("chevron-down"),
+    );
+    this.#model.title = head.model ? `Model: ${head.model}` : "Select model";
+    this.#stop.hidden = head.running === undefined;
+    const label = head.running === undefined ? "Send (Enter)" : "Queue (Enter)";
+    this.#send.title = label;
+    this.#send.setAttribute("aria-label", label);
+    const { contextTokens = 0, contextLimit = 0 } = head.usage;
+    const fill = contextLimit > 0 && contextTokens > 0 ? Math.round((100 * contextTokens) / contextLimit) : undefined;
+    const parts = [fill === undefined ? "" : `${fill}% of the context used`, moneyOf(head.costUsd)];
+    this.#figures.textContent = parts.filter(Boolean).join(" · ");
+    this.#figures.title = fill === undefined ? "" : `${short(contextTokens)} of ${short(contextLimit)} tokens`;
+    const queue = JSON.stringify(head.queue);
+    if (queue === this.#shownQueue) return;
+    this.#shownQueue = queue;
+    this.#queue.replaceChildren(...head.queue.map((it) => this.#waiting(it)));
+    this.#queue.hidden = head.queue.length === 0;
+  }
+
+  submit(): void {
+    const { text, mode } = this.draft;
+    if (!text.trim()) return;
+    this.post({ type: "send", mode, text: text.trim(), attachments: this.#attachments(text) });
+    this.#removed = "";
+    this.#recalled = 0;
+    this.draft = { text: "", mode, mentions: {} };
+    this.#showChips();
+  }
+
+  #attachments(text: string): Attachment[] {
+    const mentioned = Object.entries(this.#mentions).filter(([word]) => text.includes(`@${word}`));
+    const attached = this.#attached && this.#removed !== keyOf(this.#attached) ? [this.#attached] : [];
+    return [...attached, ...mentioned.map(([, it]) => it)];
+  }
+
+  #key(event: KeyboardEvent): void {
+    if (event.isComposing) return;
+    if (this.completions.takesKey(event)) {
+      event.preventDefault();
+      return;
+    }
+    if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      this.submit();
+    } else if (event.key === "ArrowUp" || event.key === "ArrowDown") {
+      this.#recall(event);
+    }
+  }
+
+  /** Up goes through what was said before, as long as nothing else is written. */
+  #recall(event: KeyboardEvent): void {
+    const shown = this.#recalled > 0 ? this.said.at(-this.#recalled) : "";
+    if (this.text.value !== shown) return;
+    const next = this.#recalled + (event.key === "ArrowUp" ? 1 : -1);
+    if (next < 0 || next > this.said.length) return;
+    event.preventDefault();
+    this.#recalled = next;
+    this.draft = { ...this.draft, text: next > 0 ? (this.said.at(-next) ?? "") : "" };
+  }
+
+  #mention(completion: Completion, typed: number): void {
+    const end = this.text.selectionStart;
+    const before = `${this.text.value.slice(0, end - typed)}@${completion.word} `;
+    this.#mentions[completion.word] = completion.attachment;
+    this.text.value = before + this.text.value.slice(end);
+    this.text.setSelectionRange(before.length, before.length);
+    this.#changed();
+  }
+
+  #showChips(): void {
+    const attached = this.#attached;
+    if (!attached || this.#removed === keyOf(attached)) {
+      this.#chips.replaceChildren();
+      return;
+    }
+    const remove = () => {
+      this.#removed = keyOf(attached);
+      this.#showChips();
+      this.text.focus();
+    };
+    const sign = icon(attached.kind === "selection" ? "selection" : "file");
+    const label = h("span", { class: "chip-label", text: readable(attached.label) });
+    const title = `Sent along: ${readable(attached.label)}`;
+    this.#chips.replaceChildren(
+      h("span", { class: "chip", title }, sign, label, iconButton("close", `Do not send ${attached.label}`, remove)),
+    );
+  }
+
+  #waiting(message: Waiting): HTMLElement {
+    const { turnId, body, mode, lost } = message;
+    const row = h("li", {}, icon(lost ? "history" : "clock"));
+    const show = () => {
+      const text = h("span", { class: "queue-text", text: readable(body), title: `${MODES[mode]}: ${readable(body)}` });
+      row.replaceChildren(
+        icon(lost ? "history" : "clock"),
+        text,
+        lost ? iconButton("send", "Send", () => this.post({ type: "queueSend", turnId })) : "",
+        iconButton("edit", "Edit waiting message", edit),
+        iconButton("trash", "Remove waiting message", () => this.post({ type: "queueRemove", turnId })),
+      );
+    };
+    const edit = () => {
+      const field = h("textarea", { rows: "2", "aria-label": "Waiting message" });
+      field.value = body;
+      field.addEventListener("keydown", (event) => {
+        if (event.isComposing) return;
+        if (event.key === "Enter" && !event.shiftKey) {
+          event.preventDefault();
+          if (field.value.trim()) this.post({ type: "queueEdit", turnId, text: field.value.trim() });
+          show();
+        } else if (event.key === "Escape") {
+          show();
+        }
+      });
+      row.replaceChildren(field);
+      field.focus();
+    };
+    show();
+    return row;
+  }
+
+  #changed(): void {
+    const { mode } = this.draft;
+    this.text.placeholder = PLACEHOLDERS[mode];
+    this.#mode.title = MODE_TITLES[mode];
+    this.changed(this.draft);
+  }
+}
+
+function keyOf(attachment: Attachment | null): string {
+  return attachment ? `${attachment.kind} ${attachment.uri} ${attachment.label}` : "";
+}

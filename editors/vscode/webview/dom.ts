@@ -1,0 +1,60 @@
+// Elements without markup in strings.
+
+type Child = Node | string | undefined | false;
+
+interface Properties {
+  class?: string;
+  text?: string;
+  on?: Partial<Record<string, (event: Event) => void>>;
+  [attribute: string]: unknown;
+}
+
+/** An element with attributes (`true` is an empty one, `false` and `undefined` none), listeners and children. */
+export function h<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  { text, on, ...attributes }: Properties = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[Tag] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const [name, listener] of Object.entries(on ?? {})) {
+    if (listener) element.addEventListener(name, listener);
+  }
+  if (text !== undefined) element.textContent = text;
+  element.append(...children.filter((it): it is Node | string => it !== undefined && it !== false));
+  return element;
+}
+
+export function icon(name: string, more = ""): HTMLElement {
+  return h("span", { class: `codicon codicon-${name} ${more}`.trim(), "aria-hidden": "true" });
+}
+
+/** A button that is an icon; its name is read out and shown when pointed at. */
+export function iconButton(name: string, label: string, run: () => void): HTMLButtonElement {
+  const button = { type: "button", class: "icon-button", "aria-label": label, title: label, on: { click: run } };
+  return h("button", button, icon(name));
+}
+
+/** VS Code's own button. */
+export function button(label: string, run: () => void, kind: "primary" | "secondary" = "secondary"): HTMLElement {
+  const element = document.createElement("vscode-button");
+  element.textContent = label;
+  if (kind === "secondary") element.setAttribute("secondary", "");
+  element.addEventListener("click", run);
+  return element;
+}
+
+export function fileName(uri: string): string {
+  const path = uri.slice(uri.lastIndexOf("/") + 1);
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,161 @@
+// Markdown of models, as elements that can do nothing: no HTML of their own, no images, no links but those we know.
+
+import DOMPurify from "dompurify";
+import MarkdownIt from "markdown-it";
+import { mayNameFile, placeOf } from "../src/chat/links";
+import { readable } from "../src/chat/text";
+import { h, iconButton } from "./dom";
+import { highlighted } from "./highlight";
+
+const MAX_RENDERED = 200_000;
+const TAGS = [
+  ..."a blockquote br code del em h1 h2 h3 h4 h5 h6 hr li ol p pre s span strong".split(" "),
+  ..."table tbody td th thead tr ul".split(" "),
+];
+const CODE_CLASS = /^(hljs-[\w-]+|[\w-]+_)$/;
+
+export interface MarkdownActions {
+  copy(code: string): void;
+  insert(code: string): void;
+  openFile(path: string): void;
+  openExternal(url: string): void;
+  /** Learn which of these names are files; `linkFiles` is told. */
+  findFiles(names: string[]): void;
+  isFile(name: string): boolean;
+}
+
+const markdown = new MarkdownIt({ html: false, linkify: false, breaks: false });
+markdown.validateLink = () => true;
+markdown.renderer.rules.image = (tokens, index) => {
+  const token = tokens[index];
+  const source = String(token?.attrGet("src") ?? "");
+  return `<em>[${markdown.utils.escapeHtml(`image: ${token?.content || source}`)}]</em>`;
+};
+markdown.renderer.rules.fence = markdown.renderer.rules.code_block = (tokens, index) => {
+  const token = tokens[index];
+  const code = token?.content ?? "";
+  const language = token?.info.trim().split(/\s/)[0]?.toLowerCase() ?? "";
+  const inside = highlighted(code, language) ?? markdown.utils.escapeHtml(code);
+  return `<pre><code>${inside}</code></pre>`;
+};
+
+interface Block {
+  source: string;
+  nodes: Node[];
+}
+
+/** One text that may still grow: only the blocks that have changed are made anew. */
+export class MarkdownView {
+  readonly element = h("div", { class: "markdown" });
+  #blocks: Block[] = [];
+
+  constructor(private readonly actions: MarkdownActions) {}
+
+  update(text: string): void {
+    const shown = readable(text);
+    if (shown.length > MAX_RENDERED) {
+      this.#blocks = [];
+      this.element.replaceChildren(h("div", { class: "plain", text: shown }));
+      return;
+    }
+    const env: Record<string, unknown> = {};
+    const sources = blocksOf(shown, env);
+    if (this.#blocks.length === 0) this.element.replaceChildren();
+    const same = sources.findIndex((source, index) => this.#blocks[index]?.source !== source);
+    const from = same < 0 ? sources.length : same;
+    for (const block of this.#blocks.splice(from)) for (const node of block.nodes) node.parentNode?.removeChild(node);
+    for (const source of sources.slice(from)) {
+      const nodes = [...this.#safe(markdown.render(source, env)).childNodes];
+      this.#blocks.push({ source, nodes });
+      this.element.append(...nodes);
+    }
+    const names = [...this.element.querySelectorAll("code")].filter(isInline).map((it) => it.textContent ?? "");
+    const unknown = names.filter((it) => mayNameFile(it) && !this.actions.isFile(it));
+    if (unknown.length > 0) this.actions.findFiles([...new Set(unknown)]);
+    this.linkFiles();
+  }
+
+  /** Inline code that names a file leads to it. */
+  linkFiles(): void {
+    for (const code of this.element.querySelectorAll("code")) {
+      const name = code.textContent ?? "";
+      if (isInline(code) && !code.closest("a") && this.actions.isFile(name)) {
+        const link = this.#link(name, () => this.actions.openFile(name));
+        code.replaceWith(link);
+        link.append(code);
+      }
+    }
+  }
+
+  #safe(html: string): DocumentFragment {
+    const fragment = DOMPurify.sanitize(html, {
+      ALLOWED_TAGS: TAGS,
+      ALLOWED_ATTR: ["class", "href", "start"],
+      ALLOW_DATA_ATTR: false,
+      ALLOW_ARIA_ATTR: false,
+      ALLOW_UNKNOWN_PROTOCOLS: true,
+      RETURN_DOM_FRAGMENT: true,
+    });
+    for (const element of fragment.querySelectorAll("[class]")) {
+      const names = [...element.classList].filter((it) => element.tagName === "SPAN" && CODE_CLASS.test(it));
+      if (names.length > 0) element.className = names.join(" ");
+      else element.removeAttribute("class");
+    }
+    for (const link of fragment.querySelectorAll("a")) this.#disarm(link);
+    for (const pre of fragment.querySelectorAll("pre")) this.#frame(pre);
+    for (const table of fragment.querySelectorAll("table")) {
+      const scroller = h("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Table" });
+      table.replaceWith(scroller);
+      scroller.append(table);
+    }
+    return fragment;
+  }
+
+  /** A link says where it leads; what leads nowhere we know is text. */
+  #disarm(link: HTMLAnchorElement): void {
+    const target = link.getAttribute("href") ?? "";
+    const place = placeOf(target);
+    let replacement: HTMLElement = h("span");
+    if (/^https?:\/\//i.test(target)) replacement = this.#link(target, () => this.actions.openExternal(target));
+    else if (place) replacement = this.#link(target, () => this.actions.openFile(target));
+    replacement.append(...link.childNodes);
+    link.replaceWith(replacement);
+  }
+
+  #link(target: string, open: () => void): HTMLElement {
+    const run = (event: Event) => {
+      if (event instanceof KeyboardEvent && event.key !== "Enter") return;
+      event.preventDefault();
+      open();
+    };
+    const title = readable(target);
+    return h("a", { role: "link", tabindex: "0", class: "link", title, on: { click: run, keydown: run } });
+  }
+
+  #frame(pre: HTMLPreElement): void {
+    const code = () => pre.textContent?.replace(/\n$/, "") ?? "";
+    const copy = iconButton("copy", "Copy code", () => this.actions.copy(code()));
+    const insert = iconButton("insert", "Insert at cursor", () => this.actions.insert(code()));
+    const frame = h("div", { class: "code" });
+    pre.replaceWith(frame);
+    pre.tabIndex = 0;
+    pre.setAttribute("role", "region");
+    pre.setAttribute("aria-label", "Code");
+    frame.append(pre, h("div", { class: "code-actions" }, copy, insert));
+  }
+}
+
+/** The source of each top-level block, with the blank lines that follow it. */
+function blocksOf(text: string, env: Record<string, unknown>): string[] {
+  const lines = text.split("\n");
+  const starts = markdown
+    .parse(text, env)
+    .filter((token) => token.level === 0 && token.nesting >= 0 && token.map)
+    .map((token) => token.map?.[0] ?? 0);
+  const bounds = [0, ...starts.slice(1), lines.length];
+  return bounds.slice(1).map((end, index) => lines.slice(bounds[index], end).join("\n"));
+}
+
+function isInline(code: Element): boolean {
+  return code.parentElement?.tagName !== "PRE";
+}

@@ -1,0 +1,107 @@
+// A tool that was used: one line, and behind it what it put out or changed.
+
+import type { ToolItem } from "../src/chat/state";
+import { readable } from "../src/chat/text";
+import { fileName, h, icon } from "./dom";
+
+const ICONS: Partial<Record<string, string>> = {
+  CommandStatus: "terminal",
+  DeleteFile: "trash",
+  EditTool: "edit",
+  ExecuteCommand: "terminal",
+  Glob: "search",
+  Grep: "search",
+  LS: "folder",
+  Memory: "bookmark",
+  MoveFile: "arrow-right",
+  MultiEditTool: "edit",
+  Read: "file",
+  WebFetch: "globe",
+  WriteFile: "new-file",
+};
+/** Of these the result says it all. */
+const DONE: Partial<Record<string, string>> = {
+  DeleteFile: "Deleted",
+  EditTool: "Edited",
+  MoveFile: "Moved",
+  MultiEditTool: "Edited",
+  Read: "Read",
+  WriteFile: "Wrote",
+};
+const STATUS = { running: "running", success: "", error: "failed", cancelled: "cancelled" } as const;
+
+export class ToolView {
+  readonly element = h("details", { class: "tool fold" });
+  #summary = h("summary");
+
+  constructor(private readonly openFile: (path: string) => void) {
+    this.#summary.addEventListener("click", (event) => {
+      if (!this.element.classList.contains("has-more")) event.preventDefault();
+    });
+    this.element.append(this.#summary);
+  }
+
+  update(item: ToolItem): void {
+    const more = this.#more(item);
+    this.element.dataset.status = item.status;
+    this.element.classList.toggle("has-more", more.length > 0);
+    const name = item.status === "running" ? "loading" : item.status === "error" ? "error" : undefined;
+    const sign = icon(name ?? ICONS[item.name] ?? "tools", name === "loading" ? "codicon-modifier-spin" : "");
+    const { title, detail } = words(item);
+    this.#summary.replaceChildren(
+      sign,
+      h("span", { class: "tool-title", text: title, title }),
+      h("span", { class: "tool-detail", text: detail }),
+      item.added > 0 ? h("span", { class: "added", text: `+${item.added}` }) : "",
+      item.removed > 0 ? h("span", { class: "removed", text: `−${item.removed}` }) : "",
+      STATUS[item.status] ? h("span", { class: "visually-hidden", text: `(${STATUS[item.status]})` }) : "",
+      more.length > 0 ? icon("chevron-right", "fold-sign") : "",
+    );
+    this.element.replaceChildren(this.#summary, ...more);
+  }
+
+  #more(item: ToolItem): HTMLElement[] {
+    const parts: HTMLElement[] = [];
+    if (item.command) parts.push(output("command-line", `$ ${item.command}`, "Command"));
+    if (item.status === "error") parts.push(h("p", { class: "tool-error", text: readable(item.result) }));
+    if (item.progress) parts.push(output("output", item.progress, "Output"));
+    if (item.diff) parts.push(diffOf(item.diff));
+    if (item.files.length > 0 && (item.diff || item.files.length > 1)) {
+      const links = item.files.map((path) => {
+        const open = { type: "button", class: "link", title: path, on: { click: () => this.openFile(path) } };
+        return h("li", {}, h("button", open, fileName(path)));
+      });
+      parts.push(h("ul", { class: "files" }, ...links));
+    }
+    return parts;
+  }
+}
+
+function words(item: ToolItem): { title: string; detail: string } {
+  const result = readable(item.result).replace(/ \+\d+ -\d+$/, "");
+  const title = readable(item.title);
+  const done = DONE[item.name];
+  if (item.status === "success" && done) return { title: `${done} ${result}`, detail: "" };
+  if (item.status === "error") return { title: capital(title || result), detail: "" };
+  return { title: capital(title || result), detail: title ? result : "" };
+}
+
+function output(kind: string, text: string, label: string): HTMLElement {
+  return h("pre", { class: kind, tabindex: "0", role: "region", "aria-label": label, text: readable(text) });
+}
+
+export function diffOf(diff: string): HTMLElement {
+  const lines = readable(diff)
+    .replace(/^--- .*\n\+\+\+ .*\n/, "")
+    .replace(/\n$/, "")
+    .split("\n")
+    .map((line) => {
+      const kind = { "+": "added-line", "-": "removed-line", "@": "place-line" }[line.charAt(0)] ?? "same-line";
+      return h("span", { class: kind, text: `${line}\n` });
+    });
+  return h("pre", { class: "diff", tabindex: "0", role: "region", "aria-label": "Changes" }, ...lines);
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
