@@ -1,60 +1,141 @@
 // Put the parts together. What takes time is imported when it is first used.
 
-import { commands, type ExtensionContext, type TextDocument, window, workspace } from "vscode";
+import { commands, type ExtensionContext, StatusBarAlignment, ThemeColor, window, workspace } from "vscode";
+import { Conversation } from "./chat/conversation";
+import { registerCommands } from "./commands";
+import { ReadOnlyDocuments } from "./documents";
 import * as files from "./files";
+import type { ServerState } from "./odin";
+import { isPlan } from "./plans";
+import { Problems } from "./problems";
 import { Keys } from "./secrets";
-import { ServerHost } from "./server/host";
+import { INSTALL, ServerHost } from "./server/host";
 import { ServerLife } from "./server/life";
 import { middlewareFor } from "./server/middleware";
 import { RedactedLog } from "./server/redaction";
+import { Renewal } from "./server/renewal";
+import { Servicing } from "./server/servicing";
+import { RESTARTING_SETTINGS, serverSettings } from "./settings";
+import { StatusFollower, show, shownFor } from "./status";
 import { Typing } from "./typing";
 
+const OFFERED = "odin.offered";
 let life: ServerLife | undefined;
 
 export function activate(context: ExtensionContext): void {
   const keys = new Keys(context.secrets);
   const log = new RedactedLog(window.createOutputChannel("Odin", { log: true }), () => keys.known);
+  const documents = new ReadOnlyDocuments();
   const typing = new Typing({
     onDidChangeTextDocument: workspace.onDidChangeTextDocument,
     activeEditor: () => window.activeTextEditor,
     now: Date.now,
   });
+  const problems = new Problems({
+    error: (text, ...titles) => window.showErrorMessage(text, ...titles),
+    run: (command) => commands.executeCommand(command),
+  });
   const middleware = middlewareFor({
     odin: () => odin,
-    turns: () => {
-      throw new Error("no chat yet");
-    },
-    showChat: () => {},
+    turns: () => chat,
+    showChat,
     isTyping: () => typing.isGoingOn,
   });
-  const answers = {
-    review: async () => null,
-    question: async () => null,
-    save: files.save,
-    reload: files.reload,
-  };
-  const host = new ServerHost(context, log, keys, answers, middleware);
+  const host = new ServerHost(
+    context,
+    log,
+    keys,
+    {
+      review: async () => null,
+      question: (question, token) => chat.ask(question, token),
+      save: files.save,
+      reload: files.reload,
+    },
+    middleware,
+  );
   const odin = new ServerLife((onEvent) => host.launch(onEvent), {
     now: () => Date.now() / 1000,
     wait: (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000)),
   });
   life = odin;
+  const chat = new Conversation(odin, context.workspaceState);
+  const servicing = new Servicing(context, host, odin, log, keys, documents);
+  const renewal = new Renewal({ life: odin, isBusy: () => status.standing.running !== undefined, mayInterrupt });
+  const item = window.createStatusBarItem("odin", StatusBarAlignment.Right, 100);
+  item.name = "Odin";
+  item.command = "odin.vscode.showActions";
+  const status = new StatusFollower(odin, workspace.isTrusted, (standing) => {
+    show(item, shownFor(standing), (kind) => new ThemeColor(`statusBarItem.${kind}Background`));
+    setContext("odin.busy", standing.running !== undefined);
+    setContext("odin.ready", standing.server.kind === "ready");
+  });
 
-  const wakeFor = (document: TextDocument | undefined): void => {
+  /** The offer to install is made once; after that, only to whoever wants something of Odin. */
+  const follow = (state: ServerState): void => {
+    if (state.kind === "failed") {
+      const isMissing = state.actions.some((it) => it.command === INSTALL.command);
+      if (!isMissing || !context.globalState.get<boolean>(OFFERED)) {
+        void problems.tell(state.why, state.actions);
+      }
+      if (isMissing) {
+        void context.globalState.update(OFFERED, true);
+      }
+    } else if (state.kind === "ready") {
+      void servicing.offerUpdate();
+    }
+  };
+  const look = (): void => {
+    const document = window.activeTextEditor?.document;
+    setContext("odin.isPlan", document !== undefined && isPlan(document));
     if (document?.uri.scheme === "file") {
       odin.wake();
     }
   };
+
   context.subscriptions.push(
     log,
+    documents,
     typing,
-    window.onDidChangeActiveTextEditor((editor) => wakeFor(editor?.document)),
-    commands.registerCommand("odin.vscode.restart", () => odin.restart()),
-    commands.registerCommand("odin.vscode.showLog", () => log.show()),
+    chat,
+    renewal,
+    status,
+    item,
+    odin.onDidChangeState(follow),
+    window.onDidChangeActiveTextEditor(look),
+    workspace.onDidChangeConfiguration((event) => {
+      if (RESTARTING_SETTINGS.some((name) => event.affectsConfiguration(name))) {
+        void renewal.because("The setting");
+      } else if (event.affectsConfiguration("odin")) {
+        odin.configure(serverSettings(workspace.getConfiguration("odin")));
+      }
+    }),
+    context.secrets.onDidChange(({ key }) => {
+      if (keys.isOurs(key)) {
+        void renewal.because("The API key");
+      }
+    }),
+    workspace.onDidGrantWorkspaceTrust(() => {
+      status.trust();
+      void renewal.because("The trust in this workspace");
+    }),
+    ...registerCommands({ odin, chat, servicing, keys, documents, problems, showChat, showLog: () => log.show() }),
   );
-  wakeFor(window.activeTextEditor?.document);
+  show(item, shownFor(status.standing), () => undefined);
+  look();
 }
 
 export function deactivate(): Promise<void> | undefined {
   return life?.stop();
+}
+
+function showChat(): void {}
+
+function setContext(name: string, value: boolean): void {
+  void commands.executeCommand("setContext", name, value);
+}
+
+async function mayInterrupt(what: string): Promise<boolean> {
+  const now = "Restart Now";
+  const question = `Odin: ${what} counts after a restart, which would end the turn that is running.`;
+  return (await window.showWarningMessage(question, now, "After the Turn")) === now;
 }

@@ -16,7 +16,7 @@ import type { RedactedLog } from "./redaction";
 
 const PYTHON_EXTENSION = "ms-python.python";
 const CHOOSE = { title: "Choose…", command: "odin.vscode.chooseServer" };
-const INSTALL = { title: "Install", command: "odin.vscode.install" };
+export const INSTALL = { title: "Install", command: "odin.vscode.install" };
 const HELP = { title: "Help", command: "odin.vscode.help" };
 
 export class ServerHost {
@@ -66,11 +66,16 @@ export class ServerHost {
     }
   }
 
+  /** The interpreter of the workspace's environment, which is not run before the workspace is trusted. */
+  async selectedPython(): Promise<string | undefined> {
+    return workspace.isTrusted ? selectedPython() : undefined;
+  }
+
   private find(): Promise<Finding> {
     return findServer({
       configured: userSetting(workspace.getConfiguration("odin"), "server.path", ""),
       home: homedir(),
-      selectedPython: async () => (workspace.isTrusted ? selectedPython() : undefined),
+      selectedPython: () => this.selectedPython(),
       ownEnvironment: this.environment,
       searchPath: process.env.PATH ?? "",
       isWindows: process.platform === "win32",

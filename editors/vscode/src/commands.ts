@@ -1,0 +1,294 @@
+// The palette: what a user asks Odin for, with what is selected going along.
+
+import { homedir } from "node:os";
+import * as path from "node:path";
+import { commands, type Disposable, languages, type QuickPickItem, Uri, window, workspace } from "vscode";
+import type { Conversation } from "./chat/conversation";
+import { attachedTo, fileItem } from "./context";
+import { contextReport } from "./context-report";
+import type { ReadOnlyDocuments } from "./documents";
+import type { Mode, Odin } from "./odin";
+import type { Problems } from "./problems";
+import type { ContextItem, Undone } from "./protocol";
+import { type Keys, keyProblem, PROVIDERS, type Provider } from "./secrets";
+import { ServerProblem, wordsOf } from "./server/life";
+import type { Servicing } from "./server/servicing";
+import { SessionCommands } from "./sessions";
+import { MODE_NAMES } from "./status";
+import { counted } from "./words";
+
+const SETTINGS_FILE = "odinconfig.json";
+
+export interface Parts {
+  odin: Odin;
+  chat: Conversation;
+  servicing: Servicing;
+  keys: Keys;
+  documents: ReadOnlyDocuments;
+  problems: Problems;
+  /** Have the chat on the screen, the focus where it is. */
+  showChat(): void;
+  showLog(): void;
+}
+
+export function registerCommands(parts: Parts): Disposable[] {
+  const turns = new TurnCommands(parts);
+  const settings = new SettingCommands(parts);
+  const sessions = new SessionCommands(parts.odin, parts.chat, parts.showChat);
+  const { servicing } = parts;
+  const handlers: Record<string, (...given: never[]) => unknown> = {
+    ask: () => turns.say("ask_mode"),
+    askAboutFile: (uri?: Uri) => turns.askAbout(uri),
+    plan: () => turns.say("plan_mode"),
+    edit: () => turns.say("edit_mode"),
+    cancel: () => parts.chat.cancel(),
+    init: () => turns.init(),
+    executePlan: () => turns.executePlan(),
+    undoTurn: () => turns.undo(),
+    newSession: () => sessions.begin(),
+    resumeSession: () => sessions.resume(),
+    searchSessions: () => sessions.search(),
+    forkSession: () => sessions.fork(),
+    renameSession: () => sessions.rename(),
+    exportSession: () => sessions.export(),
+    deleteSession: () => sessions.delete(),
+    selectModel: () => settings.selectModel(),
+    trust: () => settings.decideTrust("trust"),
+    restrict: () => settings.decideTrust("restrict"),
+    setKey: () => settings.setKey(),
+    removeKey: () => settings.removeKey(),
+    showContext: () => settings.showContext(),
+    openSettingsFile: () => settings.openFile(),
+    openSettings: () => commands.executeCommand("workbench.action.openSettings", "@ext:odin-lsp.odin"),
+    install: () => servicing.install(),
+    chooseServer: () => servicing.choose(),
+    restart: () => servicing.restart(),
+    doctor: () => servicing.doctor(),
+    help: () => servicing.help(),
+    showLog: () => parts.showLog(),
+    showActions: () => showActions(parts),
+  };
+  return Object.entries(handlers).map(([verb, handler]) =>
+    commands.registerCommand(`odin.vscode.${verb}`, async (...given: never[]) => {
+      try {
+        await handler(...given);
+      } catch (error) {
+        const actions = error instanceof ServerProblem ? error.actions : [];
+        void parts.problems.tell(wordsOf(error), actions);
+      }
+    }),
+  );
+}
+
+class TurnCommands {
+  constructor(private readonly parts: Parts) {}
+
+  async say(mode: Mode): Promise<void> {
+    const editor = window.activeTextEditor;
+    const attached = attachedTo(editor, editor ? languages.getDiagnostics(editor.document.uri) : []);
+    await this.take(mode, attached.items, attached.label);
+  }
+
+  async askAbout(uri: Uri | undefined): Promise<void> {
+    const wanted = uri ?? window.activeTextEditor?.document.uri;
+    if (wanted) {
+      const open = workspace.textDocuments.find((it) => it.uri.toString() === wanted.toString());
+      const item = open ? fileItem(open) : ({ kind: "file", uri: wanted.toString() } as const);
+      await this.take("ask_mode", [item], path.posix.basename(wanted.path));
+    }
+  }
+
+  async init(): Promise<void> {
+    this.parts.showChat();
+    await this.parts.odin.execute("odin.init", { turnId: crypto.randomUUID() });
+  }
+
+  async executePlan(): Promise<void> {
+    const document = window.activeTextEditor?.document;
+    if (!document) {
+      throw new Error("open a plan first");
+    }
+    this.parts.showChat();
+    await this.parts.odin.execute("odin.executePlan", { uri: document.uri.toString(), turnId: crypto.randomUUID() });
+  }
+
+  async undo(): Promise<void> {
+    window.showInformationMessage(`Odin: ${undoneWords(await this.parts.odin.execute("odin.undoTurn", {}))}`);
+  }
+
+  private async take(mode: Mode, items: ContextItem[], label: string): Promise<void> {
+    const text = await window.showInputBox({
+      title: `Odin: ${MODE_NAMES[mode]}`,
+      prompt: label ? `${label} goes with it.` : undefined,
+      placeHolder: PLACEHOLDERS[mode],
+      ignoreFocusOut: true,
+    });
+    if (text?.trim()) {
+      this.parts.showChat();
+      await this.parts.chat.take(mode, text, items);
+    }
+  }
+}
+
+const PLACEHOLDERS: Readonly<Record<Mode, string>> = {
+  ask_mode: "What do you want to know?",
+  plan_mode: "What should be planned?",
+  edit_mode: "What should be changed?",
+};
+
+class SettingCommands {
+  constructor(private readonly parts: Parts) {}
+
+  async selectModel(): Promise<void> {
+    const { odin } = this.parts;
+    const now = await odin.execute("odin.model", {});
+    const known = [...new Set([now.model, ...now.available])];
+    const items: (QuickPickItem & { model?: string; run?: () => unknown })[] = [
+      ...known.map((model) => ({ label: model, model, description: model === now.model ? "selected" : "" })),
+      { label: "", kind: -1 },
+      { label: "$(edit) Other…", run: () => this.nameModel(now.model) },
+      { label: "$(key) Set API Key…", run: () => this.setKey() },
+    ];
+    const chosen = await window.showQuickPick(items, { title: "Select Model", placeHolder: "From the next turn on" });
+    if (chosen?.model) {
+      await odin.execute("odin.model", { model: chosen.model });
+    }
+    await chosen?.run?.();
+  }
+
+  async decideTrust(decision: "trust" | "restrict"): Promise<void> {
+    const { trusted } = await this.parts.odin.execute("odin.trust", { decision });
+    window.showInformationMessage(
+      trusted
+        ? "Odin: the workspace's settings are trusted as they are now."
+        : "Odin: the workspace's settings may only restrict.",
+    );
+  }
+
+  async setKey(): Promise<void> {
+    const provider = await pickProvider(Object.keys(PROVIDERS) as Provider[], "Set API Key");
+    const key =
+      provider &&
+      (await window.showInputBox({
+        title: `API Key of ${PROVIDERS[provider]}`,
+        prompt: "It is kept in VS Code's own safe, and is in no settings and no log.",
+        password: true,
+        ignoreFocusOut: true,
+        validateInput: keyProblem,
+      }));
+    if (provider && key) {
+      await this.parts.keys.set(provider, key.trim());
+    }
+  }
+
+  async removeKey(): Promise<void> {
+    const kept = Object.keys(await this.parts.keys.all()) as Provider[];
+    if (kept.length === 0) {
+      window.showInformationMessage("Odin: VS Code keeps no API keys for Odin.");
+      return;
+    }
+    const provider = await pickProvider(kept, "Remove API Key");
+    if (provider) {
+      await this.parts.keys.remove(provider);
+    }
+  }
+
+  async showContext(): Promise<void> {
+    const preview = await this.parts.odin.execute("odin.context", {});
+    await this.parts.documents.show("What Would Be Sent.md", contextReport(preview), "markdown");
+  }
+
+  async openFile(): Promise<void> {
+    const folders = (workspace.workspaceFolders ?? []).slice(0, 1); // the server reads that of the first
+    const places = [
+      { label: "User", description: "for every workspace", file: userFile(process.platform, process.env, homedir()) },
+      ...folders.map((it) => ({
+        label: "Workspace",
+        description: it.name,
+        file: path.join(it.uri.fsPath, SETTINGS_FILE),
+      })),
+    ];
+    const chosen = await window.showQuickPick(places, { title: "Open Settings File", placeHolder: SETTINGS_FILE });
+    if (chosen) {
+      await openOrCreate(Uri.file(chosen.file));
+    }
+  }
+
+  private async nameModel(value: string): Promise<void> {
+    const model = await window.showInputBox({ title: "Select Model", prompt: "provider/model", value });
+    if (model?.trim()) {
+      await this.parts.odin.execute("odin.model", { model: model.trim() });
+    }
+  }
+}
+
+/** What can be done now, behind the item in the status bar. */
+async function showActions({ odin, chat }: Parts): Promise<void> {
+  const { state } = odin;
+  const items: (QuickPickItem & { command: string })[] = [];
+  const add = (label: string, command: string): void => void items.push({ label, command });
+  if (state.kind === "failed") {
+    for (const action of state.actions) {
+      add(`$(warning) ${action.title}`, action.command);
+    }
+  }
+  if (chat.running) {
+    add("$(debug-stop) Cancel Turn", "odin.vscode.cancel");
+  }
+  add("$(comment-discussion) Open Chat", "odin.chat.focus");
+  add("$(question) Ask…", "odin.vscode.ask");
+  if (workspace.isTrusted) {
+    add("$(checklist) Plan…", "odin.vscode.plan");
+    add("$(edit) Edit…", "odin.vscode.edit");
+  } else {
+    add("$(shield) Manage Workspace Trust", "workbench.trust.manage");
+  }
+  add("$(server-environment) Select Model…", "odin.vscode.selectModel");
+  add("$(key) Set API Key…", "odin.vscode.setKey");
+  add("$(history) Resume Session…", "odin.vscode.resumeSession");
+  add("$(discard) Undo Last Turn", "odin.vscode.undoTurn");
+  add("$(list-tree) Show What Would Be Sent", "odin.vscode.showContext");
+  add("$(debug-restart) Restart Server", "odin.vscode.restart");
+  add("$(pulse) Run Doctor", "odin.vscode.doctor");
+  add("$(output) Show Log", "odin.vscode.showLog");
+  add("$(gear) Open Settings", "odin.vscode.openSettings");
+  const placeHolder = state.kind === "failed" ? state.why : "What to do";
+  const chosen = await window.showQuickPick(items, { title: "Odin", placeHolder });
+  if (chosen) {
+    await commands.executeCommand(chosen.command);
+  }
+}
+
+async function pickProvider(providers: readonly Provider[], title: string): Promise<Provider | undefined> {
+  const items = providers.map((provider) => ({ label: PROVIDERS[provider], provider }));
+  return (await window.showQuickPick(items, { title, placeHolder: "Provider" }))?.provider;
+}
+
+export function undoneWords({ restored, kept }: Undone): string {
+  const left = kept.map((it) => `${path.posix.basename(Uri.parse(it.uri).path)} stays as it is: ${it.reason}`);
+  return [`${counted(restored.length, "file")} restored`, ...left].join("; ");
+}
+
+/** Where the server looks for the user's settings. */
+export function userFile(platform: NodeJS.Platform, environment: NodeJS.ProcessEnv, home: string): string {
+  const folders: Partial<Record<NodeJS.Platform, string>> = {
+    darwin: path.join(home, "Library", "Application Support"),
+    win32: environment.LOCALAPPDATA || path.join(home, "AppData", "Local"),
+  };
+  const folder = folders[platform] ?? (environment.XDG_CONFIG_HOME || path.join(home, ".config"));
+  return path.join(folder, "odin", SETTINGS_FILE);
+}
+
+/** A file that is not there yet is begun, and comes to be when the user saves it. */
+async function openOrCreate(uri: Uri): Promise<void> {
+  try {
+    await workspace.fs.stat(uri);
+    await window.showTextDocument(uri);
+  } catch {
+    const document = await workspace.openTextDocument(uri.with({ scheme: "untitled" }));
+    const editor = await window.showTextDocument(document);
+    if (!document.getText()) {
+      await editor.edit((edit) => edit.insert(editor.selection.start, "{\n  \n}\n"));
+    }
+  }
+}

@@ -1,0 +1,125 @@
+// What a user does with the server: install it, choose one, have it examined, read its log.
+
+import { spawn } from "node:child_process";
+import * as path from "node:path";
+import { ConfigurationTarget, commands, type ExtensionContext, ProgressLocation, window, workspace } from "vscode";
+import type { ReadOnlyDocuments } from "../documents";
+import { type Keys, PROVIDERS } from "../secrets";
+import type { ServerHost } from "./host";
+import { type ServerLife, SHOW_LOG, wordsOf } from "./life";
+import type { RedactedLog } from "./redaction";
+
+const WALKTHROUGH = "odin-lsp.odin#start";
+
+export class Servicing {
+  constructor(
+    private readonly context: ExtensionContext,
+    private readonly host: ServerHost,
+    private readonly life: ServerLife,
+    private readonly log: RedactedLog,
+    private readonly keys: Keys,
+    private readonly documents: ReadOnlyDocuments,
+  ) {}
+
+  private get wheels(): string {
+    return path.join(this.context.extensionPath, "dist", "wheel");
+  }
+
+  async install(): Promise<void> {
+    const { install } = await import("./installing");
+    const options = { location: ProgressLocation.Notification, title: "Installing Odin's server", cancellable: true };
+    try {
+      await window.withProgress(options, async (progress, token) => {
+        const cancelling = new AbortController();
+        token.onCancellationRequested(() => cancelling.abort());
+        await this.life.stop(); // it may be the one that is replaced
+        await install({
+          environment: this.host.environment,
+          wheels: this.wheels,
+          preferred: await this.host.selectedPython(),
+          isWindows: process.platform === "win32",
+          signal: cancelling.signal,
+          say: (line) => {
+            this.log.info(line);
+            progress.report({ message: line.split("\n").at(-1)?.slice(0, 80) });
+          },
+        });
+      });
+      await this.life.restart();
+    } catch (error) {
+      await this.tell(error);
+    }
+  }
+
+  /** Only offered: nothing is installed without a click. */
+  async offerUpdate(): Promise<void> {
+    const { isOutdated } = await import("./installing");
+    if (await isOutdated(this.host.environment, this.wheels)) {
+      const update = "Update";
+      const chosen = await window.showInformationMessage("Odin: this version brings a newer server.", update);
+      if (chosen === update) {
+        await this.install();
+      }
+    }
+  }
+
+  async choose(): Promise<void> {
+    const title = "The server's program, odin-lsp";
+    const [chosen] = (await window.showOpenDialog({ title, openLabel: "Use", canSelectMany: false })) ?? [];
+    if (chosen) {
+      await workspace.getConfiguration("odin").update("server.path", chosen.fsPath, ConfigurationTarget.Global);
+    }
+  }
+
+  async restart(): Promise<void> {
+    try {
+      await this.life.restart();
+    } catch {
+      // told as its state
+    }
+  }
+
+  async doctor(): Promise<void> {
+    try {
+      const command = await this.host.command();
+      const options = { location: ProgressLocation.Window, title: "Odin is being examined" };
+      const findings = await window.withProgress(options, () => outputOf(command, ["doctor"], folderPath()));
+      const names = Object.keys(await this.keys.all()).map((it) => PROVIDERS[it as keyof typeof PROVIDERS]);
+      const kept = `API keys in VS Code, which the doctor does not see: ${names.join(", ") || "none"}`;
+      await this.documents.show("Odin Doctor", `${command}\n${kept}\n\n${this.log.clean(findings)}`, "plaintext");
+    } catch (error) {
+      await this.tell(error);
+    }
+  }
+
+  async help(): Promise<void> {
+    await commands.executeCommand("workbench.action.openWalkthrough", WALKTHROUGH, false);
+  }
+
+  private async tell(error: unknown): Promise<void> {
+    this.log.error(wordsOf(error));
+    const chosen = await window.showErrorMessage(`Odin: ${wordsOf(error)}`, SHOW_LOG.title);
+    if (chosen) {
+      this.log.show();
+    }
+  }
+}
+
+function folderPath(): string | undefined {
+  return workspace.workspaceFolders?.find((it) => it.uri.scheme === "file")?.uri.fsPath;
+}
+
+/** What it writes, whatever its code: the doctor ends with another than 0 if something is wrong. */
+function outputOf(program: string, parameters: readonly string[], folder: string | undefined): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, parameters, { cwd: folder, stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
+    let text = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (part: string) => {
+        text += part;
+      });
+    }
+    child.once("error", reject);
+    child.once("close", () => resolve(text));
+  });
+}

@@ -1,0 +1,180 @@
+// Sessions from the palette: begin, resume, search, fork, rename, export and delete them.
+
+import * as path from "node:path";
+import { type QuickPickItem, Uri, window, workspace } from "vscode";
+import type { Conversation } from "./chat/conversation";
+import type { Odin, SessionState } from "./odin";
+import type { SessionSummary, TurnRecord } from "./protocol";
+import { ago, counted } from "./words";
+
+const SEARCH_PAUSE_MS = 200;
+const FORMATS = {
+  Markdown: { format: "markdown", extension: "md" },
+  HTML: { format: "html", extension: "html" },
+  JSON: { format: "json", extension: "json" },
+} as const;
+
+interface SessionItem extends QuickPickItem {
+  session: SessionSummary;
+}
+
+export class SessionCommands {
+  constructor(
+    private readonly odin: Odin,
+    private readonly chat: Conversation,
+    private readonly showChat: () => void,
+  ) {}
+
+  async begin(): Promise<void> {
+    this.showChat();
+    await this.chat.newSession();
+  }
+
+  async resume(): Promise<void> {
+    await this.open(await this.pick("Resume Session"));
+  }
+
+  /** In what was said, as it is typed. */
+  async search(): Promise<void> {
+    const picker = window.createQuickPick<SessionItem>();
+    picker.title = "Search Sessions";
+    picker.placeholder = "Words that were asked or answered";
+    picker.matchOnDescription = picker.matchOnDetail = true;
+    let pause: NodeJS.Timeout | undefined;
+    let latest = "";
+    const look = async (): Promise<void> => {
+      const query = picker.value.trim();
+      latest = query;
+      picker.busy = true;
+      const sessions = await this.chat.sessions(query);
+      if (query === latest) {
+        // What was found need not show the words in the order in which they were typed.
+        picker.items = sessions.map((it) => ({ ...sessionItem(it), alwaysShow: true }));
+        picker.busy = false;
+      }
+    };
+    const chosen = await new Promise<SessionSummary | undefined>((resolve, reject) => {
+      picker.onDidChangeValue(() => {
+        clearTimeout(pause);
+        pause = setTimeout(() => look().catch(reject), SEARCH_PAUSE_MS);
+      });
+      picker.onDidAccept(() => resolve(picker.selectedItems[0]?.session));
+      picker.onDidHide(() => resolve(undefined));
+      picker.show();
+      look().catch(reject);
+    }).finally(() => {
+      clearTimeout(pause);
+      picker.dispose();
+    });
+    await this.open(chosen);
+  }
+
+  /** A copy of the current session: all of it, or what came before one of its messages. */
+  async fork(): Promise<void> {
+    const { messages } = (await this.odin.execute("odin.state", {})) as unknown as SessionState;
+    const whole = {
+      label: "The whole session",
+      index: undefined as number | undefined,
+      turn: undefined as TurnRecord | undefined,
+    };
+    const points = messages.map((turn, index) => ({ label: `Before “${oneLine(turn.body)}”`, index, turn })).reverse();
+    const chosen = await window.showQuickPick([whole, ...points], {
+      title: "Fork Session",
+      placeHolder: "Where does the copy end?",
+    });
+    if (!chosen) {
+      return;
+    }
+    const fork = await this.odin.execute(
+      "odin.session.fork",
+      chosen.index === undefined ? {} : { message: chosen.index },
+    );
+    this.showChat();
+    await this.chat.openSession(fork.sessionId);
+    if (fork.draft !== undefined && chosen.turn) {
+      const text = await window.showInputBox({ title: "Say It Differently", value: fork.draft, ignoreFocusOut: true });
+      if (text?.trim()) {
+        await this.chat.take(chosen.turn.mode, text);
+      }
+    }
+  }
+
+  async rename(): Promise<void> {
+    const session = await this.pick("Rename Session");
+    const title =
+      session &&
+      (await window.showInputBox({
+        title: "Rename Session",
+        value: session.title,
+        validateInput: (it) => (it.trim() ? undefined : "A title is needed."),
+      }));
+    if (session && title) {
+      await this.odin.execute("odin.session.rename", { sessionId: session.sessionId, title: title.trim() });
+    }
+  }
+
+  async export(): Promise<void> {
+    const session = await this.pick("Export Session");
+    const kind =
+      session && (await window.showQuickPick(Object.keys(FORMATS), { title: "Export Session", placeHolder: "Format" }));
+    if (!session || !kind) {
+      return;
+    }
+    const { format, extension } = FORMATS[kind as keyof typeof FORMATS];
+    const name = `${session.title.replace(/[^\p{L}\p{N} ._-]+/gu, " ").trim() || session.sessionId}.${extension}`;
+    const folder = workspace.workspaceFolders?.[0]?.uri;
+    const target = await window.showSaveDialog({
+      title: "Export Session",
+      defaultUri: folder ? Uri.joinPath(folder, name) : Uri.file(path.resolve(name)),
+      filters: { [kind]: [extension] },
+    });
+    if (target) {
+      const { uri } = await this.odin.execute("odin.session.export", {
+        sessionId: session.sessionId,
+        format,
+        path: target.fsPath,
+      });
+      await window.showTextDocument(Uri.parse(uri), { preview: true });
+    }
+  }
+
+  async delete(): Promise<void> {
+    const session = await this.pick("Delete Session");
+    const confirm = "Delete";
+    const question = session && `Delete the session “${session.title}” for good?`;
+    if (session && question && (await window.showWarningMessage(question, { modal: true }, confirm)) === confirm) {
+      await this.chat.deleteSession(session.sessionId);
+    }
+  }
+
+  private async open(session: SessionSummary | undefined): Promise<void> {
+    if (session) {
+      this.showChat();
+      await this.chat.openSession(session.sessionId);
+    }
+  }
+
+  private async pick(title: string): Promise<SessionSummary | undefined> {
+    const items = this.chat.sessions("").then((sessions) => sessions.map(sessionItem));
+    const options = { title, placeHolder: "Session", matchOnDescription: true, matchOnDetail: true };
+    if ((await items).length === 0) {
+      window.showInformationMessage("Odin: there are no sessions of this workspace yet.");
+      return undefined;
+    }
+    return (await window.showQuickPick(items, options))?.session;
+  }
+}
+
+export function sessionItem(session: SessionSummary): SessionItem {
+  const about = [ago(session.updatedAt), counted(session.messages, "message"), session.locked ? "open elsewhere" : ""];
+  return {
+    session,
+    label: oneLine(session.title) || "Untitled",
+    description: about.filter(Boolean).join(" · "),
+    detail: oneLine(session.excerpt ?? session.firstMessage),
+  };
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim().slice(0, 120);
+}

@@ -1,0 +1,111 @@
+import { expect, test } from "vitest";
+import { Emitter } from "../src/emitter";
+import type { Odin, ServerState } from "../src/odin";
+import type { Event, EventRecord } from "../src/protocol";
+import { type Shown, StatusFollower, shownFor } from "../src/status";
+
+const INFO = { version: 1, server: "0", model: "anthropic/opus", smallModel: "", modes: [], tools: [] };
+
+function scene(isTrusted = true) {
+  const states = new Emitter<ServerState>();
+  const events = new Emitter<EventRecord>();
+  const odin = { state: { kind: "stopped" }, onDidChangeState: states.event, onEvent: events.event } as unknown as Odin;
+  const status = new StatusFollower(odin, isTrusted, () => {});
+  return {
+    status,
+    shown: (): Shown => shownFor(status.standing),
+    become: (state: ServerState) => states.fire(state),
+    tell: (event: Event, more: Partial<EventRecord> = {}) =>
+      events.fire({ seq: 1, turnId: "t1", sessionId: "s1", agentId: "main", event, ...more }),
+  };
+}
+
+function ready(isTrusted = true) {
+  const it = scene(isTrusted);
+  it.become({ kind: "ready", info: INFO });
+  return it;
+}
+
+const started: Event = { kind: "turnStarted", mode: "edit_mode", model: "anthropic/opus" };
+
+function finished(costUsd: number): Event {
+  const outcome = {
+    turnId: "t1",
+    sessionId: "s1",
+    mode: "edit_mode",
+    reason: "end_turn",
+    answer: "",
+    usage: { costUsd },
+  };
+  return { kind: "turnFinished", outcome } as Event;
+}
+
+test("the server's life is told", () => {
+  const it = scene();
+  expect(it.shown()).toMatchObject({ text: "$(circle-outline) Odin", background: undefined });
+  it.become({ kind: "starting" });
+  expect(it.shown().label).toBe("Odin is starting");
+  it.become({ kind: "starting", why: "It has ended." });
+  expect(it.shown()).toMatchObject({ background: "warning", tooltip: expect.stringContaining("It has ended.") });
+  it.become({ kind: "failed", why: "It is not installed.", actions: [] });
+  expect(it.shown()).toMatchObject({ background: "error", label: "Odin does not run. It is not installed." });
+});
+
+test("a turn shows its model, mode, activity and cost", () => {
+  const it = ready();
+  expect(it.shown().text).toBe("$(eye) opus");
+  it.tell(started);
+  it.tell({ kind: "activityChanged", activity: "streaming" });
+  it.tell({ kind: "usageChanged", usage: { costUsd: 0.034 } });
+  expect(it.shown().text).toBe("$(loading~spin) opus · Edit · $0.03 · writing");
+  it.tell(finished(0.05));
+  expect(it.shown().text).toBe("$(eye) opus · $0.05");
+});
+
+test("the cost is that of the session, and another session has its own", () => {
+  const it = ready();
+  it.tell(started);
+  it.tell(finished(0.05));
+  it.tell(started, { turnId: "t2" });
+  it.tell({ kind: "usageChanged", usage: { costUsd: 0.02 } }, { turnId: "t2" });
+  expect(it.status.standing.costUsd).toBeCloseTo(0.07);
+  it.tell(started, { turnId: "t3", sessionId: "s2" });
+  expect(it.status.standing.costUsd).toBe(0);
+});
+
+test("what helpers do is not taken for the turn", () => {
+  const it = ready();
+  it.tell(started);
+  it.tell({ kind: "activityChanged", activity: "executing" });
+  it.tell({ kind: "activityChanged", activity: "idle" }, { agentId: "helper" });
+  it.tell(finished(1), { agentId: "helper" });
+  expect(it.shown().text).toContain("working");
+});
+
+test("what waits for the user stands out until it is decided", () => {
+  const it = ready();
+  it.tell(started);
+  it.tell({ kind: "reviewOpened", proposal: { proposalId: "p", turnId: "t1", reason: "", files: [] } });
+  expect(it.shown()).toMatchObject({ text: "$(bell-dot) Odin: 1 change to review", background: "warning" });
+  it.tell({ kind: "questionAsked", questionId: "q", title: "Run it?" });
+  expect(it.shown().text).toBe("$(bell-dot) Odin: 1 question");
+  it.tell({ kind: "questionAnswered", questionId: "q" });
+  it.tell({ kind: "reviewClosed", proposalId: "p", receipts: [] });
+  expect(it.shown().background).toBeUndefined();
+});
+
+test("a server that has died waits for nobody", () => {
+  const it = ready();
+  it.tell(started);
+  it.tell({ kind: "questionAsked", questionId: "q", title: "Run it?" });
+  it.become({ kind: "starting", why: "It has ended." });
+  it.become({ kind: "ready", info: INFO });
+  expect(it.shown().text).toBe("$(eye) opus");
+});
+
+test("a workspace that is not trusted is told, until it is", () => {
+  const it = ready(false);
+  expect(it.shown()).toMatchObject({ text: "$(shield) opus", label: expect.stringContaining("only Ask works") });
+  it.status.trust();
+  expect(it.shown().label).not.toContain("only Ask works");
+});
