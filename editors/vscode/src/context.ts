@@ -47,7 +47,7 @@ export function selectionItem(document: TextDocument, range: Range): ContextItem
   };
 }
 
-export function problemsItem(document: TextDocument, diagnostics: readonly Diagnostic[]): ContextItem[] {
+export function problemsItem(document: Pick<TextDocument, "uri">, diagnostics: readonly Diagnostic[]): ContextItem[] {
   const lines = diagnostics.filter((it) => it.source !== OWN_SOURCE).map(described);
   return lines.length > 0 ? [{ kind: "diagnostics", uri: document.uri.toString(), content: lines.join("\n") }] : [];
 }

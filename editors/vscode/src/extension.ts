@@ -2,6 +2,7 @@
 
 import { commands, type ExtensionContext, StatusBarAlignment, ThemeColor, window, workspace } from "vscode";
 import { Conversation } from "./chat/conversation";
+import { ChatView } from "./chat/view";
 import { registerCommands } from "./commands";
 import { ReadOnlyDocuments } from "./documents";
 import * as files from "./files";
@@ -47,7 +48,7 @@ export function activate(context: ExtensionContext): void {
     keys,
     {
       review: async () => null,
-      question: (question, token) => chat.ask(question, token),
+      question: (question, token) => view.answer(question, token),
       save: files.save,
       reload: files.reload,
     },
@@ -59,6 +60,10 @@ export function activate(context: ExtensionContext): void {
   });
   life = odin;
   const chat = new Conversation(odin, context.workspaceState);
+  const view = new ChatView(context.extensionUri, odin, chat);
+  function showChat(): void {
+    void view.reveal(true);
+  }
   const servicing = new Servicing(context, host, odin, log, keys, documents);
   const renewal = new Renewal({ life: odin, isBusy: () => status.standing.running !== undefined, mayInterrupt });
   const item = window.createStatusBarItem("odin", StatusBarAlignment.Right, 100);
@@ -97,6 +102,7 @@ export function activate(context: ExtensionContext): void {
     documents,
     typing,
     chat,
+    view,
     renewal,
     status,
     item,
@@ -127,8 +133,6 @@ export function activate(context: ExtensionContext): void {
 export function deactivate(): Promise<void> | undefined {
   return life?.stop();
 }
-
-function showChat(): void {}
 
 function setContext(name: string, value: boolean): void {
   void commands.executeCommand("setContext", name, value);

@@ -169,7 +169,7 @@ class TurnView {
 
   #ending(head: TurnHead): HTMLElement[] {
     if (head.status === "running" || !this.isSaid) return [];
-    const { post, openFile } = this.actions;
+    const { post } = this.actions;
     const parts: HTMLElement[] = [];
     const problem = head.status === "lost" ? "Cut off" : REASONS[head.reason ?? "end_turn"];
     if (problem) {
@@ -178,8 +178,7 @@ class TurnView {
       parts.push(h("p", { class: isBad ? "problem" : "muted" }, icon(isBad ? "warning" : "circle-slash"), words));
     }
     const actions = h("div", { class: "actions" });
-    const plan = head.plan;
-    if (plan) actions.append(button("Open plan", () => openFile(plan), "primary"));
+    if (head.plan) actions.append(button("Open plan", () => post({ type: "openPlan", turnId: head.id }), "primary"));
     if (head.changed && !head.undone) {
       actions.append(button("Undo changes", () => post({ type: "undo", turnId: head.id })));
     }
@@ -303,7 +302,7 @@ function todosOf(item: TodoItem): HTMLElement {
   return h("section", { class: "todos", "aria-label": "Todos" }, title, h("ul", {}, ...list));
 }
 
-function reviewOf(item: ReviewItem, { post, openFile }: LogActions): HTMLElement {
+function reviewOf(item: ReviewItem, { post }: LogActions): HTMLElement {
   const sum = (key: "pending" | "accepted" | "rejected") => item.files.reduce((total, it) => total + it[key], 0);
   const pending = sum("pending");
   const files = plural(item.files.length, "file");
@@ -319,9 +318,13 @@ function reviewOf(item: ReviewItem, { post, openFile }: LogActions): HTMLElement
   const decide = (decision: "open" | "accept" | "reject") => () =>
     post({ type: "review", proposalId: item.id, decision });
   const list = item.files.map((file) => {
-    const open = { type: "button", class: "link", title: file.uri, on: { click: () => openFile(file.uri) } };
-    const what = file.operation === "edit" ? "" : ` ${file.operation}`;
-    return h("li", {}, h("button", open, fileName(file.uri)), h("span", { class: "muted", text: what }));
+    const what = file.operation === "edit" ? "" : ` (${file.operation})`;
+    return h(
+      "li",
+      { title: readable(file.uri) },
+      readable(fileName(file.uri)),
+      h("span", { class: "muted", text: what }),
+    );
   });
   const section = h("section", { class: "review", "aria-label": "Review" });
   section.classList.toggle("is-open", item.isOpen);

@@ -167,6 +167,18 @@ export class Conversation implements Turns, Disposable {
     });
   }
 
+  planOf(turnId: string): string | undefined {
+    return this.#current.turn(turnId)?.plan;
+  }
+
+  /** The user may have chosen another model. */
+  async updateModel(): Promise<void> {
+    await this.#attempt(async () => {
+      const { model } = await this.#odin.execute("odin.model", {});
+      this.#current.setHead({ model });
+    });
+  }
+
   async decide(proposalId: string, decision: "accept" | "reject"): Promise<void> {
     await this.#attempt(() => this.#odin.execute(`odin.review.${decision}`, { proposalId }));
   }

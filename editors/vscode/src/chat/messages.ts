@@ -43,6 +43,7 @@ export type FromPage =
   | { type: "complete"; request: number; word: string }
   | { type: "find"; paths: string[] }
   | { type: "openFile"; path: string }
+  | { type: "openPlan"; turnId: string }
   | { type: "openExternal"; url: string }
   | { type: "openSession"; sessionId: string }
   | { type: "insert"; text: string }

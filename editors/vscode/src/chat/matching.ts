@@ -1,0 +1,45 @@
+// Which names fit what was typed after `@`: the letters in their order, better together and at the beginnings of words.
+
+const WORD_START = /[/\\._\s-]/;
+
+/** How well the name fits; nothing if it does not. */
+export function score(name: string, typed: string): number | undefined {
+  const lower = name.toLowerCase();
+  const file = name.lastIndexOf("/") + 1;
+  let total = 0;
+  let from = typed.includes("/") || !isPart(lower.slice(file), typed) ? 0 : file;
+  let last = -2;
+  for (const letter of typed.toLowerCase()) {
+    const at = lower.indexOf(letter, from);
+    if (at < 0) return undefined;
+    const startsWord = at === 0 || WORD_START.test(name.charAt(at - 1)) || isHump(name, at);
+    total += (at === last + 1 ? 4 : 0) + (startsWord ? 3 : 0) + (at >= file ? 2 : 0);
+    last = at;
+    from = at + 1;
+  }
+  return total - name.length / 100;
+}
+
+/** The best of them, the very best first. */
+export function best<T>(items: readonly T[], typed: string, nameOf: (item: T) => string, most: number): T[] {
+  return items
+    .map((item) => ({ item, value: score(nameOf(item), typed) }))
+    .filter((it): it is { item: T; value: number } => it.value !== undefined)
+    .sort((left, right) => right.value - left.value)
+    .slice(0, most)
+    .map((it) => it.item);
+}
+
+function isPart(name: string, typed: string): boolean {
+  let at = -1;
+  for (const letter of typed.toLowerCase()) {
+    at = name.indexOf(letter, at + 1);
+    if (at < 0) return false;
+  }
+  return true;
+}
+
+function isHump(name: string, at: number): boolean {
+  const letter = name.charAt(at);
+  return letter !== letter.toLowerCase() && name.charAt(at - 1) === name.charAt(at - 1).toLowerCase();
+}

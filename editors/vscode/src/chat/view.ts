@@ -1,0 +1,231 @@
+// The chat in the sidebar. The page comes and goes with its visibility; what it shows is kept here.
+
+import { randomBytes } from "node:crypto";
+import {
+  commands,
+  type Disposable,
+  env,
+  Uri,
+  type WebviewView,
+  type WebviewViewProvider,
+  window,
+  workspace,
+} from "vscode";
+import type { AnswerQuestion, Odin } from "../odin";
+import type { Question } from "../protocol";
+import { ago } from "../words";
+import type { Conversation } from "./conversation";
+import { type FromPage, OWN_COMMANDS, type ToPage } from "./messages";
+import { canBeNotified, notificationText } from "./notifying";
+import { pageHtml } from "./page";
+import { existing, itemsOf, lookedAt, Mentions, openPlace } from "./surroundings";
+
+const ID = "odin.chat";
+const LOOK_PAUSE_MS = 100;
+const RECENT = 4;
+const SHOW = "Show in Chat";
+
+export class ChatView implements WebviewViewProvider, Disposable {
+  readonly #subscriptions: Disposable[];
+  #view: WebviewView | undefined;
+  #connection: Disposable | undefined;
+  #mentions: Mentions | undefined;
+  #pause: NodeJS.Timeout | undefined;
+  #wantsFocus = false;
+
+  constructor(
+    private readonly extension: Uri,
+    private readonly odin: Odin,
+    private readonly chat: Conversation,
+  ) {
+    this.#subscriptions = [
+      window.registerWebviewViewProvider(ID, this),
+      window.onDidChangeActiveTextEditor(() => this.#lookSoon()),
+      window.onDidChangeTextEditorSelection(() => this.#lookSoon()),
+      odin.onDidChangeState(() => void this.#showRecent()),
+    ];
+  }
+
+  /** Ask in the chat; if nobody sees it, a notification tells of it. */
+  readonly answer: AnswerQuestion = (question, token) => {
+    const answered = this.chat.ask(question, token);
+    if (!this.#view?.visible) void this.#notify(question);
+    this.#count(1);
+    return answered.finally(() => this.#count(-1));
+  };
+
+  resolveWebviewView(view: WebviewView): void {
+    const files = Uri.joinPath(this.extension, "dist");
+    const { webview } = view;
+    webview.options = { enableScripts: true, localResourceRoots: [files] };
+    webview.onDidReceiveMessage((message: FromPage) => this.#take(message));
+    view.onDidChangeVisibility(() => {
+      if (!view.visible) this.#connection?.dispose();
+    });
+    view.onDidDispose(() => {
+      this.#connection?.dispose();
+      this.#view = undefined;
+    });
+    this.#view = view;
+    webview.html = pageHtml({
+      nonce: randomBytes(18).toString("base64"),
+      source: webview.cspSource,
+      script: webview.asWebviewUri(Uri.joinPath(files, "webview.js")).toString(),
+      style: webview.asWebviewUri(Uri.joinPath(files, "webview-style.css")).toString(),
+    });
+  }
+
+  async reveal(preserveFocus: boolean): Promise<void> {
+    this.#wantsFocus = !preserveFocus;
+    if (this.#view) this.#view.show(preserveFocus);
+    else await commands.executeCommand(`${ID}.focus`, { preserveFocus });
+    if (this.#view?.visible) this.#focus();
+  }
+
+  dispose(): void {
+    clearTimeout(this.#pause);
+    this.#connection?.dispose();
+    this.#mentions?.dispose();
+    for (const subscription of this.#subscriptions) subscription.dispose();
+  }
+
+  async #take(message: FromPage): Promise<void> {
+    const { chat } = this;
+    switch (message.type) {
+      case "ready":
+        return this.#begin();
+      case "send":
+        await chat.take(message.mode, message.text, message.attachments.flatMap(itemsOf));
+        return;
+      case "stop":
+        return chat.cancel();
+      case "stopHelper":
+        return chat.cancelHelper(message.agentId);
+      case "retry":
+        await chat.retry(message.turnId);
+        return;
+      case "fork":
+        return this.#fork(message.turnId);
+      case "undo":
+        return chat.undo(message.turnId);
+      case "queueEdit":
+        return chat.editQueued(message.turnId, message.text);
+      case "queueRemove":
+        return chat.removeQueued(message.turnId);
+      case "queueSend":
+        await chat.sendQueued(message.turnId);
+        return;
+      case "answer": {
+        const { optionIds, text } = message;
+        return chat.answer(message.questionId, text ? { optionIds, text } : { optionIds });
+      }
+      case "openSession":
+        return chat.openSession(message.sessionId);
+      case "review":
+        if (message.decision === "open") return this.#run("odin.vscode.openReview", message.proposalId);
+        return chat.decide(message.proposalId, message.decision);
+      case "complete":
+        this.#mentions ??= new Mentions();
+        this.#post({
+          type: "completions",
+          request: message.request,
+          completions: await this.#mentions.complete(message.word),
+        });
+        return;
+      default:
+        return this.#takeOutside(message);
+    }
+  }
+
+  /** What leads out of the chat. */
+  async #takeOutside(message: FromPage): Promise<void> {
+    switch (message.type) {
+      case "find":
+        return this.#post({ type: "found", paths: await existing(message.paths) });
+      case "openFile":
+        return openPlace(message.path);
+      case "openPlan": {
+        const plan = this.chat.planOf(message.turnId);
+        if (plan) await window.showTextDocument(Uri.parse(plan));
+        return;
+      }
+      case "openExternal":
+        if (/^https?:\/\//i.test(message.url)) await env.openExternal(Uri.parse(message.url));
+        return;
+      case "insert":
+        return insert(message.text);
+      case "copy":
+        return env.clipboard.writeText(message.text);
+      case "run": {
+        const offered = this.chat.state.head.trouble?.actions.map((it) => it.command) ?? [];
+        if (![...OWN_COMMANDS, ...offered].includes(message.command)) return;
+        await this.#run(message.command);
+        if (message.command === "odin.vscode.selectModel") await this.chat.updateModel();
+      }
+    }
+  }
+
+  #begin(): void {
+    this.#connection?.dispose();
+    this.#connection = this.chat.connect((patches) => this.#post({ type: "patches", patches }));
+    this.#look();
+    if (this.#wantsFocus) this.#focus();
+    void this.chat.restore();
+    void this.#showRecent();
+  }
+
+  async #fork(turnId: string): Promise<void> {
+    const draft = await this.chat.forkAt(turnId);
+    if (draft !== undefined) this.#post({ type: "draft", text: draft });
+  }
+
+  async #showRecent(): Promise<void> {
+    if (!this.#view?.visible || this.odin.state.kind !== "ready" || this.chat.state.turns.length > 0) return;
+    const sessions = (await this.chat.sessions("")).filter((it) => it.messages > 0).slice(0, RECENT);
+    const rows = sessions.map(({ sessionId: id, title, updatedAt }) => ({ id, title, when: ago(updatedAt) }));
+    this.#post({ type: "recent", sessions: rows });
+  }
+
+  async #notify(question: Question): Promise<void> {
+    const { questionId, options = [] } = question;
+    const labels = canBeNotified(question) ? options.map((it) => it.label) : [];
+    const chosen = await window.showWarningMessage(notificationText(question), ...labels, SHOW);
+    const option = options.find((it) => it.label === chosen);
+    if (chosen === SHOW) await this.reveal(false);
+    else if (option) this.chat.answer(questionId, { optionIds: [option.id] });
+  }
+
+  #count(more: number): void {
+    if (!this.#view) return;
+    const value = (this.#view.badge?.value ?? 0) + more;
+    this.#view.badge = value > 0 ? { value, tooltip: "Odin asks you something" } : undefined;
+  }
+
+  #focus(): void {
+    this.#wantsFocus = false;
+    this.#post({ type: "focus" });
+  }
+
+  #lookSoon(): void {
+    clearTimeout(this.#pause);
+    this.#pause = setTimeout(() => this.#look(), LOOK_PAUSE_MS);
+  }
+
+  #look(): void {
+    if (this.#view?.visible) this.#post({ type: "attached", attached: lookedAt() });
+  }
+
+  #post(message: ToPage): void {
+    void this.#view?.webview.postMessage(message);
+  }
+
+  async #run(command: string, ...given: unknown[]): Promise<void> {
+    await commands.executeCommand(command, ...given);
+  }
+}
+
+async function insert(text: string): Promise<void> {
+  const editor = window.activeTextEditor ?? window.visibleTextEditors[0];
+  if (editor) await editor.edit((edit) => edit.replace(editor.selection, text));
+  else await window.showTextDocument(await workspace.openTextDocument({ content: text }));
+}
