@@ -1,0 +1,19 @@
+// The package that users install, with the server as a wheel: `npm run package`, `-- --without-wheel` for tests.
+import { spawnSync } from "node:child_process";
+import { rmSync } from "node:fs";
+
+function run(command, ...parameters) {
+  const { status, error } = spawnSync(command, parameters, { stdio: "inherit", shell: process.platform === "win32" });
+  if (status !== 0) {
+    console.error(error?.message ?? `${command} ${parameters.join(" ")} has ended with code ${status}`);
+    process.exit(1);
+  }
+}
+
+rmSync("dist/wheel", { recursive: true, force: true });
+run("node", "build.mjs", "--production");
+if (!process.argv.includes("--without-wheel")) {
+  const python = process.env.PYTHON ?? "python3";
+  run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", "dist/wheel", "../..");
+}
+run("npx", "vsce", "package", "--no-dependencies", "--out", "dist/odin.vsix");
