@@ -57,7 +57,8 @@ def editors(session: nox.Session) -> None:
     chosen = [name for name in EDITORS if name in session.posargs] or list(EDITORS)
     files = [file for name in chosen for file in EDITORS[name]]
     rest = [argument for argument in session.posargs if argument not in EDITORS]
-    session.run(ODIN / "python", "-m", "tests.editors.debian", external=True)
+    for source in ("debian", *(["code_server"] if "vscode" in chosen else [])):
+        session.run(ODIN / "python", "-m", f"tests.editors.{source}", external=True)
     session.run(ODIN / "pytest", "-n", "2", "--dist", "loadfile", *files, *rest, external=True)
 
 
@@ -101,7 +102,8 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", requires=["odin"], default=False)
 def soak(session: nox.Session) -> None:
-    """Work without a pause, five minutes or as many as are named: `-- 60`. Memory, descriptors and children stay."""
+    """Work without a pause, five minutes or as many as are named: `-- 60`, or as many messages: `-- messages 10000`.
+    Memory, descriptors and children stay."""
     session.run(ODIN / "python", "-m", "tests.bench.soak", *session.posargs, external=True)
 
 

@@ -9,15 +9,19 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
+from playwright.async_api import Browser, async_playwright
 
-from tests.editors.debian import NEOVIM, NEOVIM_0_10, TMUX, Program, Unavailable, fetched
+from tests.editors import code_server
+from tests.editors.debian import CHROMIUM, NEOVIM, NEOVIM_0_10, TMUX, Program, Unavailable, fetched
 from tests.editors.neovim import Neovim
 from tests.editors.terminal import Terminal
+from tests.editors.vscode import VSCode, start
 from tests.support.wire import KEY, Wire, serving
 
 PLUGIN = Path(__file__).parents[2] / "editors" / "neovim"
@@ -31,7 +35,16 @@ FOLDERS = {
     "XDG_RUNTIME_DIR": "run",
 }
 
+CHROMIUM_FLAGS = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-gpu",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+)
+
 StartNeovim = Callable[..., Awaitable[Neovim]]
+StartVSCode = Callable[..., Awaitable[VSCode]]
 
 
 def program(wanted: Program) -> Path:
@@ -116,3 +129,59 @@ async def terminal(place: Path, env: dict[str, str]) -> AsyncIterator[Terminal]:
     terminal = Terminal(shutil.which("tmux") or str(program(TMUX)), place / "run", env)
     yield terminal
     await terminal.close()
+
+
+@pytest.fixture(scope="session", params=list(code_server.BUILDS))
+def code(request: pytest.FixtureRequest) -> Path:
+    """VS Code's oldest version that is supported, and the newest that can be had."""
+    try:
+        return code_server.installed(code_server.BUILDS[request.param])
+    except Unavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def vsix() -> Path:
+    """The extension, as its users install it."""
+    try:
+        return code_server.packaged()
+    except Unavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    chromium = shutil.which("chromium") or program(CHROMIUM)
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        yield browser
+        await browser.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def start_vscode(
+    code: Path, browser: Browser, root: Path, env: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[StartVSCode]:
+    """Start VS Code with a folder or a workspace; what is started is ended."""
+    started: list[VSCode] = []
+
+    async def start_it(
+        *extensions: Path,
+        folder: Path = root,
+        settings: Mapping[str, Any] | None = None,
+        trust: bool = True,
+        **more: str,
+    ) -> VSCode:
+        vscode = await start(
+            *(code, browser, tmp_path_factory.mktemp("code"), folder),
+            env={**env, **more},
+            extensions=extensions,
+            settings=settings or {},
+            trust=trust,
+        )
+        started.append(vscode)
+        return vscode
+
+    yield start_it
+    for vscode in started:
+        await vscode.close()

@@ -34,6 +34,8 @@ class Program:
     """`{root}` is the folder with the unpacked packages, `{lib}` that of its libraries; a `*` is looked up."""
     arguments: tuple[str, ...] = ()
     """Before all others, with the same meaning of `{root}`, `{lib}` and `*`."""
+    starts_itself: bool = False
+    """Then no loader can be put before it: it is made to name its own, and finds libraries by what `env` says."""
 
     @property
     def folder(self) -> Path:
@@ -73,6 +75,14 @@ LUACHECK = Program(
     ("{root}/usr/bin/luacheck",),
 )
 TMUX = Program("trixie", "tmux", "usr/bin/tmux")
+PATCHELF = Program("trixie", "patchelf", "usr/bin/patchelf")
+CHROMIUM = Program(
+    "trixie",
+    "chromium-headless-shell",
+    "usr/lib/chromium/chromium-headless-shell",
+    {"LD_LIBRARY_PATH": "{lib}:{lib}/pulseaudio", "FONTCONFIG_SYSROOT": "{root}"},
+    starts_itself=True,
+)
 PROGRAMS = {
     "nvim-0.7": NEOVIM_0_7,
     "nvim-0.10": NEOVIM_0_10,
@@ -87,10 +97,11 @@ PROGRAMS = {
 def fetched(program: Program) -> Path:
     """A script that starts the program, which is fetched if it is not here yet."""
     script = program.folder / "run"
-    with _alone(program.folder.parent):
+    patchelf = fetched(PATCHELF) if program.starts_itself else None
+    with alone(program.folder.parent):
         if not (program.folder / "root").exists():
             shutil.rmtree(program.folder, ignore_errors=True)
-            _unpack(program)
+            _unpack(program, patchelf)
         text = _script(program)
         if not script.exists() or script.read_text() != text:
             script.write_text(text)
@@ -99,32 +110,35 @@ def fetched(program: Program) -> Path:
 
 
 @contextmanager
-def _alone(folder: Path) -> Generator[None]:
+def alone(folder: Path) -> Generator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def _unpack(program: Program) -> None:
+def _unpack(program: Program, patchelf: Path | None) -> None:
     if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
         raise Unavailable(f"{program.package} is fetched by apt-get and dpkg-deb, which are not here")
     options = _own_apt(program.folder.parent)
     if not any((program.folder.parent / "lists").glob("*Packages*")):
-        _run("apt-get", *options, "update")
-    archives = program.folder / "archives"
+        run("apt-get", *options, "update")
+    archives, unpacked, root = (program.folder / name for name in ("archives", "unpacking", "root"))
     (archives / "partial").mkdir(parents=True)
     options = (*options, "-o", f"Dir::Cache::archives={archives}")
-    _run("apt-get", *options, "--yes", "--download-only", "--no-install-recommends", "install", program.package)
+    run("apt-get", *options, "--yes", "--download-only", "--no-install-recommends", "install", program.package)
     for package in sorted(archives.glob("*.deb")):
-        _run("dpkg-deb", "-x", str(package), str(program.folder / "unpacking"))
+        run("dpkg-deb", "-x", str(package), str(unpacked))
     shutil.rmtree(archives)
-    (program.folder / "unpacking").rename(program.folder / "root")
+    if patchelf:
+        loader = root / _loader(unpacked).relative_to(unpacked)
+        run(str(patchelf), "--set-interpreter", str(loader), str(unpacked / program.binary))
+    unpacked.rename(root)
 
 
 def _own_apt(folder: Path) -> tuple[str, ...]:
     """Options for an apt that knows one release and nothing of the system, except where the system gets packages."""
-    sites = _run("apt-get", "indextargets", "--format", "$(SITE)").split()
+    sites = run("apt-get", "indextargets", "--format", "$(SITE)").split()
     if not sites:
         raise Unavailable("apt-get knows no mirror")
     (folder / "lists" / "partial").mkdir(parents=True, exist_ok=True)
@@ -147,13 +161,18 @@ def _own_apt(folder: Path) -> tuple[str, ...]:
 def _script(program: Program) -> str:
     """Each program runs with the loader and the libraries of its own release."""
     root = program.folder / "root"
-    loader = next(it for lib in ("usr/lib", "lib") for it in root.glob(f"{lib}/*-linux-gnu/ld-linux-*.so.*"))
+    loader = _loader(root)
     lib = root / "usr" / "lib" / loader.parent.name
     filled = partial(_filled, root=root, lib=lib)
-    command = [str(loader), "--library-path", f"{lib}:{loader.parent}", "--argv0", str(root / program.binary)]
-    command += [str(root / program.binary), *map(filled, program.arguments)]
+    start = [str(loader), "--library-path", f"{lib}:{loader.parent}", "--argv0", str(root / program.binary)]
+    command = [str(root / program.binary), *map(filled, program.arguments)]
+    command = command if program.starts_itself else start + command
     variables = [f"export {name}={shlex.quote(filled(value))}" for name, value in program.env.items()]
     return "\n".join(["#!/bin/sh", *variables, f'exec {shlex.join(command)} "$@"', ""])
+
+
+def _loader(root: Path) -> Path:
+    return next(it for lib in ("usr/lib", "lib") for it in root.glob(f"{lib}/*-linux-gnu/ld-linux-*.so.*"))
 
 
 def _filled(template: str, *, root: Path, lib: Path) -> str:
@@ -163,7 +182,7 @@ def _filled(template: str, *, root: Path, lib: Path) -> str:
     return template.format(root=root, lib=lib)
 
 
-def _run(*command: str) -> str:
+def run(*command: str) -> str:
     try:
         return subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout
     except subprocess.CalledProcessError as error:
