@@ -1,0 +1,162 @@
+// What the user can do with a review, from lenses, the tree, titles of tabs, keys and the palette.
+
+import { commands, type Disposable, type TextEditor, Uri, window } from "vscode";
+import type { Chosen, Desk, ReviewDesk, Shown } from "./desk";
+import { pendingIn } from "./reviews";
+import { isReview, urisOf } from "./tabs";
+import { placeAt, shown } from "./texts";
+import type { Node } from "./tree";
+
+/** A lens names a hunk or a file, the tree hands its node, a title's button the file's address; keys say nothing. */
+type Target = { hunkId?: string; uri?: Uri; proposalId?: string } | Node | Uri | undefined;
+
+const NOTHING_HERE = "There is no proposed change at the cursor.";
+
+export function registerReviewCommands(desk: ReviewDesk): Disposable[] {
+  const register = (verb: string, run: (target: Target) => Promise<void>) =>
+    commands.registerCommand(`odin.vscode.${verb}`, (target?: Target) => run(target));
+  const decideChange = async (target: Target, decide: (chosen: Chosen[], isInEditor: boolean) => Promise<void>) => {
+    const chosen = changesAt(desk, target);
+    const [first] = chosen;
+    if (!first) {
+      void window.showInformationMessage(NOTHING_HERE);
+      return;
+    }
+    await decide(chosen, !isNode(target));
+    const next = pendingIn(first.shown.file).find((it) => it.id !== first.hunk.id);
+    if (!target && next && isReviewInFront()) {
+      await desk.show(first.shown, next);
+    }
+  };
+  const decideFile = async (target: Target, decide: (chosen: Chosen[], isInEditor: boolean) => Promise<void>) => {
+    const file = fileAt(desk, target);
+    if (file) {
+      await decide(
+        desk.pending.filter((it) => it.shown === file),
+        !isNode(target),
+      );
+    } else {
+      void window.showInformationMessage(NOTHING_HERE);
+    }
+  };
+  const accept = (chosen: readonly Chosen[], isInEditor: boolean) => desk.accept(chosen, isInEditor);
+  const reject = (chosen: readonly Chosen[], isInEditor: boolean) => desk.reject(chosen, undefined, isInEditor);
+  const rejectBecause = async (chosen: readonly Chosen[], isInEditor: boolean) => {
+    const reason = await window.showInputBox({
+      title: "Odin: Reject",
+      prompt: "Why? Odin's model is told; it may be left empty.",
+      ignoreFocusOut: true,
+    });
+    if (reason !== undefined) {
+      await desk.reject(chosen, reason.trim(), isInEditor);
+    }
+  };
+  return [
+    register("review", (target) => desk.showAll(proposalOf(target))),
+    register("showChange", async (target) => {
+      const [chosen] = changesAt(desk, target);
+      const file = chosen?.shown ?? fileAt(desk, target);
+      await (file ? desk.show(file, chosen?.hunk) : desk.showAll());
+    }),
+    register("acceptChange", (target) => decideChange(target, accept)),
+    register("rejectChange", (target) => decideChange(target, reject)),
+    register("rejectChangeBecause", (target) => decideChange(target, rejectBecause)),
+    register("acceptFile", (target) => decideFile(target, accept)),
+    register("rejectFile", (target) => decideFile(target, reject)),
+    register("acceptAll", (target) => desk.accept(allOf(desk, target), isReviewInFront())),
+    register("rejectAll", (target) => desk.reject(allOf(desk, target), undefined, isReviewInFront())),
+    register("acceptRestOfTurn", () => desk.acceptRest()),
+    register("nextChange", () => go(desk, 1)),
+    register("previousChange", () => go(desk, -1)),
+  ];
+}
+
+/** What a target names, or what is at the cursor. */
+function changesAt(desk: Desk, target: Target): Chosen[] {
+  if (isNode(target)) {
+    return desk.pending.filter((it) => it.shown === target.shown && (!target.hunk || it.hunk === target.hunk));
+  }
+  if (target && !(target instanceof Uri) && target.hunkId) {
+    return desk.pending.filter((it) => it.hunk.id === target.hunkId);
+  }
+  const editor = window.activeTextEditor;
+  return editor ? desk.pending.filter((it) => coversCursor(desk, it, editor)).slice(0, 1) : [];
+}
+
+function fileAt(desk: Desk, target: Target): Shown | undefined {
+  if (isNode(target)) {
+    return target.shown;
+  }
+  const named = target instanceof Uri ? target : target?.uri;
+  const { activeTab } = window.tabGroups.activeTabGroup;
+  const inFront = activeTab && isReview(activeTab) && urisOf(activeTab).length === 2 ? urisOf(activeTab) : [];
+  const candidates = [named, window.activeTextEditor?.document.uri, ...inFront];
+  for (const uri of candidates.filter((it) => it !== undefined)) {
+    const found = desk.proposedAs(uri) ?? desk.reviewsOf(uri).find((it) => pendingIn(it.file).length > 0);
+    if (found) {
+      return found;
+    }
+  }
+  return undefined;
+}
+
+function allOf(desk: Desk, target: Target): readonly Chosen[] {
+  const proposalId = proposalOf(target);
+  return desk.pending.filter((it) => !proposalId || it.shown.review.proposalId === proposalId);
+}
+
+function proposalOf(target: Target): string | undefined {
+  return target && !(target instanceof Uri) && !isNode(target) ? target.proposalId : undefined;
+}
+
+function isNode(target: Target): target is Node {
+  return target !== undefined && "shown" in target;
+}
+
+function isReviewInFront(): boolean {
+  const { activeTab } = window.tabGroups.activeTabGroup;
+  return activeTab !== undefined && isReview(activeTab);
+}
+
+function coversCursor(desk: Desk, { shown: it, hunk }: Chosen, editor: TextEditor): boolean {
+  const range = linesIn(desk, it, hunk.id, editor);
+  const { line } = editor.selection.active;
+  return range !== undefined && range[0] <= line && line <= range[1];
+}
+
+/** The first and last line of a hunk in an editor, if it shows the file on either side. */
+function linesIn(desk: Desk, it: Shown, hunkId: string, editor: TextEditor): [number, number] | undefined {
+  const places = it.texts.placesOf(hunkId);
+  const { uri } = editor.document;
+  if (!places) {
+    return undefined;
+  }
+  if (desk.proposedAs(uri) === it) {
+    return lines(shown(it.texts.sheet), places.proposed);
+  }
+  return desk.reviewsOf(uri).includes(it) ? lines(it.texts.sheet.base, places.real) : undefined;
+}
+
+function lines(text: string, [start, end]: [number, number]): [number, number] {
+  const last = end > start && text[end - 1] === "\n" ? end - 1 : end;
+  return [placeAt(text, start).line, placeAt(text, last).line];
+}
+
+/** To the next change from the cursor, in this file or the next one, and around. */
+async function go(desk: ReviewDesk, step: 1 | -1): Promise<void> {
+  const pending = desk.pending.filter((it) => it.shown.isText);
+  const ordered = step === 1 ? pending : pending.toReversed();
+  const editor = window.activeTextEditor;
+  const here = fileAt(desk, undefined);
+  const after = ordered.find((it) => {
+    const range = editor && it.shown === here ? linesIn(desk, it.shown, it.hunk.id, editor) : undefined;
+    return range && editor && (range[0] - editor.selection.active.line) * step > 0;
+  });
+  const others = ordered.slice(ordered.findLastIndex((it) => it.shown === here) + 1);
+  const next = after ?? others[0] ?? ordered[0];
+  if (next) {
+    await desk.show(next.shown, next.hunk);
+  } else {
+    void window.showInformationMessage("There is nothing to review.");
+  }
+}

@@ -1,0 +1,335 @@
+// A file under review: its text, the text that is proposed for it, and a document for each, both of which can be edited.
+
+import type { TextDocument, TextDocumentContentChangeEvent } from "vscode";
+import type { ReviewFile, ReviewHunk } from "../protocol";
+import { isLive, isPending } from "./reviews";
+import {
+  type Change,
+  changed,
+  difference,
+  Follower,
+  offsetAt,
+  type Placed,
+  type Sheet,
+  shown,
+  spans,
+  typedBelow,
+  typedInto,
+  unified,
+} from "./texts";
+
+const CRLF = 2;
+
+/** What a review does to documents. */
+export interface Pen {
+  /** Whether it was done. */
+  edit(document: TextDocument, text: string, change: Change): Promise<boolean>;
+  /** Have a document without changes of its own read again. */
+  reload(document: TextDocument): void;
+}
+
+export type Decided = { decision: "accept" | "reject" } | { decision: "modify"; text: string };
+
+/** An edit of the file on its way. The editor may tell of it before it says that it is done, or after. */
+interface Sending {
+  text: string;
+  isDone: boolean;
+  isSeen: boolean;
+  arrived: Promise<void>;
+  arrive(): void;
+}
+
+interface Followed {
+  document: TextDocument;
+  follower: Follower;
+}
+
+export class FileUnderReview {
+  sheet: Sheet = { base: "", hunks: [] };
+  /** It is being carried out: what happens to the file from now on is not the user's typing. */
+  isFrozen = false;
+  #real: Followed | undefined;
+  #isRead = false;
+  #proposed: Followed | undefined;
+  /** What the user wants in place of a hunk's text. */
+  readonly #own = new Map<string, string>();
+  /** The same, as it was when the proposed document was last saved. */
+  #kept = new Map<string, string>();
+  /** Hunks that were decided here, with what the user made of them. */
+  readonly #decided = new Set<string>();
+  #sending: Sending | undefined;
+
+  constructor(
+    public file: ReviewFile,
+    private readonly pen: Pen,
+  ) {
+    if (file.operation === "create") {
+      this.#place(true);
+    }
+  }
+
+  /** Only the text of a file can be edited, not that it goes or gets another name. */
+  get isEditable(): boolean {
+    return this.file.operation === "edit" || this.file.operation === "create";
+  }
+
+  /** The text with what is proposed. */
+  get proposed(): string {
+    return this.#withLineEnds(shown(this.sheet));
+  }
+
+  /** Where a hunk starts and ends, in the file and in the text that is proposed. */
+  placesOf(hunkId: string): { real: [number, number]; proposed: [number, number] } | undefined {
+    const index = this.sheet.hunks.findIndex((it) => it.id === hunkId);
+    const [hunk, span] = [this.sheet.hunks[index], spans(this.sheet)[index]];
+    return hunk && span
+      ? { real: [hunk.start, hunk.start + hunk.old.length], proposed: [span.start, span.end] }
+      : undefined;
+  }
+
+  /** The file is open in the editor. */
+  openReal(document: TextDocument): void {
+    if (this.file.operation === "create") {
+      return;
+    }
+    const text = unified(document.getText());
+    this.#real = { document, follower: new Follower(text) };
+    if (this.#isRead) {
+      this.#followReal(listed(difference(this.sheet.base, text)));
+    } else {
+      this.#isRead = true;
+      this.sheet = { base: text, hunks: [] };
+      this.#place(true);
+    }
+    this.#sendProposed();
+  }
+
+  closeReal(): void {
+    this.#real = undefined;
+    this.#arrived();
+  }
+
+  openProposed(document: TextDocument): void {
+    this.#proposed = { document, follower: new Follower(unified(document.getText())) };
+    this.#sendProposed();
+  }
+
+  /** What was not saved is not wanted. */
+  closeProposed(): void {
+    this.#proposed = undefined;
+    this.#own.clear();
+    for (const [id, text] of this.#kept) {
+      this.#own.set(id, text);
+    }
+    this.#place(false);
+  }
+
+  /** The proposed document was saved: the user's words stay when it is closed. */
+  keep(): void {
+    this.#kept = new Map(this.#own);
+  }
+
+  /** What the server says now. The result are words of the user for hunks that somebody else has decided. */
+  update(file: ReviewFile, version?: number): string[] {
+    this.file = file;
+    const lost: string[] = [];
+    for (const hunk of file.hunks) {
+      const own = this.#own.get(hunk.id);
+      if (own !== undefined && !isPending(hunk) && !this.#decided.has(hunk.id)) {
+        lost.push(own);
+        this.#own.delete(hunk.id);
+      }
+    }
+    const { document, follower } = this.#real ?? {};
+    const isCurrent = document !== undefined && document.version === version && follower?.known === this.sheet.base;
+    this.#place(isCurrent || this.file.operation === "create");
+    this.#sendProposed();
+    return lost;
+  }
+
+  /** Somebody typed into the file. */
+  realTyped(changes: readonly TextDocumentContentChangeEvent[]): void {
+    if (!this.#real || this.isFrozen) {
+      return;
+    }
+    this.#followReal(typedIn(this.#real, changes, this.sheet.base));
+    const sending = this.#sending;
+    if (sending) {
+      sending.isSeen = true;
+      if (sending.isDone || this.#real.follower.known === sending.text) {
+        this.#arrived();
+      }
+    }
+    this.#sendReal();
+    this.#sendProposed();
+  }
+
+  /** Somebody typed into the text that is proposed. */
+  proposedTyped(changes: readonly TextDocumentContentChangeEvent[]): void {
+    if (!this.#proposed || this.isFrozen || !this.isEditable) {
+      return;
+    }
+    for (const change of typedIn(this.#proposed, changes, shown(this.sheet))) {
+      this.sheet = typedInto(this.sheet, change).sheet;
+    }
+    for (const { id, text, decided } of this.sheet.hunks) {
+      const hunk = this.file.hunks.find((it) => it.id === id);
+      if (hunk && !decided) {
+        if (text === unified(hunk.newText)) {
+          this.#own.delete(id);
+        } else {
+          this.#own.set(id, text);
+        }
+      }
+    }
+    this.#sendReal();
+    this.#sendProposed();
+  }
+
+  /** The user accepts a hunk as it stands: with their own text, if they have changed it. One that they have undone is
+   * not wanted. */
+  decide(hunkId: string): Decided {
+    this.settle([hunkId]);
+    const own = this.#own.get(hunkId);
+    if (own === undefined) {
+      return { decision: "accept" };
+    }
+    const hunk = this.file.hunks.find((it) => it.id === hunkId);
+    const isUndone = this.file.operation === "edit" && own === unified(hunk?.oldText ?? "");
+    return isUndone ? { decision: "reject" } : { decision: "modify", text: this.#withLineEnds(own) };
+  }
+
+  /** The user has decided on these: nothing of theirs gets lost with them. */
+  settle(hunkIds: readonly string[]): void {
+    for (const id of hunkIds) {
+      this.#decided.add(id);
+    }
+  }
+
+  /** The server did not hear of it. */
+  unsettle(hunkIds: readonly string[]): void {
+    for (const id of hunkIds) {
+      this.#decided.delete(id);
+    }
+  }
+
+  /** What the user wrote for hunks that they have not decided on. */
+  get unusedWords(): string[] {
+    return [...this.#own].filter(([id]) => !this.#decided.has(id)).map(([, text]) => text);
+  }
+
+  /** When the file has all that was typed for it. */
+  async arrived(): Promise<void> {
+    await this.#sending?.arrived;
+  }
+
+  #followReal(changes: readonly Change[]): void {
+    if (this.file.operation === "edit") {
+      this.sheet = changes.reduce(typedBelow, this.sheet);
+    } else if (changes.length > 0) {
+      this.sheet = { base: changes.reduce(changed, this.sheet.base), hunks: [] };
+      this.#place(true);
+    }
+  }
+
+  /** Put the hunks where the server says, or leave them where they have moved to if that is news of an older text. */
+  #place(anew: boolean): void {
+    const { base } = this.sheet;
+    const hunks: Placed[] = [];
+    for (const hunk of this.file.hunks.filter(isLive)) {
+      const old = this.file.operation === "delete" ? base : unified(hunk.oldText);
+      const known = this.sheet.hunks.find((it) => it.id === hunk.id)?.start;
+      const start = anew ? offsetAt(base, hunk.range.start) : known;
+      if (start !== undefined && base.slice(start, start + old.length) === old) {
+        hunks.push({ id: hunk.id, start, old, text: this.#textOf(hunk), decided: !isPending(hunk) });
+      }
+    }
+    this.sheet = { base, hunks: apart(hunks) };
+  }
+
+  #textOf(hunk: ReviewHunk): string {
+    const own = hunk.state === "accepted" ? undefined : this.#own.get(hunk.id);
+    return own ?? unified(hunk.newText);
+  }
+
+  /** What was typed beside the hunks is the user's own edit of the file. */
+  #sendReal(): void {
+    const { document, follower } = this.#real ?? {};
+    const change = follower && difference(follower.known, this.sheet.base);
+    if (!document || !follower || !change || this.#sending) {
+      return;
+    }
+    const { promise, resolve } = deferred();
+    const sending = { text: this.sheet.base, isDone: false, isSeen: false, arrived: promise, arrive: resolve };
+    this.#sending = sending;
+    follower.sent(sending.text);
+    void this.pen.edit(document, follower.known, change).then((isDone) => {
+      if (this.#sending !== sending) {
+        return;
+      }
+      sending.isDone = true;
+      if (!isDone) {
+        this.#followReal(listed(difference(this.sheet.base, follower.known)));
+        this.#arrived();
+        this.#sendProposed();
+      } else if (sending.isSeen) {
+        this.#arrived();
+        this.#sendReal();
+      }
+    });
+  }
+
+  #arrived(): void {
+    this.#sending?.arrive();
+    this.#sending = undefined;
+  }
+
+  #sendProposed(): void {
+    const { document, follower } = this.#proposed ?? {};
+    const change = follower && difference(follower.known, shown(this.sheet));
+    if (!document || !follower || !change || this.isFrozen) {
+      return;
+    }
+    follower.sent(shown(this.sheet));
+    if (document.isDirty) {
+      void this.pen.edit(document, follower.known, change);
+    } else {
+      this.pen.reload(document);
+    }
+  }
+
+  #withLineEnds(text: string): string {
+    const created = this.file.operation === "create" && this.file.proposedText.includes("\r\n");
+    return created || this.#real?.document.eol === CRLF ? text.replaceAll("\n", "\r\n") : text;
+  }
+}
+
+function typedIn({ document, follower }: Followed, changes: readonly TextDocumentContentChangeEvent[], wanted: string) {
+  let text = follower.known;
+  const offsets = changes.map(({ range, text: typed }) => {
+    const change = { start: offsetAt(text, range.start), end: offsetAt(text, range.end), text: unified(typed) };
+    text = changed(text, change);
+    return change;
+  });
+  return follower.typed(unified(document.getText()), offsets, wanted);
+}
+
+function listed<T>(it: T | undefined): T[] {
+  return it === undefined ? [] : [it];
+}
+
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+function apart(hunks: Placed[]): Placed[] {
+  const ordered = hunks.toSorted((one, two) => one.start - two.start || one.old.length - two.old.length);
+  return ordered.filter((hunk, index) => {
+    const before = ordered[index - 1];
+    return !before || before.start + before.old.length <= hunk.start;
+  });
+}

@@ -1,0 +1,27 @@
+// Tabs of reviews that ended with the window before this one: closed, with what was typed into them offered.
+
+import { type Uri, window, workspace } from "vscode";
+import { counted } from "../words";
+import { offerWords } from "./pen";
+import { SCHEME } from "./proposed-texts";
+import { close, reviewTabs, urisOf } from "./tabs";
+
+/** `adopt` is told of each document before it is closed: saving it must work. */
+export async function closeLeftovers(adopt: (uri: Uri) => void): Promise<void> {
+  const tabs = reviewTabs();
+  if (tabs.length === 0) {
+    return;
+  }
+  const words: string[] = [];
+  const documents = tabs.flatMap((tab) => urisOf(tab).filter((uri) => uri.scheme === SCHEME));
+  documents.forEach(adopt);
+  for (const uri of tabs.filter((it) => it.isDirty).flatMap(urisOf)) {
+    const document = uri.scheme === SCHEME ? await workspace.openTextDocument(uri) : undefined;
+    if (document?.isDirty) {
+      words.push(document.getText());
+    }
+  }
+  await close(tabs, documents);
+  const why = `Odin's review ended with the window. Nothing of it was applied; ${counted(tabs.length, "tab")} closed.`;
+  await (words.length > 0 ? offerWords(why, words) : window.showInformationMessage(why));
+}

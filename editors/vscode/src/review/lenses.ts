@@ -1,0 +1,76 @@
+// Accept and Reject at each hunk: on the right of its diff, and in the file's own editor.
+
+import { CodeLens, type CodeLensProvider, type Command, EventEmitter, Range, type TextDocument } from "vscode";
+import type { ReviewHunk } from "../protocol";
+import type { Desk, Shown } from "./desk";
+import { SCHEME } from "./proposed-texts";
+import { isLive, isPending, oneLine, pendingIn } from "./reviews";
+import { hasEditor } from "./tabs";
+import { placeAt, shown } from "./texts";
+
+const WAITS = "Accepted; applied when the rest is decided";
+
+export class ReviewLenses implements CodeLensProvider {
+  readonly #changed = new EventEmitter<void>();
+  readonly onDidChangeCodeLenses = this.#changed.event;
+
+  constructor(private readonly desk: Desk) {}
+
+  refresh(): void {
+    this.#changed.fire();
+  }
+
+  provideCodeLenses(document: TextDocument): CodeLens[] {
+    if (document.uri.scheme === SCHEME) {
+      const file = this.desk.proposedAs(document.uri);
+      return file ? file.file.hunks.filter(isLive).flatMap((hunk) => this.#inDiff(file, hunk)) : [];
+    }
+    // A diff shows the file too, on its left: there is nothing to decide on that side.
+    const files = hasEditor(document.uri) ? this.desk.reviewsOf(document.uri) : [];
+    return files.flatMap((file) => pendingIn(file.file).flatMap((hunk) => this.#inFile(file, hunk)));
+  }
+
+  dispose(): void {
+    this.#changed.dispose();
+  }
+
+  #inDiff(file: Shown, hunk: ReviewHunk): CodeLens[] {
+    const text = shown(file.texts.sheet);
+    const at = file.texts.placesOf(hunk.id)?.proposed[0];
+    if (at === undefined) {
+      return [];
+    }
+    const { line } = placeAt(text, at);
+    if (!isPending(hunk)) {
+      return lensesAt(line, [{ title: `$(check) ${WAITS}`, command: "" }]);
+    }
+    const target = { hunkId: hunk.id };
+    const several = pendingIn(file.file).length > 1 && pendingIn(file.file)[0] === hunk;
+    return lensesAt(line, [
+      { title: "Accept Change", command: "odin.vscode.acceptChange", arguments: [target] },
+      { title: "Reject Change", command: "odin.vscode.rejectChange", arguments: [target] },
+      { title: "Reject…", command: "odin.vscode.rejectChangeBecause", arguments: [target] },
+      ...(several
+        ? [{ title: "Accept All in File", command: "odin.vscode.acceptFile", arguments: [{ uri: file.right }] }]
+        : []),
+      ...(hunk.reason ? [{ title: oneLine(hunk.reason), command: "" }] : []),
+    ]);
+  }
+
+  #inFile(file: Shown, hunk: ReviewHunk): CodeLens[] {
+    const at = file.texts.placesOf(hunk.id)?.real[0];
+    if (at === undefined) {
+      return [];
+    }
+    const target = { hunkId: hunk.id };
+    return lensesAt(placeAt(file.texts.sheet.base, at).line, [
+      { title: "Odin: Show Change", command: "odin.vscode.showChange", arguments: [target] },
+      { title: "Accept", command: "odin.vscode.acceptChange", arguments: [target] },
+      { title: "Reject", command: "odin.vscode.rejectChange", arguments: [target] },
+    ]);
+  }
+}
+
+function lensesAt(line: number, commands: readonly Command[]): CodeLens[] {
+  return commands.map((command) => new CodeLens(new Range(line, 0, line, 0), command));
+}

@@ -1,0 +1,50 @@
+// Where a file would change, marked lightly in its own editor; what it would be is in the hover.
+
+import { type DecorationOptions, MarkdownString, OverviewRulerLane, Range, ThemeColor, window } from "vscode";
+import type { Desk } from "./desk";
+import { pendingIn } from "./reviews";
+import { placeAt } from "./texts";
+
+const MOST_IN_HOVER = 2000;
+
+export class ReviewMarks {
+  readonly #type = window.createTextEditorDecorationType({
+    isWholeLine: true,
+    borderStyle: "solid",
+    borderWidth: "0 0 0 2px",
+    borderColor: new ThemeColor("editorGutter.modifiedBackground"),
+    overviewRulerColor: new ThemeColor("editorOverviewRuler.modifiedForeground"),
+    overviewRulerLane: OverviewRulerLane.Left,
+  });
+
+  constructor(private readonly desk: Desk) {}
+
+  draw(): void {
+    for (const editor of window.visibleTextEditors) {
+      // The sides of a diff have no column of their own.
+      const files = editor.viewColumn === undefined ? [] : this.desk.reviewsOf(editor.document.uri);
+      const marks: DecorationOptions[] = files.flatMap(({ file, texts }) =>
+        pendingIn(file).flatMap((hunk) => {
+          const place = texts.placesOf(hunk.id)?.real;
+          if (!place) {
+            return [];
+          }
+          const { base } = texts.sheet;
+          const last = Math.max(place[0], base[place[1] - 1] === "\n" ? place[1] - 1 : place[1]);
+          const hover = new MarkdownString().appendText(hunk.reason);
+          if (hunk.newText.length <= MOST_IN_HOVER) {
+            hover.appendCodeblock(hunk.newText, editor.document.languageId);
+          }
+          return [
+            { range: new Range(placeAt(base, place[0]).line, 0, placeAt(base, last).line, 0), hoverMessage: hover },
+          ];
+        }),
+      );
+      editor.setDecorations(this.#type, marks);
+    }
+  }
+
+  dispose(): void {
+    this.#type.dispose();
+  }
+}

@@ -1,0 +1,112 @@
+// The documents on the right of a review's diffs: texts that only the review has, which can be edited and saved.
+
+import {
+  EventEmitter,
+  type FileChangeEvent,
+  FileChangeType,
+  FilePermission,
+  type FileStat,
+  FileSystemError,
+  type FileSystemProvider,
+  FileType,
+  type Uri,
+  workspace,
+} from "vscode";
+
+export const SCHEME = "odin-review";
+
+/** Keeps `files.encoding` from being applied to what is UTF-8. */
+const BOM = "\uFEFF";
+
+export interface Text {
+  text: string;
+  isEditable: boolean;
+}
+
+export class ProposedTexts implements FileSystemProvider {
+  readonly #changed = new EventEmitter<FileChangeEvent[]>();
+  readonly onDidChangeFile = this.#changed.event;
+  readonly #registration = workspace.registerFileSystemProvider(SCHEME, this, { isCaseSensitive: true });
+  /** When a text was last changed here, and of which state the editor knows. */
+  readonly #times = new Map<string, { changed: number; read: number }>();
+
+  constructor(
+    private readonly textOf: (uri: Uri) => Text | undefined,
+    private readonly saved: (uri: Uri) => void,
+  ) {}
+
+  /** Have the editor read it again; it does so unless the document has unsaved changes. */
+  reload(uri: Uri): void {
+    this.#timesOf(uri).changed += 1;
+    this.#changed.fire([{ type: FileChangeType.Changed, uri }]);
+  }
+
+  stat(uri: Uri): FileStat {
+    const { text, isEditable } = this.#found(uri);
+    const { changed, read } = this.#timesOf(uri);
+    // A document that was edited before it was read again is not in conflict with what it did not read.
+    const isDirty = workspace.textDocuments.some((it) => it.isDirty && it.uri.toString() === uri.toString());
+    return {
+      type: FileType.File,
+      ctime: 0,
+      mtime: isDirty ? read : changed,
+      size: Buffer.byteLength(BOM + text),
+      permissions: isEditable ? undefined : FilePermission.Readonly,
+    };
+  }
+
+  readFile(uri: Uri): Uint8Array {
+    const { text } = this.#found(uri);
+    const times = this.#timesOf(uri);
+    times.read = times.changed;
+    return Buffer.from(BOM + text);
+  }
+
+  /** What was written is known already, from what was typed. */
+  writeFile(uri: Uri): void {
+    if (!this.#found(uri).isEditable) {
+      throw FileSystemError.NoPermissions(uri);
+    }
+    this.saved(uri);
+  }
+
+  watch(): { dispose(): void } {
+    return { dispose: () => {} };
+  }
+
+  readDirectory(): [string, FileType][] {
+    return [];
+  }
+
+  createDirectory(uri: Uri): void {
+    throw FileSystemError.NoPermissions(uri);
+  }
+
+  delete(uri: Uri): void {
+    throw FileSystemError.NoPermissions(uri);
+  }
+
+  rename(uri: Uri): void {
+    throw FileSystemError.NoPermissions(uri);
+  }
+
+  dispose(): void {
+    this.#registration.dispose();
+    this.#changed.dispose();
+  }
+
+  #timesOf(uri: Uri): { changed: number; read: number } {
+    const key = uri.toString();
+    const times = this.#times.get(key) ?? { changed: 1, read: 1 };
+    this.#times.set(key, times);
+    return times;
+  }
+
+  #found(uri: Uri): Text {
+    const found = this.textOf(uri);
+    if (!found) {
+      throw FileSystemError.FileNotFound(uri);
+    }
+    return found;
+  }
+}

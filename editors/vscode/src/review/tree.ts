@@ -1,0 +1,83 @@
+// The files and hunks that wait for a decision, beside the chat.
+
+import {
+  EventEmitter,
+  ThemeIcon,
+  type TreeDataProvider,
+  TreeItem,
+  TreeItemCollapsibleState,
+  type TreeView,
+  Uri,
+  window,
+  workspace,
+} from "vscode";
+import type { ReviewHunk } from "../protocol";
+import { counted } from "../words";
+import type { Desk, Shown } from "./desk";
+import { nameOf, oneLine, pendingIn, sizeOf } from "./reviews";
+
+export type Node = { shown: Shown; hunk?: ReviewHunk };
+
+const ICONS: Partial<Record<string, string>> = { create: "diff-added", delete: "diff-removed", rename: "diff-renamed" };
+
+export class ReviewTree implements TreeDataProvider<Node> {
+  readonly #changed = new EventEmitter<void>();
+  readonly onDidChangeTreeData = this.#changed.event;
+  readonly #view: TreeView<Node> = window.createTreeView("odin.reviewTree", { treeDataProvider: this });
+
+  constructor(private readonly desk: Desk) {}
+
+  refresh(): void {
+    const count = this.desk.pending.length;
+    this.#view.badge = count > 0 ? { value: count, tooltip: `${counted(count, "change")} to review` } : undefined;
+    this.#changed.fire();
+  }
+
+  getChildren(node?: Node): Node[] {
+    if (!node) {
+      return this.desk.files.filter(({ file }) => pendingIn(file).length > 0).map((shown) => ({ shown }));
+    }
+    const { shown, hunk } = node;
+    return hunk || shown.file.operation !== "edit"
+      ? []
+      : pendingIn(shown.file).map((pending) => ({ shown, hunk: pending }));
+  }
+
+  getTreeItem({ shown, hunk }: Node): TreeItem {
+    return hunk ? this.#hunkItem(shown, hunk) : this.#fileItem(shown);
+  }
+
+  dispose(): void {
+    this.#view.dispose();
+    this.#changed.dispose();
+  }
+
+  #fileItem(shown: Shown): TreeItem {
+    const { file } = shown;
+    const isEdit = file.operation === "edit";
+    const item = new TreeItem(
+      Uri.parse(file.uri),
+      isEdit ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.None,
+    );
+    const icon = ICONS[file.operation];
+    item.id = `${shown.review.proposalId} ${file.uri}`;
+    item.iconPath = icon ? new ThemeIcon(icon) : ThemeIcon.File;
+    item.label = file.operation === "rename" ? `${nameOf(file.uri)} → ${nameOf(file.newUri ?? "")}` : undefined;
+    const folder = workspace.asRelativePath(Uri.parse(file.uri)).split("/").slice(0, -1).join("/");
+    item.description = [isEdit ? "" : file.operation, folder].filter((it) => it).join(" · ");
+    item.tooltip = [file.note, ...new Set(file.hunks.map((it) => it.reason))].filter((it) => it).join("\n");
+    item.contextValue = "file";
+    item.command = { title: "Show Changes", command: "odin.vscode.showChange", arguments: [{ shown }] };
+    return item;
+  }
+
+  #hunkItem(shown: Shown, hunk: ReviewHunk): TreeItem {
+    const item = new TreeItem(oneLine(hunk.reason || hunk.newText || hunk.oldText));
+    item.id = hunk.id;
+    item.description = `${hunk.range.start.line + 1}: ${sizeOf(hunk)}`;
+    item.tooltip = hunk.reason;
+    item.contextValue = "hunk";
+    item.command = { title: "Show Change", command: "odin.vscode.showChange", arguments: [{ shown, hunk }] };
+    return item;
+  }
+}
