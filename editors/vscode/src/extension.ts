@@ -9,6 +9,7 @@ import * as files from "./files";
 import type { ServerState } from "./odin";
 import { isPlan } from "./plans";
 import { Problems } from "./problems";
+import { ReviewDesk } from "./review/desk";
 import { Keys } from "./secrets";
 import { INSTALL, ServerHost } from "./server/host";
 import { ServerLife } from "./server/life";
@@ -47,7 +48,7 @@ export function activate(context: ExtensionContext): void {
     log,
     keys,
     {
-      review: async () => null,
+      review: (review, token) => desk.answer(review, token),
       question: (question, token) => view.answer(question, token),
       save: files.save,
       reload: files.reload,
@@ -59,6 +60,7 @@ export function activate(context: ExtensionContext): void {
     wait: (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000)),
   });
   life = odin;
+  const desk = new ReviewDesk(odin, () => typing.isGoingOn);
   const chat = new Conversation(odin, context.workspaceState);
   const view = new ChatView(context.extensionUri, odin, chat);
   function showChat(): void {
@@ -101,6 +103,7 @@ export function activate(context: ExtensionContext): void {
     log,
     documents,
     typing,
+    desk,
     chat,
     view,
     renewal,
