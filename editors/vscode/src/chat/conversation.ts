@@ -179,10 +179,6 @@ export class Conversation implements Turns, Disposable {
     });
   }
 
-  async decide(proposalId: string, decision: "accept" | "reject"): Promise<void> {
-    await this.#attempt(() => this.#odin.execute(`odin.review.${decision}`, { proposalId }));
-  }
-
   async newSession(): Promise<void> {
     await this.#switch(async () => {
       const summary = await this.#odin.execute("odin.session.new", {});

@@ -25,6 +25,12 @@ const LOOK_PAUSE_MS = 100;
 const RECENT = 4;
 const SHOW = "Show in Chat";
 
+const REVIEW_COMMANDS = {
+  open: "odin.vscode.review",
+  accept: "odin.vscode.acceptAll",
+  reject: "odin.vscode.rejectAll",
+};
+
 export class ChatView implements WebviewViewProvider, Disposable {
   readonly #subscriptions: Disposable[];
   #view: WebviewView | undefined;
@@ -122,8 +128,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
       case "openSession":
         return chat.openSession(message.sessionId);
       case "review":
-        if (message.decision === "open") return this.#run("odin.vscode.openReview", message.proposalId);
-        return chat.decide(message.proposalId, message.decision);
+        return this.#run(REVIEW_COMMANDS[message.decision], { proposalId: message.proposalId });
       case "complete":
         this.#mentions ??= new Mentions();
         this.#post({
