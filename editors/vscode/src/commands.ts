@@ -2,7 +2,17 @@
 
 import { homedir } from "node:os";
 import * as path from "node:path";
-import { commands, type Disposable, languages, type QuickPickItem, Uri, window, workspace } from "vscode";
+import {
+  commands,
+  type Disposable,
+  languages,
+  type QuickPickItem,
+  QuickPickItemKind,
+  ThemeIcon,
+  Uri,
+  window,
+  workspace,
+} from "vscode";
 import type { Conversation } from "./chat/conversation";
 import { attachedTo, fileItem } from "./context";
 import { contextReport } from "./context-report";
@@ -119,7 +129,7 @@ class TurnCommands {
   private async take(mode: Mode, items: ContextItem[], label: string): Promise<void> {
     const text = await window.showInputBox({
       title: `Odin: ${MODE_NAMES[mode]}`,
-      prompt: label ? `${label} goes with it.` : undefined,
+      prompt: label ? `About ${label}.` : undefined,
       placeHolder: PLACEHOLDERS[mode],
       ignoreFocusOut: true,
     });
@@ -145,9 +155,9 @@ class SettingCommands {
     const known = [...new Set([now.model, ...now.available])];
     const items: (QuickPickItem & { model?: string; run?: () => unknown })[] = [
       ...known.map((model) => ({ label: model, model, description: model === now.model ? "selected" : "" })),
-      { label: "", kind: -1 },
-      { label: "$(edit) Other…", run: () => this.nameModel(now.model) },
-      { label: "$(key) Set API Key…", run: () => this.setKey() },
+      { label: "", kind: QuickPickItemKind.Separator },
+      { label: "Other…", iconPath: new ThemeIcon("edit"), run: () => this.nameModel(now.model) },
+      { label: "Set API Key…", iconPath: new ThemeIcon("key"), run: () => this.setKey() },
     ];
     const chosen = await window.showQuickPick(items, { title: "Select Model", placeHolder: "From the next turn on" });
     if (chosen?.model) {
@@ -226,32 +236,33 @@ class SettingCommands {
 async function showActions({ odin, chat }: Parts): Promise<void> {
   const { state } = odin;
   const items: (QuickPickItem & { command: string })[] = [];
-  const add = (label: string, command: string): void => void items.push({ label, command });
+  const add = (icon: string, label: string, command: string): void =>
+    void items.push({ label, command, iconPath: new ThemeIcon(icon) });
   if (state.kind === "failed") {
     for (const action of state.actions) {
-      add(`$(warning) ${action.title}`, action.command);
+      add("warning", action.title, action.command);
     }
   }
   if (chat.running) {
-    add("$(debug-stop) Cancel Turn", "odin.vscode.cancel");
+    add("debug-stop", "Cancel Turn", "odin.vscode.cancel");
   }
-  add("$(comment-discussion) Open Chat", "odin.chat.focus");
-  add("$(question) Ask…", "odin.vscode.ask");
+  add("comment-discussion", "Open Chat", "odin.chat.focus");
+  add("question", "Ask…", "odin.vscode.ask");
   if (workspace.isTrusted) {
-    add("$(checklist) Plan…", "odin.vscode.plan");
-    add("$(edit) Edit…", "odin.vscode.edit");
+    add("checklist", "Plan…", "odin.vscode.plan");
+    add("edit", "Edit…", "odin.vscode.edit");
   } else {
-    add("$(shield) Manage Workspace Trust", "workbench.trust.manage");
+    add("shield", "Manage Workspace Trust", "workbench.trust.manage");
   }
-  add("$(server-environment) Select Model…", "odin.vscode.selectModel");
-  add("$(key) Set API Key…", "odin.vscode.setKey");
-  add("$(history) Resume Session…", "odin.vscode.resumeSession");
-  add("$(discard) Undo Last Turn", "odin.vscode.undoTurn");
-  add("$(list-tree) Show What Would Be Sent", "odin.vscode.showContext");
-  add("$(debug-restart) Restart Server", "odin.vscode.restart");
-  add("$(pulse) Run Doctor", "odin.vscode.doctor");
-  add("$(output) Show Log", "odin.vscode.showLog");
-  add("$(gear) Open Settings", "odin.vscode.openSettings");
+  add("server-environment", "Select Model…", "odin.vscode.selectModel");
+  add("key", "Set API Key…", "odin.vscode.setKey");
+  add("history", "Resume Session…", "odin.vscode.resumeSession");
+  add("discard", "Undo Last Turn", "odin.vscode.undoTurn");
+  add("list-tree", "Show What Would Be Sent", "odin.vscode.showContext");
+  add("debug-restart", "Restart Server", "odin.vscode.restart");
+  add("pulse", "Run Doctor", "odin.vscode.doctor");
+  add("output", "Show Log", "odin.vscode.showLog");
+  add("gear", "Open Settings", "odin.vscode.openSettings");
   const placeHolder = state.kind === "failed" ? state.why : "What to do";
   const chosen = await window.showQuickPick(items, { title: "Odin", placeHolder });
   if (chosen) {

@@ -19,7 +19,8 @@ export class Problems {
     }
     this.#shown.add(why);
     try {
-      const chosen = await this.messages.error(`Odin: ${why}`, ...actions.map((it) => it.title));
+      const words = why.startsWith("Odin") ? why : `Odin: ${why}`;
+      const chosen = await this.messages.error(words, ...actions.map((it) => it.title));
       const action = actions.find((it) => it.title === chosen);
       if (action) {
         await this.messages.run(action.command);
