@@ -13,6 +13,7 @@ ODIN = Path(".nox/odin/bin").absolute()
 EDITORS = {
     "neovim": tuple(f"tests/editors/test_neovim{part}.py" for part in ("", "_files", "_trouble")),
     "plain": ("tests/editors/test_plain_editors.py",),
+    "vscode": ("tests/editors/test_vscode.py",),
 }
 UNIT = ("tests/unit", "tests/providers", "tests/adversarial")
 

@@ -21,9 +21,12 @@ AIM = 0.5
 TAIL = 0.3
 """What is left as it is, at the end."""
 TRIES = 2
-MAX_SAID = 0.4
-MAX_LINE = 300
+MAX_SAID = 0.2
+"""What the user said stays; beyond this the first and the last of it."""
+MAX_OUTLINE = 0.1
+MAX_LINE, MAX_LINES = 300, 100
 SUMMARY, SAID = "<summary>", "<said>"
+OWN = ("<reminder", SUMMARY, SAID)
 ASIDES = ("<reminder", "<context", SUMMARY, SAID)
 INSTRUCTIONS = """You summarise the first part of a conversation between a user and a coding agent, so that the agent
 can go on. Say, in this order and as short as possible: what the user wants; what was decided, and why; what was done,
@@ -84,10 +87,9 @@ class Compaction:
             summary = await self._summary(messages[:cut], budget)
         if not cut:
             return [shortened(message) for message in messages]
-        return [
-            _opening(messages[:cut], summary or _outline(messages[1:cut]), self.notes(), budget / scale),
-            *messages[cut:],
-        ]
+        room = budget / scale
+        summary = summary or _outline(messages[1:cut], room)
+        return [_opening(messages[:cut], summary, self.notes(), room), *messages[cut:]]
 
     async def _summary(self, messages: Sequence[Message], budget: int) -> str | None:
         """The small model's; `None` if it has none to give."""
@@ -134,12 +136,12 @@ def _fits(tail: Sequence[Message], budget: int, scale: float) -> bool:
 def _opening(old: Sequence[Message], summary: str, notes: str, room: float) -> Message:
     """The first request as it was, everything the user said since, and what became of it."""
     first = old[0]
-    kept = [
-        part for part in first.parts if not (isinstance(part, Text) and part.text.startswith((SUMMARY, "<reminder")))
-    ]
-    said = [Text(f"{SAID}\n{words}\n</said>") for message in old[1:] if (words := words_of(message))]
-    while said and sum(len(part.text) for part in said) / CHARS_PER_TOKEN > MAX_SAID * room:
-        said.pop(len(said) // 2)
+    kept = [part for part in first.parts if not (isinstance(part, Text) and part.text.startswith(OWN))]
+    said = [part for part in first.parts if isinstance(part, Text) and part.text.startswith(SAID)]
+    said += [Text(f"{SAID}\n{words}\n</said>") for message in old[1:] if (words := words_of(message))]
+    too_much = estimate([Message("user", tuple(said))]) - MAX_SAID * room
+    while said and too_much > 0:
+        too_much -= estimate([Message("user", (said.pop(len(said) // 2),))])
     text = "\n\n".join(filter(None, (PREFACE, summary.strip(), notes)))
     return Message("user", (*kept, *said, Text(f"{SUMMARY}\n{text}\n</summary>")))
 
@@ -158,10 +160,10 @@ def _transcript(messages: Sequence[Message]) -> str:
     return "\n".join(lines)
 
 
-def _outline(messages: Sequence[Message]) -> str:
-    """What happened, without a model: each call with the beginning of its result."""
+def _outline(messages: Sequence[Message], room: float) -> str:
+    """What happened of late, without a model: each call with the beginning of its result."""
     results = {result.call_id: result for message in messages for result in message.results}
-    lines = ["What was done so far:"]
+    lines: list[str] = []
     for message in messages:
         if message.role == "assistant" and message.text.strip():
             lines.append(f"- said: {message.text.strip()[:MAX_LINE]}")
@@ -169,4 +171,7 @@ def _outline(messages: Sequence[Message]) -> str:
             result = results.get(call.id)
             said = result.content.partition("\n")[0][:MAX_LINE] if result else "no result"
             lines.append(f"- {call.name} {str(dict(call.arguments))[:MAX_LINE]}: {said}")
-    return "\n".join([*lines[:1], *lines[1:][-100:]])
+    del lines[:-MAX_LINES]
+    while lines and sum(map(len, lines)) > MAX_OUTLINE * room * CHARS_PER_TOKEN:
+        lines.pop(0)
+    return "\n".join(["What was done so far:", *lines])

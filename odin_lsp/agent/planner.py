@@ -232,6 +232,7 @@ class Planner:
         try:
             return await self._ask(may_call=may_call)
         except ContextTooLong:
+            self._counted = 0, 0  # whoever refuses it counts otherwise
             if not await self._compact(min(self._budget(), self._tokens())):
                 raise
             return await self._ask(may_call=may_call)

@@ -1,14 +1,16 @@
-"""`python -m tests.bench.soak [minutes]`: work without a pause, and see that nothing of it stays in the server.
+"""`python -m tests.bench.soak [minutes | messages N]`: work without a pause, and see that nothing of it stays in the
+server. All of it is one session.
 
-Every turn reads or searches, documents are opened and typed into, some turns are cancelled, and a history that grew
-long is refused, so that it is compacted. Afterwards the server must be as large as it was at the first look."""
+Every turn reads, searches, plans or has a helper do so, documents are opened and typed into, some turns are cancelled,
+and a history that grew long is refused, so that it is compacted. Afterwards the server must be as large as it was at
+the first look."""
 
 import asyncio
 import json
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, cycle
 from pathlib import Path
@@ -19,8 +21,9 @@ from tests.bench.client import Client
 from tests.bench.endpoint import Endpoint, calling
 
 LOOKS = 10
-"""The first is taken when a tenth of the time is over: until then caches fill and the allocator finds its size."""
+"""The first is taken when a tenth of the work is done: until then caches fill and the allocator finds its size."""
 MOST_GROWTH = 0.1
+SLACK = 1e-9
 LONGEST_REQUEST = 100_000
 CANCELLED = 10
 """One turn in so many."""
@@ -30,6 +33,8 @@ CALLS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("Glob", {"pattern": "**/*.py"}),
     ("LS", {"path": "."}),
     ("Read", {"file_path": "missing.py"}),
+    ("TodoWrite", {"todos": [{"id": "1", "content": "look around", "status": "in_progress"}]}),
+    ("AgentTool", {"description": "look around", "prompt": "look around"}),
 )
 TOO_LONG = b'{"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long"}}'
 REFUSAL = b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b" % (
@@ -79,10 +84,13 @@ class Look:
         )
 
 
+Done = Callable[[float, int], float]
+"""How much of the work is done after so many seconds and turns: 1 is all of it."""
+
+
 def main() -> int:
-    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 5.0
     with tempfile.TemporaryDirectory() as workspace:
-        looks = asyncio.run(_looks(Path(workspace), minutes * 60))
+        looks = asyncio.run(_looks(Path(workspace), _wanted(sys.argv[1:])))
     first, last = looks[0], looks[-1]
     growth = last.memory / first.memory - 1
     earlier, later = (min(it.descriptors for it in half) for half in (looks[: LOOKS // 2], looks[LOOKS // 2 :]))
@@ -91,7 +99,16 @@ def main() -> int:
     return int(growth > MOST_GROWTH or more > 0 or last.zombies > 0)
 
 
-async def _looks(workspace: Path, seconds: float) -> list[Look]:
+def _wanted(arguments: Sequence[str]) -> Done:
+    match arguments:
+        case ["messages", number]:
+            return lambda seconds, turns: turns / int(number)
+        case _:
+            minutes = float(arguments[0]) if arguments else 5.0
+            return lambda seconds, turns: seconds / 60 / minutes
+
+
+async def _looks(workspace: Path, done: Done) -> list[Look]:
     measure.make_files(workspace)
     looks: list[Look] = []
     async with Model().listening() as model, measure.running(workspace, model) as client:
@@ -99,7 +116,7 @@ async def _looks(workspace: Path, seconds: float) -> list[Look]:
         for turns in count(1):
             await _work(client, model, workspace / "module_0.py", turns)
             passed = time.monotonic() - began
-            if passed >= seconds * (len(looks) + 1) / LOOKS:
+            if LOOKS * done(passed, turns) >= len(looks) + 1 - SLACK:
                 looks.append(_look(client, passed, turns))
                 sys.stdout.write(f"{looks[-1]}\n")
                 sys.stdout.flush()

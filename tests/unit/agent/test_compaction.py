@@ -61,6 +61,23 @@ async def test_a_summary_takes_the_place_of_what_is_old_and_the_users_words_stay
     assert len(asked) == 2
 
 
+async def test_what_the_user_says_in_thousands_of_turns_stays_bounded_with_the_first_and_the_last_of_it():
+    async def small(instructions, text):
+        return "Much was said."
+
+    history, sizes = [user("the request")], []
+    for number in range(3000):
+        history += [user(f"wish {number} of many"), Message("assistant", (Text("done"),))]
+        if estimate(history) > 4_800:
+            history = await compacted(history, small, 6_000)
+            sizes.append(estimate(history))
+
+    assert max(sizes) <= 3_300
+    assert len(sizes) < 3000 / 50
+    for words in ("the request", "wish 0 of many", "wish 2999 of many"):
+        assert any(words in message.text for message in history)
+
+
 async def test_a_model_that_fails_twice_is_replaced_by_an_outline():
     tries = []
 
