@@ -86,11 +86,11 @@ export class App {
     });
     this.#toEnd.append(icon("arrow-down"));
     this.#toEnd.addEventListener("click", () => this.#scrollToEnd());
-    this.#scroller.append(this.#empty, this.#log, this.#activity);
-    this.#scroller.addEventListener("scroll", () => this.#scrolled());
     const title = h("h1", { class: "visually-hidden", text: "Odin" });
+    this.#scroller.append(title, this.#empty, this.#log, this.#activity);
+    this.#scroller.addEventListener("scroll", () => this.#scrolled());
     const foot = h("footer", { class: "foot" }, this.#toEnd, this.#trouble, this.#composer.element);
-    root.replaceChildren(title, this.#scroller, this.#announced, foot);
+    root.replaceChildren(this.#scroller, this.#announced, foot);
     this.#showHead();
     host.post({ type: "ready" });
   }

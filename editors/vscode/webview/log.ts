@@ -266,10 +266,11 @@ function thinking(item: TextItem, actions: LogActions): ItemView {
 function helper(item: HelperItem, actions: LogActions): ItemView {
   const inside = h("div", { class: "items" });
   const summary = h("summary");
-  const element = h("details", { class: "helper fold has-more" }, summary, inside);
-  keepFold(element, item.id, actions);
+  const fold = h("details", { class: "fold has-more" }, summary, inside);
+  keepFold(fold, item.id, actions);
   const agentId = item.id.slice("helper/".length);
   const stop = iconButton("debug-stop", "Stop this helper", () => actions.post({ type: "stopHelper", agentId }));
+  const element = h("div", { class: "helper" }, fold, stop);
   const update = (it: Item) => {
     if (it.kind !== "helper") return;
     const isRunning = it.status === "running";
@@ -278,9 +279,9 @@ function helper(item: HelperItem, actions: LogActions): ItemView {
       icon(sign, isRunning ? "codicon-modifier-spin" : ""),
       h("span", { class: "tool-title", text: readable(it.description) }),
       h("span", { class: "tool-detail", text: isRunning ? "" : readable(it.summary || it.status) }),
-      isRunning ? stop : "",
       icon("chevron-right", "fold-sign"),
     );
+    stop.hidden = !isRunning;
   };
   return { element, update, inside };
 }

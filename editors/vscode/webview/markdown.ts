@@ -9,7 +9,7 @@ import { highlighted } from "./highlight";
 
 const MAX_RENDERED = 200_000;
 const TAGS = [
-  ..."a blockquote br code del em h1 h2 h3 h4 h5 h6 hr li ol p pre s span strong".split(" "),
+  ..."a blockquote br code del em h3 h4 hr li ol p pre s span strong".split(" "),
   ..."table tbody td th thead tr ul".split(" "),
 ];
 const CODE_CLASS = /^(hljs-[\w-]+|[\w-]+_)$/;
@@ -26,6 +26,9 @@ export interface MarkdownActions {
 
 const markdown = new MarkdownIt({ html: false, linkify: false, breaks: false });
 markdown.validateLink = () => true;
+// What the user said is a heading of the second level; what is answered stands below.
+markdown.renderer.rules.heading_open = (tokens, index) => (isLarge(tokens[index]?.tag) ? "<h3>" : "<h4>");
+markdown.renderer.rules.heading_close = (tokens, index) => (isLarge(tokens[index]?.tag) ? "</h3>\n" : "</h4>\n");
 markdown.renderer.rules.image = (tokens, index) => {
   const token = tokens[index];
   const source = String(token?.attrGet("src") ?? "");
@@ -154,6 +157,10 @@ function blocksOf(text: string, env: Record<string, unknown>): string[] {
     .map((token) => token.map?.[0] ?? 0);
   const bounds = [0, ...starts.slice(1), lines.length];
   return bounds.slice(1).map((end, index) => lines.slice(bounds[index], end).join("\n"));
+}
+
+function isLarge(tag: string | undefined): boolean {
+  return tag === "h1" || tag === "h2";
 }
 
 function isInline(code: Element): boolean {

@@ -1,0 +1,55 @@
+// Which words lead to files, and which names fit what was typed.
+
+import { expect, it } from "vitest";
+import { mayNameFile, placeOf } from "../src/chat/links";
+import { best } from "../src/chat/matching";
+import { canBeNotified, notificationText } from "../src/chat/notifying";
+import type { Question } from "../src/protocol";
+
+it.each([
+  ["src/a.ts", { path: "src/a.ts" }],
+  ["src/a.ts:12", { path: "src/a.ts", line: 11 }],
+  ["a.ts:12:3", { path: "a.ts", line: 11, column: 2 }],
+  ["a.ts:3-9", { path: "a.ts", line: 2, lastLine: 8 }],
+  ["a.ts#L3-L9", { path: "a.ts", line: 2, lastLine: 8 }],
+  ["my%20file.md#L1", { path: "my file.md", line: 0 }],
+  ["C:\\src\\a.ts:3", { path: "C:\\src\\a.ts", line: 2 }],
+  ["command:workbench.action.quit", undefined],
+  ["file:///etc/passwd", undefined],
+  ["vscode://x/y", undefined],
+  ["//server/share", undefined],
+  ["\\\\server\\share", undefined],
+  ["#anchor", undefined],
+  ["%E0%A4%A", undefined],
+])("%s leads to %o", (target, place) => {
+  expect(placeOf(target)).toEqual(place);
+});
+
+it("takes names of files for such, and nothing else", () => {
+  const names = ["src/a.ts", "README.md:3", "f(x)", "a = 1", "npm run x", "https://x.y", "..", "foo.bar()"];
+  expect(names.filter(mayNameFile)).toEqual(["src/a.ts", "README.md:3", "foo.bar()"]);
+});
+
+it("puts the names first that fit best", () => {
+  const names = ["docs/apple.md", "src/app.ts", "test/application.test.ts", "src/map/apply.ts", "zebra.ts"];
+  expect(best(names, "app", (it) => it, 3)).toEqual(["src/app.ts", "docs/apple.md", "src/map/apply.ts"]);
+  expect(best(names, "src/app", (it) => it, 1)).toEqual(["src/app.ts"]);
+  expect(best(names, "tapp", (it) => it, 9)).toContain("test/application.test.ts");
+  expect(best(["src/ChatView.ts", "src/covert.ts"], "cv", (it) => it, 1)).toEqual(["src/ChatView.ts"]);
+});
+
+it("lets nobody allow in a notification what it does not show", () => {
+  const question: Question = {
+    questionId: "q",
+    kind: "permission",
+    title: "Run?",
+    command: "ls",
+    options: [{ id: "deny", label: "Deny" }],
+  };
+  expect(canBeNotified(question)).toBe(true);
+  expect(notificationText(question)).toBe("Odin: Run?: ls");
+  for (const command of ["ls\nrm x", "x".repeat(500), "ls \u202e"]) {
+    expect(canBeNotified({ ...question, command })).toBe(false);
+    expect(notificationText({ ...question, command })).toBe("Odin: Run?");
+  }
+});
