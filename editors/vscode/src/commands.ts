@@ -21,7 +21,7 @@ import type { Mode, Odin } from "./odin";
 import type { Problems } from "./problems";
 import type { ContextItem, Undone } from "./protocol";
 import { type Keys, keyProblem, PROVIDERS, type Provider } from "./secrets";
-import { ServerProblem, wordsOf } from "./server/life";
+import { isServerProblem, wordsOf } from "./server/life";
 import type { Servicing } from "./server/servicing";
 import { SessionCommands } from "./sessions";
 import { MODE_NAMES } from "./status";
@@ -83,7 +83,7 @@ export function registerCommands(parts: Parts): Disposable[] {
       try {
         await handler(...given);
       } catch (error) {
-        const actions = error instanceof ServerProblem ? error.actions : [];
+        const actions = isServerProblem(error) ? error.actions : [];
         void parts.problems.tell(wordsOf(error), actions);
       }
     }),

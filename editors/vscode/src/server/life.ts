@@ -21,6 +21,11 @@ export class ServerProblem extends Error {
   }
 }
 
+/** By what it has, for it may come from another bundle, where its class is another. */
+export function isServerProblem(error: unknown): error is ServerProblem {
+  return error instanceof Error && "actions" in error;
+}
+
 /** A server that has answered `initialize`. */
 export interface Running {
   readonly info: ServerInfo;
@@ -112,7 +117,7 @@ export class ServerLife implements Odin {
     running.catch((error: unknown) => {
       if (this.#running === running) {
         this.#running = undefined;
-        const actions = error instanceof ServerProblem ? error.actions : [RESTART, SHOW_LOG, DOCTOR];
+        const actions = isServerProblem(error) ? error.actions : [RESTART, SHOW_LOG, DOCTOR];
         this.#tell({ kind: "failed", why: wordsOf(error), actions: [...actions] });
       }
     });

@@ -1,0 +1,1 @@
+// What costs nothing to load, to compare with.
