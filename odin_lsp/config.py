@@ -70,6 +70,8 @@ class Limits(Section):
     """Tokens of a request at most; 0: the model's window."""
     max_tokens: int = Field(default=8192, ge=1)
     """Tokens the model may write in one step."""
+    max_retries: int = Field(default=60, ge=0)
+    """Requests of one turn that failed and are made again, those of its helpers included; 0 is unlimited."""
 
 
 class Timeouts(Section):

@@ -332,7 +332,7 @@ class Core:
             emit=emit,
             todos=conversation.todos,
             pages=self.pages,
-            small=small_model(self._model(self.selected[1]), progress, emit),
+            small=small_model(self._model(self.selected[1]), progress, emit, self.config.limits.max_retries),
             shown=view.shown,
             gate=view.gate,
             outside=view.outside,

@@ -318,6 +318,7 @@ class Planner:
         """The stream failed and starts anew: take back what it showed, forget what it began."""
         await self.executor.discard()
         self.emit(StreamRolledBack())
+        self.progress.try_again(self.limits.max_retries, attempt.reason)
         if attempt.running != self._running:
             self._running = attempt.running
             self.emit(ModelChanged(self.model.ref, attempt.running))

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass, field
 
-from odin_lsp.errors import EmptyPrompt, RequestError
+from odin_lsp.errors import EmptyPrompt, ModelError, RequestError
 from odin_lsp.events import ExitReason, Mode, Outcome, Todo, ToolRecord, Usage
 from odin_lsp.messages import Image
 from odin_lsp.review.desk import TurnReview
@@ -59,6 +59,7 @@ class Progress:
     usage: Usage = field(default_factory=Usage)
     records: list[ToolRecord] = field(default_factory=list[ToolRecord])
     steps: int = 0
+    retries: int = 0
     model_seconds: float = 0.0
     began: float = field(default_factory=time.monotonic)
     review: TurnReview = field(init=False)
@@ -69,6 +70,13 @@ class Progress:
         self.usage = self.usage.plus(usage)
         if self.owner is not None:
             self.owner.spend(usage.besides)
+
+    def try_again(self, most: int, why: str) -> None:
+        """A request of the turn, or of one of its helpers, is to be made again; `ModelError` if that is enough."""
+        account = self.owner or self
+        account.retries += 1
+        if most and account.retries > most:
+            raise ModelError(f"{why} (and {most} requests of this turn were made again before)")
 
     @property
     def cost_usd(self) -> float:

@@ -4,6 +4,7 @@ The SDKs' own retries are off. A stream that fails is announced as an `Attempt`,
 """
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -19,6 +20,7 @@ from odin_lsp.models.base import Attempt, Model, Reply, Request, StreamEvent
 from odin_lsp.models.providers import Candidate
 from odin_lsp.values import Value
 
+log = logging.getLogger("odin.models")
 FIRST_WAIT = 0.5
 LONGEST_BACKOFF = 32.0
 FAULTS_BEFORE_FALLBACK = 3
@@ -101,6 +103,7 @@ class ResilientModel:
                 return
             except (ModelUnavailable, KeyRejected) as error:
                 fault = error
+            log.info("request %d to %s failed: %s", attempt, candidate.ref, fault)
             faults += 1
             self._rest(candidate, fault, faults)
             step = self._next(link, faults, fault) if attempt < self._retries.attempts else None

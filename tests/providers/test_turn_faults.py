@@ -1,0 +1,153 @@
+"""PROV-16, PROV-19 and PROV-20: whole turns, with real keys, models and tools, in front of a provider that fails."""
+
+import asyncio
+import json
+import logging
+
+import pytest
+
+from odin_lsp.agent.core import Core
+from odin_lsp.agent.turn import UserMessage
+from odin_lsp.config import Config
+from odin_lsp.events import Compacted
+from odin_lsp.terminal.editor import TerminalEditor
+
+TOO_LONG = {
+    "anthropic": "prompt is too long: 250000 tokens > 200000 maximum",
+    "google": "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+    "openai": "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.",
+}
+AT_ONCE = {"content-type": "application/json", "retry-after": "0"}
+
+
+@pytest.fixture
+async def start(tmp_path):
+    """A core for the model, and what happens in it."""
+    started = []
+    root = tmp_path / "workspace"
+    root.mkdir()
+
+    def start(dialect, **settings):
+        config = {"model": dialect.ref, "smallModel": dialect.ref, "titles": False, **settings}
+        core = Core([root], TerminalEditor("yes"), Config.model_validate(config))
+        core.stream.subscribe(lambda record: core.seen.append(record.event))
+        core.seen = []
+        started.append(core)
+        return core
+
+    yield start
+    for core in started:
+        await core.close()
+
+
+async def take(core, text="go", mode="edit_mode"):
+    async with asyncio.timeout(60):
+        return await core.agent().start(UserMessage(turn_id=text, text=text, mode=mode)).outcome()
+
+
+def calling(dialect, kit, *calls):
+    """An answer that calls these tools."""
+    match dialect.provider:
+        case "anthropic":
+            blocks = [
+                block
+                for index, (name, arguments) in enumerate(calls)
+                for block in kit.anthropic_call(index, f"toolu_{index}", name, json.dumps(arguments))
+            ]
+            return kit.Answer([kit.anthropic_sse(kit.anthropic_start(), *blocks, *kit.anthropic_end("tool_use"))])
+        case "google":
+            parts = [kit.google_call(name, arguments) for name, arguments in calls]
+            return kit.Answer([kit.google_sse(kit.google_chunk(*parts, reason="STOP"))])
+        case _:
+            chunks = [
+                chunk
+                for index, (name, arguments) in enumerate(calls)
+                for chunk in kit.openai_call(index, f"call_{index}", name, json.dumps(arguments))
+            ]
+            return kit.Answer([kit.openai_sse(*chunks, kit.openai_chunk({}, "tool_calls"))])
+
+
+def refused(dialect, kit, status, message="no"):
+    return kit.Answer([dialect.error(status, message)], status, AT_ONCE, framing="length")
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
+async def test_prov_16_what_the_provider_refuses_is_asked_for_once(dialect, status, start, wire, kit):
+    wire.play(refused(dialect, kit, status))
+
+    outcome = await take(start(dialect))
+
+    assert (outcome.reason, len(wire.sent)) == ("failed", 1)
+    assert "(no)" in outcome.detail
+
+
+@pytest.mark.parametrize("status", [400, 413])
+@pytest.mark.parametrize("fits", [True, False])
+async def test_prov_16_what_is_too_long_is_made_shorter_and_asked_for_once_more(
+    dialect, status, fits, start, wire, kit, tmp_path
+):
+    (tmp_path / "workspace" / "long.txt").write_text("word\n" * 4000)
+    core = start(dialect)
+    wire.play(
+        calling(dialect, kit, ("Read", {"file_path": str(tmp_path / "workspace" / "long.txt")})),
+        *[kit.Answer([dialect.hello])] * 3,
+    )
+    for text in ("read it", "more", "even more"):
+        assert (await take(core, text)).reason == "end_turn"
+    before = len(wire.sent)
+    too_long = refused(dialect, kit, status, TOO_LONG[dialect.provider])
+    wire.play(too_long, kit.Answer([dialect.hello]) if fits else too_long)
+
+    outcome = await take(core, "and now?")
+
+    assert outcome.reason == ("end_turn" if fits else "failed")
+    assert len(wire.sent) == before + 2
+    longer, shorter = (len(json.dumps(it.body)) for it in wire.sent[-2:])
+    assert shorter < longer / 2
+    assert [it.status for it in core.seen if isinstance(it, Compacted)] == ["started", "succeeded"]
+
+
+async def test_prov_19_the_attempts_of_a_turn_and_its_helpers_are_bounded_together_and_logged(
+    dialect, start, wire, kit, caplog
+):
+    caplog.set_level(logging.INFO, "odin.models")
+    helpers, most = 6, 10
+
+    def reply(request):
+        if len(wire.sent) == 1:
+            tasks = [{"description": "part", "prompt": f"a part of it, {number}"} for number in range(helpers)]
+            return calling(dialect, kit, *(("AgentTool", task) for task in tasks))
+        return refused(dialect, kit, 503, "busy")
+
+    wire.reply_to = reply
+    core = start(dialect, limits={"maxRetries": most}, retries={"attempts": 6})
+
+    outcome = await take(core)
+
+    assert outcome.reason == "failed"
+    assert f"and {most} requests of this turn were made again before" in outcome.detail
+    failed = len(wire.sent) - 1
+    assert most < failed <= most + helpers + 1
+    assert len([it for it in caplog.records if "failed: " in it.getMessage()]) == failed
+
+
+@pytest.mark.parametrize("fault", ["busy", "limited", "cut off", "spoken"])
+async def test_prov_20_what_ran_before_a_request_failed_does_not_run_again(dialect, fault, start, wire, kit, tmp_path):
+    ran = tmp_path / "workspace" / "ran.txt"
+    faults = {
+        "busy": refused(dialect, kit, 503),
+        "limited": refused(dialect, kit, 429),
+        "cut off": kit.Answer([dialect.called]).raw()[:-80],
+        "spoken": kit.Answer([dialect.spoken_error]),
+    }
+    command = {"command": "echo ran >> ran.txt", "description": "run"}
+    written = {"file_path": str(tmp_path / "workspace" / "new.txt"), "content": "new\n"}
+    calls = calling(dialect, kit, ("ExecuteCommand", command), ("WriteFile", written))
+    wire.play(calls, faults[fault], faults[fault], kit.Answer([dialect.hello]))
+
+    outcome = await take(start(dialect))
+
+    assert (outcome.reason, [tool.status for tool in outcome.tools]) == ("end_turn", ["success", "success"])
+    assert ran.read_text() == "ran\n"
+    assert wire.sent[1].body == wire.sent[2].body == wire.sent[3].body
+    assert len(wire.sent) == 4
