@@ -5,6 +5,7 @@ The other TXT rows, about reading, are shown in `test_text_fidelity.py`.
 
 import os
 import stat
+import struct
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,9 @@ from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
 from tests.support.reviewing import Bench
+
+NOBODY = 0xFFFFFFFF
+"""In an access list: the entry is about no user or group by number."""
 
 
 @pytest.fixture
@@ -207,6 +211,18 @@ async def test_txt_12_attributes_stay(edited, bench):
 
     assert data == b"two\n"
     assert os.getxattr(path, "user.origin") == b"the user's note"
+
+
+async def test_txt_12_an_access_list_stays(edited, bench):
+    path = bench.write("file.txt", "one\n")
+    entries = [(1, 6, NOBODY), (2, 4, 1234), (4, 4, NOBODY), (0x10, 4, NOBODY), (0x20, 0, NOBODY)]
+    access = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+    os.setxattr(path, "system.posix_acl_access", access)
+    data, _ = await edited("one\n", "one", "two")
+
+    assert data == b"two\n"
+    assert os.getxattr(path, "system.posix_acl_access") == access
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 async def test_txt_12_what_may_only_be_read_is_not_made_writable(edited, bench):
