@@ -89,13 +89,14 @@ def installed(build: Build) -> Path:
 
 
 def packaged() -> Path:
-    """The extension as its users install it, built anew if anything of it has changed."""
+    """The extension as its users install it, built anew if anything of it has changed. The server is on the path."""
     package, modules = EXTENSION / "dist" / "odin.vsix", EXTENSION / "node_modules" / ".package-lock.json"
     with alone(CACHE / "extension"):
         if _older(modules, EXTENSION / "package-lock.json"):
             _npm(EXTENSION, "ci")
         if _older(package, *_sources()):
-            subprocess.run(["npm", "run", "package"], cwd=EXTENSION, check=True, timeout=PATIENCE)
+            script = ("npm", "run", "package", "--", "--without-wheel")
+            subprocess.run(script, cwd=EXTENSION, check=True, timeout=PATIENCE)
     return package
 
 

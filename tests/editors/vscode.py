@@ -24,6 +24,7 @@ SETTINGS: Mapping[str, Any] = {
     "chat.disableAIFeatures": True,
     "extensions.ignoreRecommendations": True,
     "git.openRepositoryInParentFolders": "never",
+    "remote.autoForwardPorts": False,
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "workbench.startupEditor": "none",
     "workbench.welcomePage.walkthroughs.openOnInstall": False,
@@ -37,7 +38,10 @@ FLAGS = (
     "--disable-telemetry",
     "--disable-update-check",
 )
-NO_GALLERY = json.dumps({"serviceUrl": ""})
+VARIABLES = {
+    "EXTENSIONS_GALLERY": json.dumps({"serviceUrl": ""}),
+    "VSCODE_CLI": "1",  # otherwise it takes the variables of a login shell, which has another PATH
+}
 STRANGE = ("PORT", "PASSWORD", "HASHED_PASSWORD", "ELECTRON_", "VSCODE_", "CODE_SERVER_")
 """Variables by which code-server could be told something else."""
 
@@ -134,16 +138,6 @@ class VSCode:
         kind = {"Light": "vs", "Dark": "vs-dark", "High": "hc-black"}[name.split()[1]]
         await expect(self.page.locator(f".monaco-workbench.{kind}")).to_be_visible()
 
-    async def close_editors(self) -> None:
-        """All of them, with what is not saved; for the next test."""
-        await self.eval("""
-            for (const document of vscode.workspace.textDocuments.filter((it) => it.isDirty && !it.isClosed)) {
-                await vscode.window.showTextDocument(document);
-                await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
-            }
-            await vscode.commands.executeCommand("workbench.action.closeAllEditors");
-        """)
-
     # The keyboard
 
     async def press(self, *keys: str) -> None:
@@ -196,11 +190,6 @@ class VSCode:
         shown = self.notification(text)
         await shown.get_by_role("button", name=button, exact=True).click()
         await expect(shown).to_have_count(0)
-
-    async def dismiss(self) -> None:
-        """All notifications; for the next test."""
-        await self.command("notifications.clearAll")
-        await expect(self.page.locator(".notification-toast .notification-list-item")).to_have_count(0)
 
     @property
     def dialog(self) -> Locator:
@@ -258,6 +247,19 @@ class VSCode:
         await self.page.reload()
         await self._ready()
 
+    async def tidy(self) -> None:
+        """As if it had just been started: nothing lies above the editors, and none is open. What is not saved is lost."""
+        await self.press("Escape", "Escape")
+        await self.command("notifications.clearAll")
+        await self.eval("""
+            for (const document of vscode.workspace.textDocuments.filter((it) => it.isDirty)) {
+                await vscode.window.showTextDocument(document);
+                await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
+            }
+            await vscode.commands.executeCommand("workbench.action.closeAllEditors");
+        """)
+        await expect(self.page.locator(".notification-toast .notification-list-item")).to_have_count(0)
+
     async def open(self, folder: Path) -> None:
         """Show a folder, or a `.code-workspace` file, in the same window."""
         self._companion.connected.clear()
@@ -290,7 +292,7 @@ class VSCode:
         return True
 
     def _row(self, label: str) -> Locator:
-        quoted = json.dumps(label)
+        quoted = json.dumps(label, ensure_ascii=False)
         return self.page.locator(
             f".quick-input-widget:visible .quick-input-list .monaco-list-row[aria-label^={quoted}]"
         ).first
@@ -379,7 +381,7 @@ async def start(
             *(f"--config={place / 'config.yaml'}", f"--user-data-dir={place / 'data'}"),
             f"--extensions-dir={place / 'extensions'}",
             cwd=place,
-            env={**plain, "COMPANION_PORT": str(port), "EXTENSIONS_GALLERY": NO_GALLERY},
+            env={**plain, **VARIABLES, "COMPANION_PORT": str(port)},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=log,
             stderr=log,
