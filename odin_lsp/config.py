@@ -224,6 +224,8 @@ class Config(Section):
     """The model for everything else: titles, summaries, digests."""
     memory: bool = True
     """Whether Odin takes notes on a workspace, and begins sessions with them."""
+    memory_in_ask: bool = False
+    """Whether Ask may take and drop notes too; otherwise it only reads them."""
     titles: bool = True
     """Whether the small model names each session; otherwise it is called by the first words that you said."""
     fallback_models: tuple[str, ...] = ()

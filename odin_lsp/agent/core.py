@@ -344,6 +344,7 @@ class Core:
             delegate=helpers.run if helpers else None,
             write_scope=write_scope,
             memory=self._memory,
+            may_note=mode != "ask_mode" or self.config.memory_in_ask,
         )
         tools = self._tools(mode, subagent=helpers is None)
         return Planner(

@@ -93,6 +93,8 @@ class ToolContext:
     """Where edits are allowed; empty: everywhere."""
     memory: Memory | None = None
     """Notes on the workspace; none: the user wants none."""
+    may_note: bool = True
+    """Whether notes may be taken and dropped, or only read."""
     call_id: str = ""
 
     async def reach(self, name: str) -> Path:

@@ -10,6 +10,8 @@ from odin_lsp.web.untrusted import visible
 
 REFUSAL = "this looks like a key, a token or a password, and those are not kept; note where it is found instead"
 
+READ_ONLY = "in Ask notes are only read; if the user wants this noted, they can say so in Plan or Edit mode"
+
 
 class MemoryParams(Params):
     action: Literal["remember", "recall", "forget"]
@@ -35,6 +37,8 @@ class MemoryTool(Tool[MemoryParams]):
         return f"{params.action} {params.text[:60] or params.id or 'notes'}"
 
     async def prepare(self, params: MemoryParams, context: ToolContext) -> None:
+        if params.action != "recall" and not context.may_note:
+            raise ToolError(READ_ONLY)
         if params.action == "remember" and looks_secret(params.text):
             raise ToolError(REFUSAL)
 

@@ -10,7 +10,7 @@ async def client(start, anthropic, tmp_path):
     return await start(XDG_STATE_HOME=str(tmp_path / "state"), **anthropic)
 
 
-@pytest.mark.parametrize("mode", ["ask", "plan", "edit"])
+@pytest.mark.parametrize("mode", ["plan", "edit"])
 async def test_a_note_of_an_earlier_session_reaches_a_later_one(
     client, start, wire, step, anthropic, tmp_path, root, mode
 ):
@@ -33,6 +33,22 @@ async def test_a_note_of_an_earlier_session_reaches_a_later_one(
     assert str(wire.request["messages"]).count("Danish") == 1, "told once in a conversation"
     assert client.questions == []
     assert sorted(path.name for path in root.iterdir()) == ["greet.py"]
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+async def test_ask_reads_notes_and_takes_none_unless_the_user_wants_it(start, wire, step, anthropic, tmp_path, allowed):
+    client = await start(
+        XDG_STATE_HOME=str(tmp_path / "state"), options={"settings": {"memoryInAsk": allowed}}, **anthropic
+    )
+    step(("Memory", {"action": "remember", "text": "something"}), ("Memory", {"action": "recall"}))
+    wire.play(says())
+
+    await client.command("ask", text="hello")
+
+    noted, found = results(wire)
+    assert noted.startswith("Remembered" if allowed else "in Ask notes are only read")
+    assert ("something" in found) is allowed
+    assert (tmp_path / "state" / "odin" / "memory").exists() is allowed
 
 
 async def test_notes_can_be_turned_off(start, wire, step, anthropic, tmp_path):

@@ -8,6 +8,7 @@ from odin_lsp.agent.modes import mode_tools
 from odin_lsp.errors import ToolError
 from odin_lsp.modes import MODES
 from odin_lsp.sessions.memory import Memory
+from odin_lsp.tools.base import all_tools
 
 
 @pytest.fixture
@@ -31,6 +32,18 @@ async def test_notes_are_remembered_recalled_and_forgotten(use):
     assert found.data == f"- tabs, not spaces (id {note_id})"
     assert gone.description == "forgot: tabs, not spaces"
     assert (await use("Memory", action="recall")).data == "There is no such note."
+
+
+@pytest.mark.parametrize("action", ["remember", "forget"])
+async def test_k_75_where_notes_are_only_read_none_is_taken_or_dropped(context, tmp_path, action):
+    tool = all_tools()["Memory"]
+    context = replace(context, may_note=False)
+
+    with pytest.raises(ToolError, match="in Ask notes are only read"):
+        await tool.run(tool.parse({"action": action, "text": "x", "id": "12345678"}), context)
+
+    assert (await tool.run(tool.parse({"action": "recall"}), context)).data == "There is no such note."
+    assert not (tmp_path / "state").exists()
 
 
 @pytest.mark.parametrize("text", ["the key is sk-ant-api03-abcdefghijklmnop", "password=hunter22"])
