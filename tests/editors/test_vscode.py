@@ -39,6 +39,6 @@ async def test_a_question_about_a_selection_is_answered_in_the_chat(vscode: VSCo
     await vscode.palette("Odin: Ask…")
     await vscode.answer("what does it do?")
 
-    await expect(vscode.webview().get_by_text("It says hello.")).to_be_visible()
+    await expect(vscode.webview().get_by_role("log").get_by_text("It says hello.")).to_be_visible()
     assert "def greet():" in str(wire.request["messages"])
     assert await vscode.dirty() == []

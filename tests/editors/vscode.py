@@ -248,7 +248,7 @@ class VSCode:
         await self._ready()
 
     async def tidy(self) -> None:
-        """As if it had just been started: nothing lies above the editors, and none is open. What is not saved is lost."""
+        """Close all that lies above the editors, and the editors; what is not saved is lost."""
         await self.press("Escape", "Escape")
         await self.command("notifications.clearAll")
         await self.eval("""
