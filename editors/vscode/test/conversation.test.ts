@@ -176,6 +176,10 @@ describe("after a reload", () => {
     start(String(odin.of("odin.ask")[0]?.turnId), "Long work");
     void chat.take("ask_mode", "And then this");
     await settled();
+    vi.useFakeTimers();
+    odin.tell(String(odin.of("odin.ask")[0]?.turnId), { kind: "textStreamed", text: "Half of it" });
+    vi.advanceTimersByTime(2000);
+    vi.useRealTimers();
 
     odin = new FakeOdin();
     odin.replies["odin.session.resume"] = () => summary("s1", 1);
@@ -187,6 +191,7 @@ describe("after a reload", () => {
       ["First", "ended"],
       ["Long work", "lost"],
     ]);
+    expect(chat.state.turns[1]?.items).toMatchObject([{ kind: "text", text: "Half of it" }]);
     expect(chat.state.head).toMatchObject({ queue: [{ body: "And then this", lost: true }], costUsd: 0.5 });
 
     odin.replies["odin.ask"] = (argument) => outcome(String(argument.turnId));

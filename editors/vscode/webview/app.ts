@@ -89,6 +89,12 @@ export class App {
     const title = h("h1", { class: "visually-hidden", text: "Odin" });
     this.#scroller.append(title, this.#empty, this.#log, this.#activity);
     this.#scroller.addEventListener("scroll", () => this.#scrolled());
+    // What is at the end stays there when the view gets smaller, or what is shown in it larger.
+    const resized = () => this.#saved.scroll === undefined && this.#scrollToEnd();
+    if ("ResizeObserver" in window) {
+      const observer = new ResizeObserver(resized);
+      for (const element of [this.#scroller, this.#log]) observer.observe(element);
+    }
     const foot = h("footer", { class: "foot" }, this.#toEnd, this.#trouble, this.#composer.element);
     root.replaceChildren(this.#scroller, this.#announced, foot);
     this.#showHead();
@@ -141,12 +147,16 @@ export class App {
     const isRunning = head.running !== undefined;
     this.#activity.hidden = !isRunning;
     const doing = ACTIVITIES[head.activity] ?? "Working";
-    this.#activity.replaceChildren(
-      icon("loading", "codicon-modifier-spin"),
-      head.detail ? `${doing}: ${readable(head.detail)}` : `${doing}…`,
-    );
+    const words = head.detail && head.activity !== "executing" ? `${doing}: ${readable(head.detail)}` : `${doing}…`;
+    const sign = this.#waitsForUser ? icon("bell") : icon("loading", "codicon-modifier-spin");
+    this.#activity.replaceChildren(sign, this.#waitsForUser ? "Waiting for you" : words);
     this.#showTrouble(head);
     this.#showEmpty();
+  }
+
+  get #waitsForUser(): boolean {
+    const items = this.#state.turns.at(-1)?.items ?? [];
+    return items.some((it) => (it.kind === "question" && it.answer === null) || (it.kind === "review" && it.isOpen));
   }
 
   #showTrouble({ trouble }: Head): void {

@@ -31,7 +31,7 @@ export class Composer {
   readonly text = h("textarea", { rows: "1", "aria-label": "Message" });
   readonly completions: CompletionList;
   #mode = h("select", { "aria-label": "Mode" });
-  #model = h("button", { type: "button", class: "model", "aria-label": "Select model" });
+  #model = h("button", { type: "button", class: "model" });
   #chips = h("div", { class: "chips" });
   #queue = h("ul", { class: "queue", "aria-label": "Waiting messages" });
   #send = iconButton("send", "Send (Enter)", () => this.submit());
@@ -100,10 +100,9 @@ export class Composer {
   }
 
   show(head: Head): void {
-    this.#model.replaceChildren(
-      h("span", { text: head.model ? head.model.slice(head.model.lastIndexOf("/") + 1) : "Model" }),
-      icon("chevron-down"),
-    );
+    const model = head.model ? head.model.slice(head.model.lastIndexOf("/") + 1) : "Model";
+    this.#model.replaceChildren(h("span", { text: model }), icon("chevron-down"));
+    this.#model.setAttribute("aria-label", `Select model: ${model}`);
     this.#model.title = head.model ? `Model: ${head.model}` : "Select model";
     this.#stop.hidden = head.running === undefined;
     const label = head.running === undefined ? "Send (Enter)" : "Queue (Enter)";
@@ -111,7 +110,7 @@ export class Composer {
     this.#send.setAttribute("aria-label", label);
     const { contextTokens = 0, contextLimit = 0 } = head.usage;
     const fill = contextLimit > 0 && contextTokens > 0 ? Math.round((100 * contextTokens) / contextLimit) : undefined;
-    const parts = [fill === undefined ? "" : `${fill}% of the context used`, moneyOf(head.costUsd)];
+    const parts = [fill ? `${fill}% of the context used` : "", moneyOf(head.costUsd)];
     this.#figures.textContent = parts.filter(Boolean).join(" · ");
     this.#figures.title = fill === undefined ? "" : `${short(contextTokens)} of ${short(contextLimit)} tokens`;
     const queue = JSON.stringify(head.queue);
@@ -192,11 +191,11 @@ export class Composer {
 
   #waiting(message: Waiting): HTMLElement {
     const { turnId, body, mode, lost } = message;
-    const row = h("li", {}, icon(lost ? "history" : "clock"));
+    const row = h("li", {}, icon(lost ? "history" : "watch"));
     const show = () => {
       const text = h("span", { class: "queue-text", text: readable(body), title: `${MODES[mode]}: ${readable(body)}` });
       row.replaceChildren(
-        icon(lost ? "history" : "clock"),
+        icon(lost ? "history" : "watch"),
         text,
         lost ? iconButton("send", "Send", () => this.post({ type: "queueSend", turnId })) : "",
         iconButton("edit", "Edit waiting message", edit),

@@ -80,7 +80,7 @@ export class LogView {
     else if (patch.kind === "item") {
       view.show(patch.item);
       if (patch.item.kind === "text" && patch.item.isDone && !patch.item.agentId) {
-        this.actions.announce(patch.item.text.slice(0, ANNOUNCED));
+        this.actions.announce(view.wordsOf(patch.item.id).slice(0, ANNOUNCED));
       } else if (patch.item.kind === "question" && patch.item.answer === null) {
         this.actions.announce(`Odin asks: ${patch.item.question.title}`);
       }
@@ -151,6 +151,11 @@ class TurnView {
     }
   }
 
+  /** As they are shown. */
+  wordsOf(itemId: string): string {
+    return this.#views.get(itemId)?.element.textContent?.trim() ?? "";
+  }
+
   linkFiles(): void {
     for (const view of this.#views.values()) view.markdown?.linkFiles();
   }
@@ -158,12 +163,12 @@ class TurnView {
   #saidActions(head: TurnHead): HTMLElement {
     const { post, copy } = this.actions;
     const actions = h("div", { class: "said-actions" });
-    actions.append(h("span", { class: "mode", text: head.mode ? MODES[head.mode] : "" }));
     actions.append(iconButton("copy", "Copy message", () => copy(head.said)));
     if (head.number !== undefined && head.status !== "running") {
       const again = () => post({ type: "fork", turnId: head.id });
       actions.append(iconButton("edit", "Edit and ask again from here", again));
     }
+    actions.append(h("span", { class: "mode", text: head.mode ? MODES[head.mode] : "" }));
     return actions;
   }
 
@@ -171,7 +176,7 @@ class TurnView {
     if (head.status === "running" || !this.isSaid) return [];
     const { post } = this.actions;
     const parts: HTMLElement[] = [];
-    const problem = head.status === "lost" ? "Cut off" : REASONS[head.reason ?? "end_turn"];
+    const problem = REASONS[head.reason ?? "end_turn"];
     if (problem) {
       const words = head.detail ? `${problem}: ${readable(head.detail)}` : problem;
       const isBad = head.status === "lost" || head.reason === "failed";
@@ -182,7 +187,7 @@ class TurnView {
     if (head.changed && !head.undone) {
       actions.append(button("Undo changes", () => post({ type: "undo", turnId: head.id })));
     }
-    if (head.status === "lost" || head.reason === "aborted" || head.reason === "failed") {
+    if (head.reason === "aborted" || head.reason === "failed") {
       const label = head.reason === "failed" ? "Try again" : "Continue";
       const again = button(label, () => post({ type: "retry", turnId: head.id }), "primary");
       again.classList.add("only-last");
@@ -190,8 +195,7 @@ class TurnView {
     }
     if (head.undone) parts.push(h("p", { class: "muted" }, icon("discard"), "Changes undone"));
     if (actions.childElementCount > 0) parts.push(actions);
-    const figures = figuresOf(head);
-    if (figures) parts.push(h("p", { class: "figures", text: figures }));
+    parts.push(h("p", { class: "figures", ...figuresOf(head) }));
     return parts;
   }
 }
@@ -305,36 +309,34 @@ function todosOf(item: TodoItem): HTMLElement {
 
 function reviewOf(item: ReviewItem, { post }: LogActions): HTMLElement {
   const sum = (key: "pending" | "accepted" | "rejected") => item.files.reduce((total, it) => total + it[key], 0);
-  const pending = sum("pending");
-  const files = plural(item.files.length, "file");
-  const title = item.isOpen
-    ? `${plural(pending, "change")} in ${files} to review`
-    : [
-        [sum("accepted"), "accepted"],
-        [sum("rejected"), "rejected"],
-      ]
-        .filter(([count]) => count)
-        .map(([count, word]) => `${count} ${word}`)
-        .join(", ") || "Not decided";
+  const names = item.files.map((it) => readable(fileName(it.uri)));
+  if (!item.isOpen) {
+    const told = [
+      [sum("accepted"), "accepted"],
+      [sum("rejected"), "rejected"],
+    ].flatMap(([count, word]) => (count ? [`${count} ${word}`] : []));
+    const words = `${told.join(", ") || "Nothing decided"} in ${names.join(", ")}`;
+    return h("p", { class: "notice" }, icon("diff-multiple"), h("span", { text: words }));
+  }
   const decide = (decision: "open" | "accept" | "reject") => () =>
     post({ type: "review", proposalId: item.id, decision });
-  const list = item.files.map((file) => {
+  const list = item.files.map((file, index) => {
     const what = file.operation === "edit" ? "" : ` (${file.operation})`;
-    return h(
-      "li",
-      { title: readable(file.uri) },
-      readable(fileName(file.uri)),
-      h("span", { class: "muted", text: what }),
-    );
+    return h("li", { title: readable(file.uri) }, names[index] ?? "", h("span", { class: "muted", text: what }));
   });
-  const section = h("section", { class: "review", "aria-label": "Review" });
-  section.classList.toggle("is-open", item.isOpen);
-  section.append(h("h3", {}, icon("diff-multiple"), title), h("ul", { class: "files" }, ...list));
-  if (item.isOpen) {
-    const actions = [button("Review", decide("open"), "primary"), button("Accept all", decide("accept"))];
-    section.append(h("div", { class: "actions" }, ...actions, button("Reject all", decide("reject"))));
-  }
-  return section;
+  const title = `${plural(sum("pending"), "change")} in ${plural(item.files.length, "file")} to review`;
+  const buttons = [
+    button("Review", decide("open"), "primary"),
+    button("Accept all", decide("accept")),
+    button("Reject all", decide("reject")),
+  ];
+  return h(
+    "section",
+    { class: "review is-open", "aria-label": "Review" },
+    h("h3", {}, icon("diff-multiple"), title),
+    h("ul", { class: "files" }, ...list),
+    h("div", { class: "actions" }, ...buttons),
+  );
 }
 
 function keepFold(element: HTMLDetailsElement, id: string, actions: LogActions): void {
@@ -342,16 +344,12 @@ function keepFold(element: HTMLDetailsElement, id: string, actions: LogActions):
   element.addEventListener("toggle", () => actions.setOpen(id, element.open));
 }
 
-function figuresOf(head: TurnHead): string {
-  const { usage, durationMs, model } = head;
-  const tokens = (usage?.inputTokens ?? 0) + (usage?.cacheReadTokens ?? 0) + (usage?.cacheWriteTokens ?? 0);
-  const parts = [
-    model?.slice(model.lastIndexOf("/") + 1),
-    durationMs ? `${(durationMs / 1000).toFixed(durationMs < 10_000 ? 1 : 0)} s` : "",
-    tokens > 0 ? `${short(tokens)} in, ${short(usage?.outputTokens ?? 0)} out` : "",
-    moneyOf(usage?.costUsd),
-  ];
-  return parts.filter(Boolean).join(" · ");
+function figuresOf({ usage = {}, durationMs, model }: TurnHead): { text: string; title: string } {
+  const { inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0, outputTokens = 0 } = usage;
+  const tokens = inputTokens + cacheReadTokens + cacheWriteTokens;
+  const seconds = durationMs ? `${(durationMs / 1000).toFixed(durationMs < 10_000 ? 1 : 0)} s` : "";
+  const text = [model?.slice(model.lastIndexOf("/") + 1), seconds, moneyOf(usage.costUsd)].filter(Boolean).join(" · ");
+  return { text, title: tokens > 0 ? `${short(tokens)} tokens in, ${short(outputTokens)} out` : "" };
 }
 
 export function short(count: number): string {

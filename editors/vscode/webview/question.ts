@@ -16,16 +16,18 @@ export function questionOf(item: QuestionItem, answer: GiveAnswer): HTMLElement 
   const sign = icon(question.kind === "question" ? "question" : "shield");
   section.append(h("h3", { id: titleId }, sign, readable(question.title)));
   if (question.command !== undefined) section.append(commandOf(question.command));
+  section.classList.toggle("is-open", item.answer === null);
+  if (item.answer !== null) {
+    section.append(outcome(item.answer));
+    return section;
+  }
   if (question.cwd !== undefined) {
     section.append(h("p", { class: "place" }, "in ", h("code", {}, ...marked(question.cwd))));
   }
   const detail = detailOf(question);
-  if (detail && question.kind === "question")
-    section.append(h("p", { class: "question-detail", text: readable(detail) }));
-  else if (detail)
-    section.append(h("pre", { class: "question-detail", ...SCROLLS, "aria-label": "Details" }, ...marked(detail)));
-  section.append(item.answer === null ? form(question, answer) : outcome(item.answer));
-  section.classList.toggle("is-open", item.answer === null);
+  if (detail)
+    section.append(h("div", { class: "question-detail", ...SCROLLS, "aria-label": "Details" }, ...marked(detail)));
+  section.append(form(question, answer));
   return section;
 }
 
@@ -84,6 +86,7 @@ function form(question: Question, answer: GiveAnswer): HTMLElement {
     writing.hidden = false;
     open.hidden = true;
     writing.querySelector("textarea")?.focus();
+    writing.scrollIntoView?.({ block: "nearest" });
   });
   writing.hidden = true;
   actions.append(open);

@@ -50,7 +50,7 @@ export class ToolView {
     const { title, detail } = words(item);
     this.#summary.replaceChildren(
       sign,
-      h("span", { class: "tool-title", text: title, title }),
+      h("span", { class: "tool-title", text: title, title: readable(item.title) || title }),
       h("span", { class: "tool-detail", text: detail }),
       item.added > 0 ? h("span", { class: "added", text: `+${item.added}` }) : "",
       item.removed > 0 ? h("span", { class: "removed", text: `−${item.removed}` }) : "",
@@ -79,7 +79,7 @@ export class ToolView {
 
 function words(item: ToolItem): { title: string; detail: string } {
   const result = readable(item.result).replace(/ \+\d+ -\d+$/, "");
-  const title = readable(item.title);
+  const title = readable(item.title).replaceAll(/(^|\s)(?:\/|[A-Z]:\\)\S*[/\\](?=[^/\\\s])/g, "$1");
   const done = DONE[item.name];
   if (item.status === "success" && done) return { title: `${done} ${result}`, detail: "" };
   if (item.status === "error") return { title: capital(title || result), detail: "" };

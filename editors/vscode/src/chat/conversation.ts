@@ -10,6 +10,8 @@ import { Transcript } from "./transcript";
 
 const KEY = "odin.chat";
 const PACE_MS = 50;
+const SAVE_MS = 1000;
+const MAX_SAVED = 50_000;
 const CUT_OFF = "The window or Odin was closed before this ended.";
 
 /** A message whose turn has not ended, as far as is known. */
@@ -19,6 +21,8 @@ interface Unfinished {
   text: string;
   context: readonly ContextItem[];
   begun: boolean;
+  /** What was streamed so far. */
+  answer?: string;
 }
 
 interface Saved {
@@ -47,6 +51,7 @@ export class Conversation implements Turns, Disposable {
   #asked = new Map<string, Asked>();
   #show: ((patches: Patch[]) => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #saveTimer: NodeJS.Timeout | undefined;
   #restoring: Promise<void> | undefined;
   #switching = 0;
   #wanted = "";
@@ -249,6 +254,7 @@ export class Conversation implements Turns, Disposable {
 
   dispose(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#saveTimer);
     for (const subscription of this.#subscriptions) subscription.dispose();
     for (const questionId of [...this.#asked.keys()]) this.#giveUp(questionId);
   }
@@ -270,6 +276,7 @@ export class Conversation implements Turns, Disposable {
         this.#restoredElsewhere(event.sessionId);
     }
     chat.take(record);
+    if (event.kind === "textStreamed" && chat.state.head.running === record.turnId) this.#saveSoon(record, chat);
     if (event.kind === "turnFinished" || event.kind === "questionAnswered") this.#giveUpUnasked();
     this.#changed(chat);
   }
@@ -355,10 +362,9 @@ export class Conversation implements Turns, Disposable {
     } finally {
       this.#switching -= 1;
     }
-    for (const { turnId, mode, text, begun } of this.#unfinished) {
-      if (this.#current.isKnown(turnId)) continue;
-      if (begun) this.#current.addLost(turnId, text, mode, CUT_OFF);
-      else this.#current.enqueue({ turnId, body: text, mode, lost: true });
+    for (const { turnId, mode, text, begun, answer = "" } of this.#unfinished) {
+      if (begun) this.#current.addLost(turnId, text, mode, CUT_OFF, answer);
+      else if (!this.#current.isKnown(turnId)) this.#current.enqueue({ turnId, body: text, mode, lost: true });
     }
     this.#changed(this.#current);
   }
@@ -433,6 +439,15 @@ export class Conversation implements Turns, Disposable {
     const sessionId = this.state.head.sessionId ?? this.#lastSession;
     if (sessionId) saved.sessionId = sessionId;
     void this.#store.update(KEY, saved);
+  }
+
+  /** What is being answered is on no disk until its turn ends. */
+  #saveSoon({ turnId }: EventRecord, chat: Transcript): void {
+    this.#saveTimer ??= setTimeout(() => {
+      this.#saveTimer = undefined;
+      const answer = chat.answerOf(turnId).slice(0, MAX_SAVED);
+      this.#remember(this.#unfinished.map((it) => (it.turnId === turnId ? { ...it, answer } : it)));
+    }, SAVE_MS);
   }
 
   #changed(chat: Transcript): void {

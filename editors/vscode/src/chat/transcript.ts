@@ -53,7 +53,13 @@ export class Transcript {
     transcript.state.head.sessionId = summary.sessionId;
     transcript.state.head.title = summary.title;
     transcript.#messages = Math.max(0, summary.messages - records.length);
-    for (const record of records) transcript.#restore(record);
+    let before = "[]";
+    for (const record of records) {
+      // The list is the session's: it is shown where it has changed.
+      const todos = JSON.stringify(record.todos);
+      transcript.#restore(todos === before ? { ...record, todos: [] } : record);
+      before = todos;
+    }
     return transcript;
   }
 
@@ -97,12 +103,22 @@ export class Transcript {
   lose(turnId: string, why: string): void {
     const turn = this.#find(turnId);
     if (turn?.head.status !== "running") return;
-    this.#close(turn, { status: "lost", detail: why });
+    const reason = turn.head.number === undefined ? "failed" : "aborted";
+    this.#close(turn, { status: "lost", reason, detail: why });
   }
 
-  /** A turn of before, of which nothing but this is known. */
-  addLost(turnId: string, said: string, mode: Mode, why: string): void {
-    if (!this.#find(turnId)) this.#add({ id: turnId, said, mode, status: "lost", detail: why, changed: false });
+  /** A turn of before that was cut off, as far as it is known. */
+  addLost(turnId: string, said: string, mode: Mode, why: string, answer: string): void {
+    const turn =
+      this.#find(turnId) ??
+      this.#add({ id: turnId, said, mode, status: "lost", reason: "aborted", detail: why, changed: false });
+    if (answer && !this.answerOf(turnId)) this.#addText(turn, { kind: "text", text: answer, isDone: true });
+  }
+
+  /** What was answered so far. */
+  answerOf(turnId: string): string {
+    const texts = this.#find(turnId)?.items.filter((it): it is TextItem => it.kind === "text" && !it.agentId) ?? [];
+    return texts.map((it) => it.text).join("\n\n");
   }
 
   /** It was shown as running, but has to wait for another one. */
