@@ -38,7 +38,7 @@ test("the end is told with the code and the last words", async () => {
   const words = await started.ended;
   expect(words).toContain("code 3");
   expect(words).toContain("no module named odin");
-  expect(started.isAlive).toBe(false);
+  expect(await started.endedSoon()).toBe(words);
 });
 
 test("what it said is cleaned of secrets", async () => {

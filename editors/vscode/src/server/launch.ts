@@ -6,9 +6,11 @@ import {
   CloseAction,
   CodeActionRequest,
   ErrorAction,
+  ErrorCodes,
   LanguageClient,
   type LanguageClientOptions,
   type Middleware,
+  ResponseError,
   RevealOutputChannelOn,
   type ServerCapabilities,
   type StaticFeature,
@@ -21,6 +23,7 @@ import { ServerProcess } from "./process";
 const PROTOCOL_VERSION = 1;
 const INITIALIZE_SECONDS = 60;
 const STOP_MS = 2000;
+const CUT_OFF: readonly number[] = [ErrorCodes.PendingResponseRejected, ErrorCodes.ConnectionInactive];
 
 /** What the extension does when the server asks. */
 export interface Answers {
@@ -60,8 +63,11 @@ export async function launch(options: LaunchOptions): Promise<Running> {
       stop: () => stop(client, process),
     };
   } catch (error) {
+    const ended = error instanceof ServerProblem ? undefined : await process.endedSoon();
     process.kill();
-    throw error instanceof ServerProblem ? error : new ServerProblem(`Odin's server did not start: ${wordsOf(error)}`);
+    throw error instanceof ServerProblem
+      ? error
+      : new ServerProblem(ended ?? `Odin's server did not start: ${wordsOf(error)}`);
   }
 }
 
@@ -212,7 +218,8 @@ async function execute(
   try {
     return await client.sendRequest("workspace/executeCommand", { command, arguments: [argument] });
   } catch (error) {
-    throw new Error(process.isAlive ? wordsOf(error) : await process.ended);
+    const isCutOff = error instanceof ResponseError && CUT_OFF.includes(error.code);
+    throw new Error((isCutOff && (await process.endedSoon())) || wordsOf(error));
   }
 }
 

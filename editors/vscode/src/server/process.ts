@@ -7,6 +7,7 @@ import { ServerProblem, SHOW_LOG } from "./life";
 const KEPT_LINES = 40;
 const SHOWN_LINES = 3;
 const DRAIN_MS = 300;
+const SOON_MS = 2000;
 const CHOOSE = { title: "Choose…", command: "odin.vscode.chooseServer" };
 
 export class ServerProcess {
@@ -47,8 +48,9 @@ export class ServerProcess {
     return new ServerProcess(child, clean);
   }
 
-  get isAlive(): boolean {
-    return this.child.exitCode === null && this.child.signalCode === null;
+  /** How it has ended, if it has, or is about to: its pipes close before its end is known. */
+  endedSoon(): Promise<string | undefined> {
+    return Promise.race([this.ended, new Promise<undefined>((resolve) => setTimeout(resolve, SOON_MS))]);
   }
 
   /** End it at once; `why` is what the user is told. */
