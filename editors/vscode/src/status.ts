@@ -1,7 +1,7 @@
 // The status bar: which model, in which mode, what it does, what the session has cost, and what waits for the user.
 
 import type { Disposable, StatusBarItem } from "vscode";
-import type { Mode, Odin, ServerState } from "./odin";
+import type { Mode, Odin, ServerState, SessionState } from "./odin";
 import type { ActivityChanged, EventRecord, Usage } from "./protocol";
 import { counted } from "./words";
 
@@ -50,7 +50,7 @@ export class StatusFollower implements Disposable {
   #spent = 0;
 
   constructor(
-    odin: Odin,
+    private readonly odin: Odin,
     isTrusted: boolean,
     private readonly onChange: (standing: Standing) => void,
   ) {
@@ -123,6 +123,7 @@ export class StatusFollower implements Disposable {
         break;
       case "sessionRestored":
         this.#begin(event.sessionId);
+        void this.#count(event.sessionId);
         break;
     }
   }
@@ -132,6 +133,19 @@ export class StatusFollower implements Disposable {
     if (sessionId !== this.#standing.sessionId) {
       this.#spent = 0;
       this.#set({ sessionId, costUsd: 0 });
+    }
+  }
+
+  /** What a session has cost that was read from disk. */
+  async #count(sessionId: string): Promise<void> {
+    try {
+      const { messages } = (await this.odin.execute("odin.state", {})) as unknown as SessionState;
+      if (sessionId === this.#standing.sessionId) {
+        this.#spent = messages.reduce((sum, { usage }) => sum + dollars(usage), 0);
+        this.#set({ costUsd: this.#spent });
+      }
+    } catch {
+      // Then it is counted from here on.
     }
   }
 

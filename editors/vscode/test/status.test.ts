@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Emitter } from "../src/emitter";
 import type { Odin, ServerState } from "../src/odin";
 import type { Event, EventRecord } from "../src/protocol";
@@ -9,7 +9,12 @@ const INFO = { version: 1, server: "0", model: "anthropic/opus", smallModel: "",
 function scene(isTrusted = true) {
   const states = new Emitter<ServerState>();
   const events = new Emitter<EventRecord>();
-  const odin = { state: { kind: "stopped" }, onDidChangeState: states.event, onEvent: events.event } as unknown as Odin;
+  const odin = {
+    state: { kind: "stopped" },
+    onDidChangeState: states.event,
+    onEvent: events.event,
+    execute: async () => ({ messages: [{ usage: { costUsd: 0.3 } }, { usage: {} }, { usage: { costUsd: 0.2 } }] }),
+  } as unknown as Odin;
   const status = new StatusFollower(odin, isTrusted, () => {});
   return {
     status,
@@ -71,6 +76,12 @@ test("the cost is that of the session, and another session has its own", () => {
   expect(it.status.standing.costUsd).toBeCloseTo(0.07);
   it.tell(started, { turnId: "t3", sessionId: "s2" });
   expect(it.status.standing.costUsd).toBe(0);
+});
+
+test("a session that is resumed brings its cost along", async () => {
+  const it = ready();
+  it.tell({ kind: "sessionRestored", sessionId: "s0", title: "", messages: 3 });
+  await vi.waitFor(() => expect(it.shown().text).toBe("$(eye) opus · $0.50"));
 });
 
 test("what helpers do is not taken for the turn", () => {
