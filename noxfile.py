@@ -13,7 +13,7 @@ ODIN = Path(".nox/odin/bin").absolute()
 EDITORS = {
     "neovim": tuple(f"tests/editors/test_neovim{part}.py" for part in ("", "_files", "_trouble")),
     "plain": ("tests/editors/test_plain_editors.py",),
-    "vscode": ("tests/editors/test_vscode.py",),
+    "vscode": tuple(map(str, sorted(Path("tests/editors").glob("test_vscode*.py")))),
 }
 UNIT = ("tests/unit", "tests/providers", "tests/adversarial")
 
@@ -50,6 +50,15 @@ def tests(session: nox.Session) -> None:
 def e2e(session: nox.Session) -> None:
     """The whole: a real server, spoken to as an editor does."""
     _pytest(session, "tests/e2e")
+
+
+@nox.session(venv_backend="none")
+def extension(session: nox.Session) -> None:
+    """The extension of VS Code by itself: its style, its types, its parts and its page, and how large it gets."""
+    with session.chdir("editors/vscode"):
+        session.run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", external=True)
+        session.run("npm", "run", "check", external=True)
+        session.run("npm", "test", external=True)
 
 
 @nox.session(venv_backend="none", requires=["odin"])
