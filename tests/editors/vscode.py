@@ -392,7 +392,11 @@ async def start(
     page.set_default_timeout(PATIENCE * 1000)
     page.on("dialog", _accept)
     vscode = VSCode(process, companion, page, url)
-    await vscode.open(folder)
+    try:
+        await vscode.open(folder)
+    except BaseException:
+        await vscode.close()
+        raise
     return vscode
 
 
