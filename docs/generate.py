@@ -72,6 +72,7 @@ ENTRY_POINTS = (
     ports.Review,
     ports.ReviewAnswer,
     TurnRecord,
+    events.SubagentRecord,
 )
 JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null", Any: "any"}
 

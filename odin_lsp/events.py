@@ -301,6 +301,43 @@ class ModelChanged(Value):
     kind: Literal["modelChanged"] = "modelChanged"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateLimit(Value):
+    """What a provider said, with its last answer, of what is left to its key."""
+
+    requests_limit: int | None = None
+    requests_left: int | None = None
+    tokens_limit: int | None = None
+    tokens_left: int | None = None
+    resets_in: float | None = None
+    """Seconds until all of it is there again, as of then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelStatus(Value):
+    selected: str
+    running: str
+    """Another one while the selected one cannot be reached."""
+    keys_ready: int
+    keys: int
+    next_key_in: float
+    """Seconds until a resting key is tried again; 0: none rests."""
+    context_limit: int
+    """Tokens of the running model's window."""
+    output_limit: int
+    rate_limit: RateLimit | None = None
+    """Of the key that was used last; none if the provider does not say."""
+    proxied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStatusChanged(Value):
+    """Other keys rest, or the provider has said what is left to the key in use."""
+
+    status: ModelStatus
+    kind: Literal["modelStatusChanged"] = "modelStatusChanged"
+
+
 @dataclass(frozen=True, slots=True)
 class Notice(Value):
     level: Level
@@ -361,6 +398,7 @@ Event = (
     | SubagentFinished
     | Compacted
     | ModelChanged
+    | ModelStatusChanged
     | Notice
     | SessionSwitchStarted
     | SessionRestored

@@ -180,19 +180,14 @@ class Core:
         return {
             "mode": agent.mode,
             "messages": [to_wire(turn) for turn in session.turns],
+            "earlierMessages": session.earlier_turns,
             "queue": [to_wire(message) for message in agent.queue()],
             "executing": running is not None,
             "updates": list(running.progress.updates) if running else [],
-            "subagents": [
-                {
-                    "agentId": it.id,
-                    "description": it.task.description,
-                    "mode": it.task.mode,
-                    "usage": to_wire(it.progress.usage),
-                }
-                for helpers in self._helpers.values()
-                for it in helpers.helpers.values()
-            ],
+            "subagents": [to_wire(it.record) for helpers in self._helpers.values() for it in helpers.helpers.values()],
+            "earlierSubagents": [to_wire(it) for it in session.subagents.values() if it.ended_at is not None],
+            "todos": [to_wire(todo) for todo in session.todos],
+            "usage": to_wire(session.usage),
             "context": list(running.progress.message.context) if running else [],
             "instructions": self._view(session).instructions.text,
             "instructionFiles": [
@@ -385,6 +380,7 @@ class Core:
                 retries=self.config.retries,
                 idle=self.config.timeouts.idle,
                 pool=self._keys,
+                proxied=lambda it: providers.is_proxied(it, self.config),
             )
         return self._models[ref]
 

@@ -23,6 +23,7 @@ from odin_lsp.events import (
     ExitReason,
     MessageFinished,
     ModelChanged,
+    ModelStatusChanged,
     Notice,
     StreamRolledBack,
     TextStreamed,
@@ -33,9 +34,11 @@ from odin_lsp.messages import Message, Part, Text, ToolCall, ToolResult, user
 from odin_lsp.models.base import (
     Attempt,
     CallReady,
+    Limited,
     Model,
     Reply,
     Request,
+    Status,
     StreamEvent,
     TextDelta,
     ThinkingDelta,
@@ -297,11 +300,15 @@ class Planner:
                         case CallReady(call):
                             if may_call:
                                 self.executor.start_early(call)
+                        case Status(status):
+                            self.emit(ModelStatusChanged(status))
                         case Attempt():
                             streaming = False
                             await self._again(event)
                         case Reply():
                             return await self._finish(event)
+                        case Limited():
+                            pass  # a model without keys to choose from
         except BaseException:  # cancelled or failed: what was begun early must not go on
             await self.executor.discard()
             raise

@@ -43,6 +43,7 @@ from odin_lsp.models.service import (
     find_key,
     http_client,
     join,
+    rate_limit,
     tool_call,
 )
 
@@ -112,6 +113,8 @@ class AnthropicModel:
         answer = _Answer(self._service)
         with _translated_errors(self._service):
             async with await self._send(request) as stream:
+                for limited in rate_limit(stream.response.headers):
+                    yield limited
                 async for data in self._service.events(stream.response):
                     for event in answer.take(json.loads(data)):
                         yield event

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from odin_lsp.events import Usage
+from odin_lsp.events import ModelStatus, RateLimit, Usage
 from odin_lsp.messages import Message, ToolCall
 from odin_lsp.values import is_object
 
@@ -81,7 +81,21 @@ class Attempt:
     activity: Literal["retrying", "retrying_key", "cooling"]
 
 
-StreamEvent = TextDelta | ThinkingDelta | CallReady | Reply | Attempt
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """What is left to the key that was used. `resilience` makes a `Status` of it."""
+
+    rate_limit: RateLimit
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Something about the keys has changed. `resilience` sends it; providers do not."""
+
+    status: ModelStatus
+
+
+StreamEvent = TextDelta | ThinkingDelta | CallReady | Reply | Attempt | Limited | Status
 
 
 class Model(Protocol):

@@ -33,7 +33,7 @@ from odin_lsp.models.base import (
     ThinkingDelta,
     ToolSpec,
 )
-from odin_lsp.models.service import BROKEN, UNPAID, Service, count, find_key, http_client, join, tool_call
+from odin_lsp.models.service import BROKEN, UNPAID, Service, count, find_key, http_client, join, rate_limit, tool_call
 
 STOPS: Mapping[str, StopReason] = {
     "stop": "end",
@@ -97,6 +97,8 @@ class OpenAIModel:
         answer = _Answer(self._service)
         with _translated_errors(self._service):
             async with await self._send(request) as stream:
+                for limited in rate_limit(stream.response.headers):
+                    yield limited
                 async for data in self._service.events(stream.response):
                     for event in answer.take(data):
                         yield event

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol, cast
+from urllib.request import getproxies
 
 from odin_lsp.config import Config
 from odin_lsp.errors import ModelError
 from odin_lsp.models.base import Connection, Model, Network
-from odin_lsp.models.selection import keys, split
+from odin_lsp.models.selection import KEYLESS, keys, split
 
 EXTRAS = {"openai": "odin-lsp[openai]"}
 
@@ -34,6 +35,13 @@ def candidates(ref: str, config: Config, secrets: Mapping[str, str]) -> list[Can
     """The ways to reach `ref`. Without a key there is still one: not every provider needs a key, and some say why."""
     provider, _ = split(ref)
     return [Candidate(ref, key, name) for name, key in keys(provider, config, secrets)] or [Candidate(ref, None, "")]
+
+
+def is_proxied(ref: str, config: Config) -> bool:
+    """Whether requests to it go through a proxy, of the settings or of the environment."""
+    if split(ref)[0] in KEYLESS:
+        return False
+    return bool(config.network.proxy or {"https", "all"} & getproxies().keys())
 
 
 async def connect(candidate: Candidate, config: Config) -> Model:

@@ -15,10 +15,10 @@ from typing import Literal, cast
 
 from odin_lsp.config import Retries
 from odin_lsp.errors import KeyRejected, ModelError, ModelUnavailable
+from odin_lsp.events import ModelStatus, RateLimit
 from odin_lsp.models import catalog
-from odin_lsp.models.base import Attempt, Model, Reply, Request, StreamEvent
+from odin_lsp.models.base import Attempt, Limited, Model, Reply, Request, Status, StreamEvent
 from odin_lsp.models.providers import Candidate
-from odin_lsp.values import Value
 
 log = logging.getLogger("odin.models")
 FIRST_WAIT = 0.5
@@ -45,17 +45,6 @@ class KeyPool:
         return sum(self.wait(key) == 0 for key in keys), len(keys)
 
 
-@dataclass(frozen=True, slots=True)
-class ModelStatus(Value):
-    selected: str
-    running: str
-    """Another one while the selected one cannot be reached."""
-    keys_ready: int
-    keys: int
-    next_key_in: float
-    """Seconds until a resting key is tried again; 0: none rests."""
-
-
 class ResilientModel:
     """A model that survives what passes: first the selected one with each of its keys, then the fallbacks."""
 
@@ -67,6 +56,7 @@ class ResilientModel:
         retries: Retries,
         idle: float,
         pool: KeyPool,
+        proxied: Callable[[str], bool],
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
@@ -75,9 +65,12 @@ class ResilientModel:
         self._retries = retries
         self._idle = idle
         self._pool = pool
+        self._proxied = proxied
+        self._rate_limit: RateLimit | None = None
         self._sleep = sleep
         self._jitter = jitter
         self._models: dict[Candidate, Model] = {}
+        self._last: Candidate | None = None
         self.running = self.ref
         """The model of the chain that was asked last."""
 
@@ -85,27 +78,44 @@ class ResilientModel:
     def ref(self) -> str:
         return self._chain[0][0].ref
 
-    def status(self) -> "ModelStatus":
+    def status(self) -> ModelStatus:
         keys = [candidate.key for candidate in self._chain[0]]
         healthy, total = self._pool.stats(keys)
         waiting = [self._pool.wait(key) for key in keys]
-        return ModelStatus(self.ref, self.running, healthy, total, round(min(filter(None, waiting), default=0.0), 1))
+        running = catalog.find(self.running)
+        return ModelStatus(
+            selected=self.ref,
+            running=self.running,
+            keys_ready=healthy,
+            keys=total,
+            next_key_in=round(min(filter(None, waiting), default=0.0), 1),
+            context_limit=running.context,
+            output_limit=running.max_output,
+            rate_limit=self._rate_limit,
+            proxied=self._proxied(self.running),
+        )
 
     async def stream(self, request: Request) -> AsyncGenerator[StreamEvent]:
         link, faults = 0, 0
         for attempt in count(1):
             candidate = min(self._chain[link], key=lambda it: self._pool.wait(it.key))
-            self.running = candidate.ref
+            self._rate_limit = self._rate_limit if candidate == self._last else None
+            self.running, self._last = candidate.ref, candidate
             try:
                 async with aclosing(self._once(candidate, request)) as events:
                     async for event in events:
-                        yield event
+                        if isinstance(event, Limited):
+                            self._rate_limit = event.rate_limit
+                            yield Status(self.status())
+                        else:
+                            yield event
                 return
             except (ModelUnavailable, KeyRejected) as error:
                 fault = error
             log.info("request %d to %s failed: %s", attempt, candidate.ref, fault)
             faults += 1
-            self._rest(candidate, fault, faults)
+            if self._rest(candidate, fault, faults):
+                yield Status(self.status())
             step = self._next(link, faults, fault) if attempt < self._retries.attempts else None
             if step is None:
                 raise fault if attempt == 1 else ModelError(f"{fault} (tried {attempt} times)") from fault
@@ -140,11 +150,13 @@ class ResilientModel:
             self._models[candidate] = await self._connect(candidate)
         return self._models[candidate]
 
-    def _rest(self, candidate: Candidate, fault: ModelUnavailable | KeyRejected, faults: int) -> None:
+    def _rest(self, candidate: Candidate, fault: ModelUnavailable | KeyRejected, faults: int) -> bool:
+        """Whether the key rests now."""
         if isinstance(fault, KeyRejected):
             self._pool.rest(candidate.key, REJECTED_FOR)
         elif fault.limited:
             self._pool.rest(candidate.key, self._wait(fault, faults))
+        return isinstance(fault, KeyRejected) or fault.limited
 
     def _next(self, link: int, faults: int, fault: ModelUnavailable | KeyRejected) -> "_Step | None":
         """Another key, the same again after a while, the next model, or nothing that could help."""

@@ -6,23 +6,27 @@ import os
 import re
 import ssl
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 from uuid import uuid4
 
 import httpx2
 
 from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavailable
-from odin_lsp.events import Usage
+from odin_lsp.events import RateLimit, Usage
 from odin_lsp.messages import Message, Part, ToolCall
-from odin_lsp.models.base import Connection, Network, Reply, StopReason, parse_arguments
+from odin_lsp.models.base import Connection, Limited, Network, Reply, StopReason, parse_arguments
 
 BROKEN = (httpx2.HTTPError, json.JSONDecodeError, UnicodeDecodeError, RecursionError)
 """What reading an answer raises when the network, or what stands in between, spoils it."""
 
 UNPAID = 402
 """Stands for a spent budget, whatever status the provider sends: waiting does not help."""
+
+_RESETS = r"anthropic-ratelimit-(requests|tokens)-reset|x-ratelimit-reset-(requests|tokens)"
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 OWN_ID = "odin-"
 """Begins the id of a call to which the provider gave none."""
@@ -165,6 +169,31 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     except ValueError:
         return None
     return max(seconds, 0.0) if math.isfinite(seconds) else None
+
+
+def rate_limit(headers: Mapping[str, str]) -> Iterator[Limited]:
+    """What the headers say of limits, in the words of Anthropic or of OpenAI; nothing if they say nothing."""
+    told = {
+        "requests_limit": headers.get("anthropic-ratelimit-requests-limit", headers.get("x-ratelimit-limit-requests")),
+        "requests_left": headers.get(
+            "anthropic-ratelimit-requests-remaining", headers.get("x-ratelimit-remaining-requests")
+        ),
+        "tokens_limit": headers.get("anthropic-ratelimit-tokens-limit", headers.get("x-ratelimit-limit-tokens")),
+        "tokens_left": headers.get("anthropic-ratelimit-tokens-remaining", headers.get("x-ratelimit-remaining-tokens")),
+    }
+    counts = {name: int(value) for name, value in told.items() if value is not None and value.isdecimal()}
+    resets = [_reset(value) for name, value in headers.items() if re.fullmatch(_RESETS, name)]
+    if counts:
+        yield Limited(RateLimit(**counts, resets_in=max((it for it in resets if it is not None), default=None)))
+
+
+def _reset(text: str) -> float | None:
+    """Seconds until a moment (Anthropic) or after a while such as `6m0s` or `120ms` (OpenAI)."""
+    try:
+        return max(0.0, round(datetime.fromisoformat(text).timestamp() - time.time(), 1))
+    except ValueError:
+        spans = re.findall(r"(\d+(?:\.\d+)?)(ms|h|m|s)", text)
+        return round(sum(float(count) * _UNITS[unit] for count, unit in spans), 1) if spans else None
 
 
 def tool_call(id: str | None, name: str, raw: str, signature: str | None = None) -> ToolCall:

@@ -53,6 +53,7 @@ PLAIN: Mapping[str, tuple[str, ...]] = {
     "subagentFinished": ("agentId", "status"),
     "compacted": ("status", "before", "after"),
     "modelChanged": ("selected", "running"),
+    "modelStatusChanged": ("status",),
     "notice": ("level",),
     "sessionRestored": ("messages",),
     "turnFinished": ("outcome",),

@@ -50,7 +50,9 @@ async def test_eight_at_once_two_recover_from_overload_and_one_is_cancelled(clie
     started = await client.until(lambda it: it["event"].get("description") == "part 7" and "agentId" in it["event"])
     await until(lambda: asked["task 7"])
     state = await client.command("state")
-    assert started["event"]["agentId"] in {it["agentId"] for it in state["subagents"]}
+    at_work = {it["agentId"]: it for it in state["subagents"]}
+    assert at_work[started["event"]["agentId"]]["status"] == "running"
+    assert at_work[started["event"]["agentId"]]["model"] == "anthropic/claude-haiku-5-5"
     assert await client.command("cancel", turnId="t", agentId=started["event"]["agentId"]) == {"cancelled": True}
     outcome = await turn
 
@@ -66,7 +68,13 @@ async def test_eight_at_once_two_recover_from_overload_and_one_is_cancelled(clie
     alone = Counter(it["event"]["kind"] for it in client.events)
     assert alone["subagentStarted"] == 8
     assert outcome["usage"]["outputTokens"] >= 9 * OUTPUT
-    assert (await client.command("state"))["subagents"] == []
+    state = await client.command("state")
+    assert state["subagents"] == []
+    kept = {it["description"]: it for it in state["earlierSubagents"]}
+    assert {it["status"] for it in kept.values()} == {"completed", "cancelled"}
+    assert kept["part 3"]["summary"] == "task 3 is done"
+    assert state["usage"]["outputTokens"] == outcome["usage"]["outputTokens"]
+    assert sum(it["usage"]["outputTokens"] for it in kept.values()) + 2 * OUTPUT == outcome["usage"]["outputTokens"]
 
 
 async def until(condition):

@@ -1,4 +1,4 @@
-"""PROV-16, PROV-19 and PROV-20: whole turns, with real keys, models and tools, in front of a provider that fails."""
+"""PROV-16, PROV-19, PROV-20 and C-095: whole turns, with real SDKs and tools, in front of a provider that fails."""
 
 import asyncio
 import json
@@ -9,8 +9,9 @@ import pytest
 from odin_lsp.agent.core import Core
 from odin_lsp.agent.turn import UserMessage
 from odin_lsp.config import Config
-from odin_lsp.events import Compacted
+from odin_lsp.events import Compacted, ModelStatusChanged
 from odin_lsp.terminal.editor import TerminalEditor
+from tests.support.wire import DIALECTS
 
 TOO_LONG = {
     "anthropic": "prompt is too long: 250000 tokens > 200000 maximum",
@@ -151,3 +152,54 @@ async def test_prov_20_what_ran_before_a_request_failed_does_not_run_again(diale
     assert ran.read_text() == "ran\n"
     assert wire.sent[1].body == wire.sent[2].body == wire.sent[3].body
     assert len(wire.sent) == 4
+
+
+LIMITS = {
+    "anthropic": {
+        "anthropic-ratelimit-requests-limit": "50",
+        "anthropic-ratelimit-requests-remaining": "49",
+        "anthropic-ratelimit-requests-reset": "2001-01-01T00:00:00Z",
+        "anthropic-ratelimit-tokens-limit": "80000",
+        "anthropic-ratelimit-tokens-remaining": "1000",
+    },
+    "openai": {
+        "x-ratelimit-limit-requests": "50",
+        "x-ratelimit-remaining-requests": "49",
+        "x-ratelimit-reset-requests": "120ms",
+        "x-ratelimit-limit-tokens": "80000",
+        "x-ratelimit-remaining-tokens": "1000",
+        "x-ratelimit-reset-tokens": "1m1.5s",
+    },
+}
+
+
+@pytest.mark.parametrize("headers", [{}, {"anthropic-ratelimit-tokens-limit": "x", "x-ratelimit-limit-tokens": "-"}])
+async def test_c_095_limits_that_a_provider_does_not_tell_are_not_made_up(dialect, headers, start, wire, kit):
+    core = start(dialect)
+    wire.play(kit.Answer([dialect.hello], headers={**kit.EVENTS, **headers}))
+
+    await take(core)
+
+    [status] = [it for it in core.state()["models"] if it["running"] == dialect.ref]
+    assert "rateLimit" not in status
+    assert not any(isinstance(it, ModelStatusChanged) for it in core.seen)
+
+
+@pytest.mark.parametrize("dialect", [it for it in DIALECTS if it.provider in LIMITS], ids=lambda it: it.provider)
+async def test_c_095_what_is_left_to_a_key_is_told_and_part_of_the_state(dialect, start, wire, kit):
+    core = start(dialect)
+    wire.play(kit.Answer([dialect.hello], headers={**kit.EVENTS, **LIMITS[dialect.provider]}))
+
+    await take(core)
+
+    [status] = [it for it in core.state()["models"] if it["running"] == dialect.ref]
+    resets = {"anthropic": 0.0, "openai": 61.5}[dialect.provider]
+    assert status["rateLimit"] == {
+        "requestsLimit": 50,
+        "requestsLeft": 49,
+        "tokensLimit": 80000,
+        "tokensLeft": 1000,
+        "resetsIn": resets,
+    }
+    [told] = [it.status for it in core.seen if isinstance(it, ModelStatusChanged)]
+    assert told.rate_limit.tokens_left == 1000

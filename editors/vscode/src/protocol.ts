@@ -161,6 +161,18 @@ export interface ModelState {
   available: string[];
 }
 
+export interface ModelStatus {
+  selected: string;
+  running: string;
+  keysReady: number;
+  keys: number;
+  nextKeyIn: number;
+  contextLimit: number;
+  outputLimit: number;
+  rateLimit?: RateLimit;
+  proxied?: boolean;
+}
+
 export interface NewSessionParams {
   title?: string;
 }
@@ -247,6 +259,14 @@ export interface QueuedMessage {
 export interface Range {
   start: Position;
   end: Position;
+}
+
+export interface RateLimit {
+  requestsLimit?: number;
+  requestsLeft?: number;
+  tokensLimit?: number;
+  tokensLeft?: number;
+  resetsIn?: number;
 }
 
 export interface Receipt {
@@ -346,6 +366,23 @@ export interface Sessions {
 }
 
 export type StateParams = Record<string, never>;
+
+export interface SubagentRecord {
+  agentId: string;
+  turnId: string;
+  callId: string;
+  description: string;
+  mode: "ask_mode" | "plan_mode" | "edit_mode";
+  model: string;
+  writeScope?: string[];
+  status: "running" | "completed" | "stopped" | "failed" | "cancelled";
+  summary?: string;
+  filesChanged?: string[];
+  remainingLimitations?: string[];
+  usage?: Usage;
+  startedAt: number;
+  endedAt?: number;
+}
 
 export interface Todo {
   id: string;
@@ -543,6 +580,11 @@ export interface ModelChanged {
   kind: "modelChanged";
 }
 
+export interface ModelStatusChanged {
+  status: ModelStatus;
+  kind: "modelStatusChanged";
+}
+
 export interface Notice {
   level: "info" | "warning" | "error";
   message: string;
@@ -594,6 +636,7 @@ export type Event =
   | SubagentFinished
   | Compacted
   | ModelChanged
+  | ModelStatusChanged
   | Notice
   | SessionSwitchStarted
   | SessionRestored

@@ -6,12 +6,12 @@ import pytest
 
 from odin_lsp.config import Config, Retries
 from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavailable
-from odin_lsp.events import Usage
+from odin_lsp.events import RateLimit, Usage
 from odin_lsp.messages import Message, Text
 from odin_lsp.models import providers, selection
-from odin_lsp.models.base import Attempt, Network, Reply, Request, TextDelta
+from odin_lsp.models.base import Attempt, Limited, Network, Reply, Request, Status, TextDelta
 from odin_lsp.models.providers import Candidate
-from odin_lsp.models.resilience import KeyPool, ModelStatus, ResilientModel
+from odin_lsp.models.resilience import KeyPool, ResilientModel
 from odin_lsp.models.service import http_client
 
 REQUEST = Request((), ())
@@ -36,6 +36,7 @@ class World:
             retries=Retries(attempts=attempts, longestWait=longest),
             idle=5,
             pool=self.pool,
+            proxied=lambda _: False,
             sleep=self.sleep,
             jitter=lambda: 1.0,
         )
@@ -56,7 +57,8 @@ class World:
                 if isinstance(answer, Exception):
                     yield TextDelta("half")
                     raise answer
-                yield answer
+                for event in answer if isinstance(answer, tuple) else (answer,):
+                    yield event
 
             async def aclose(self):
                 world.used.append(f"closed {candidate.key}")
@@ -96,7 +98,7 @@ async def test_the_provider_says_how_long_to_wait():
     events = await world.run()
 
     assert world.waits[0] >= 7
-    assert events[1].activity == "cooling"
+    assert [it.activity for it in events if isinstance(it, Attempt)] == ["cooling"]
 
 
 async def test_a_wait_that_is_too_long_is_not_waited_for():
@@ -113,7 +115,7 @@ async def test_another_key_is_used_while_the_first_rests():
     )
 
     events = await world.run()
-    assert events[1].activity == "retrying_key"
+    assert [it.activity for it in events if isinstance(it, Attempt)] == ["retrying_key"]
     await world.run()
     assert world.pool.stats(["k1", "k2"]) == (1, 2)
     world.now += 60
@@ -244,14 +246,49 @@ def test_a_provider_that_is_not_installed_says_how_to_install_it(monkeypatch):
 
 async def test_the_status_tells_what_runs_and_which_keys_rest():
     world = World({"k1": [ModelUnavailable("limit", retry_after=30, limited=True)], "k2": [OK]}, keys=("k1", "k2"))
-    await world.run()
+    events = await world.run()
 
-    assert world.model.status() == ModelStatus(REF, REF, 1, 2, 33.0)
+    status = world.model.status()
+    assert (status.selected, status.running) == (REF, REF)
+    assert (status.keys_ready, status.keys, status.next_key_in) == (1, 2, 33.0)
+    assert (status.context_limit, status.output_limit) == (1_000_000, 128_000)
+    assert [it.status.keys_ready for it in events if isinstance(it, Status)] == [1]
 
     world = World({"k1": [ModelUnavailable("busy")] * 3, "other": [OK]}, fallback=True)
     await world.run()
 
     assert world.model.status().running == "openai/gpt-6-sol"
+
+
+async def test_c_095_what_is_left_to_a_key_is_part_of_the_status_until_another_key_is_used():
+    left = RateLimit(requests_limit=50, requests_left=49)
+    world = World({"k1": [(Limited(left), OK), KeyRejected("bad")], "k2": [OK]}, keys=("k1", "k2"))
+
+    told = [it.status.rate_limit for it in await world.run() if isinstance(it, Status)]
+    assert told == [left]
+    assert world.model.status().rate_limit == left
+    await world.run()
+
+    assert world.used == ["k1", "k1", "k2"]
+    assert world.model.status().rate_limit is None
+
+
+@pytest.mark.parametrize(
+    ("ref", "proxy", "environment", "proxied"),
+    [
+        ("anthropic/x", None, {}, False),
+        ("anthropic/x", "http://127.0.0.1:1", {}, True),
+        ("google/x", None, {"HTTPS_PROXY": "http://127.0.0.1:1"}, True),
+        ("offline/odin", "http://127.0.0.1:1", {}, False),
+    ],
+)
+def test_c_096_it_is_known_which_models_are_reached_through_a_proxy(monkeypatch, ref, proxy, environment, proxied):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    config = Config.model_validate({"network": {"proxy": proxy}})
+
+    assert providers.is_proxied(ref, config) is proxied
 
 
 def test_a_proxys_password_stays_out_of_the_error():
