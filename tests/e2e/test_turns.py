@@ -258,7 +258,10 @@ async def test_the_model_can_be_changed_for_the_next_turn(start, script):
 
     chosen = await client.command("model", model="offline/odin", smallModel="offline/odin")
 
-    assert chosen == {"model": "offline/odin", "smallModel": "offline/odin", "running": "offline/odin"}
+    models = {"model": "offline/odin", "smallModel": "offline/odin", "running": "offline/odin"}
+    assert chosen == {**models, "available": ["offline/odin"]}
+    told = [it["event"] for it in client.events if it["event"]["kind"] == "modelChanged"]
+    assert told == [{"kind": "modelChanged", "selected": "offline/odin", "running": "offline/odin"}]
     assert "Odin's offline search" in (await client.command("ask", text="where is greet?"))["answer"]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from odin_lsp.agent.prompt import prompt_text
 from odin_lsp.errors import OdinError, RequestError
+from odin_lsp.events import ModelChanged
 from odin_lsp.modes import MODES, Mode
 from odin_lsp.ports import Option, Question
 from odin_lsp.server import wire
@@ -103,9 +104,12 @@ async def trust(server: "OdinServer", params: wire.TrustParams, _: Token) -> dic
 
 @command("odin.model", wire.ModelParams)
 async def model(server: "OdinServer", params: wire.ModelParams, _: Token) -> dict[str, Any]:
-    server.core.choose_models(params.model, params.small_model)
-    selected, small = server.core.selected
-    return to_wire(wire.ModelState(selected, small, server.core.running_model, server.core.available_models))
+    core = server.core
+    core.choose_models(params.model, params.small_model)
+    selected, small = core.selected
+    if params.model or params.small_model:
+        core.stream.emitter("", core.agent().session.id)(ModelChanged(selected, core.running_model))
+    return to_wire(wire.ModelState(selected, small, core.running_model, core.available_models))
 
 
 @command("odin.state", wire.StateParams)
