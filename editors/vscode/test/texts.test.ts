@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import {
   type Change,
   changed,
@@ -15,6 +15,8 @@ import {
   typedInto,
   unified,
 } from "../src/review/texts";
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const hunk = (start: number, old: string, text: string, decided = false): Placed => ({
   id: `${start}`,
@@ -110,7 +112,7 @@ describe("what is typed into the text with the hunks", () => {
           expect(text.length).toBeGreaterThan(wanted.length);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -124,7 +126,7 @@ describe("what is typed into the text with the hunks", () => {
         const texts = (it: Sheet) => it.hunks.filter((one) => one.decided).map((one) => one.text);
         expect(texts(after)).toEqual(texts(sheet));
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 });
@@ -151,7 +153,7 @@ describe("what is typed into the file itself", () => {
           }
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 });
@@ -198,7 +200,7 @@ describe("a document that follows", () => {
           }
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 

@@ -3,11 +3,11 @@
 import type { TextDocument, TextDocumentContentChangeEvent } from "vscode";
 import type { ReviewFile, ReviewHunk } from "../protocol";
 import { isLive, isPending } from "./reviews";
+import { type Pen, Side } from "./side";
 import {
   type Change,
   changed,
   difference,
-  Follower,
   offsetAt,
   type Placed,
   type Sheet,
@@ -20,44 +20,21 @@ import {
 
 const CRLF = 2;
 
-/** What a review does to documents. */
-export interface Pen {
-  /** Whether it was done. */
-  edit(document: TextDocument, text: string, change: Change): Promise<boolean>;
-  /** Have a document without changes of its own read again. */
-  reload(document: TextDocument): void;
-}
-
 export type Decided = { decision: "accept" | "reject" } | { decision: "modify"; text: string };
-
-/** An edit of the file on its way. The editor may tell of it before it says that it is done, or after. */
-interface Sending {
-  text: string;
-  isDone: boolean;
-  isSeen: boolean;
-  arrived: Promise<void>;
-  arrive(): void;
-}
-
-interface Followed {
-  document: TextDocument;
-  follower: Follower;
-}
 
 export class FileUnderReview {
   sheet: Sheet = { base: "", hunks: [] };
   /** It is being carried out: what happens to the file from now on is not the user's typing. */
   isFrozen = false;
-  #real: Followed | undefined;
+  #real: Side | undefined;
   #isRead = false;
-  #proposed: Followed | undefined;
+  #proposed: Side | undefined;
   /** What the user wants in place of a hunk's text. */
   readonly #own = new Map<string, string>();
   /** The same, as it was when the proposed document was last saved. */
   #kept = new Map<string, string>();
   /** Hunks that were decided here, with what the user made of them. */
   readonly #decided = new Set<string>();
-  #sending: Sending | undefined;
 
   constructor(
     public file: ReviewFile,
@@ -93,7 +70,7 @@ export class FileUnderReview {
       return;
     }
     const text = unified(document.getText());
-    this.#real = { document, follower: new Follower(text) };
+    this.#real = new Side(document, this.pen, (isDone) => this.#sent(isDone));
     if (this.#isRead) {
       this.#followReal(listed(difference(this.sheet.base, text)));
     } else {
@@ -101,17 +78,17 @@ export class FileUnderReview {
       this.sheet = { base: text, hunks: [] };
       this.#place(true);
     }
-    this.#sendProposed();
+    this.#send();
   }
 
   closeReal(): void {
+    this.#real?.end();
     this.#real = undefined;
-    this.#arrived();
   }
 
   openProposed(document: TextDocument): void {
-    this.#proposed = { document, follower: new Follower(unified(document.getText())) };
-    this.#sendProposed();
+    this.#proposed = new Side(document, this.pen, () => this.#send());
+    this.#send();
   }
 
   /** What was not saved is not wanted. */
@@ -140,10 +117,9 @@ export class FileUnderReview {
         this.#own.delete(hunk.id);
       }
     }
-    const { document, follower } = this.#real ?? {};
-    const isCurrent = document !== undefined && document.version === version && follower?.known === this.sheet.base;
+    const isCurrent = this.#real?.document.version === version && this.#real?.known === this.sheet.base;
     this.#place(isCurrent || this.file.operation === "create");
-    this.#sendProposed();
+    this.#send();
     return lost;
   }
 
@@ -152,16 +128,8 @@ export class FileUnderReview {
     if (!this.#real || this.isFrozen) {
       return;
     }
-    this.#followReal(typedIn(this.#real, changes, this.sheet.base));
-    const sending = this.#sending;
-    if (sending) {
-      sending.isSeen = true;
-      if (sending.isDone || this.#real.follower.known === sending.text) {
-        this.#arrived();
-      }
-    }
-    this.#sendReal();
-    this.#sendProposed();
+    this.#followReal(this.#real.typed(changes, this.sheet.base));
+    this.#send();
   }
 
   /** Somebody typed into the text that is proposed. */
@@ -169,7 +137,7 @@ export class FileUnderReview {
     if (!this.#proposed || this.isFrozen || !this.isEditable) {
       return;
     }
-    for (const change of typedIn(this.#proposed, changes, shown(this.sheet))) {
+    for (const change of this.#proposed.typed(changes, shown(this.sheet))) {
       this.sheet = typedInto(this.sheet, change).sheet;
     }
     for (const { id, text, decided } of this.sheet.hunks) {
@@ -182,8 +150,7 @@ export class FileUnderReview {
         }
       }
     }
-    this.#sendReal();
-    this.#sendProposed();
+    this.#send();
   }
 
   /** The user accepts a hunk as it stands: with their own text, if they have changed it. One that they have undone is
@@ -220,7 +187,7 @@ export class FileUnderReview {
 
   /** When the file has all that was typed for it. */
   async arrived(): Promise<void> {
-    await this.#sending?.arrived;
+    await this.#real?.arrived;
   }
 
   #followReal(changes: readonly Change[]): void {
@@ -252,50 +219,19 @@ export class FileUnderReview {
     return own ?? unified(hunk.newText);
   }
 
-  /** What was typed beside the hunks is the user's own edit of the file. */
-  #sendReal(): void {
-    const { document, follower } = this.#real ?? {};
-    const change = follower && difference(follower.known, this.sheet.base);
-    if (!document || !follower || !change || this.#sending) {
-      return;
+  /** What was typed beside the hunks is the user's own edit of the file; the other side shows what became of it. */
+  #send(): void {
+    if (!this.isFrozen) {
+      this.#real?.edit(this.sheet.base);
+      this.#proposed?.refresh(shown(this.sheet));
     }
-    const { promise, resolve } = deferred();
-    const sending = { text: this.sheet.base, isDone: false, isSeen: false, arrived: promise, arrive: resolve };
-    this.#sending = sending;
-    follower.sent(sending.text);
-    void this.pen.edit(document, follower.known, change).then((isDone) => {
-      if (this.#sending !== sending) {
-        return;
-      }
-      sending.isDone = true;
-      if (!isDone) {
-        this.#followReal(listed(difference(this.sheet.base, follower.known)));
-        this.#arrived();
-        this.#sendProposed();
-      } else if (sending.isSeen) {
-        this.#arrived();
-        this.#sendReal();
-      }
-    });
   }
 
-  #arrived(): void {
-    this.#sending?.arrive();
-    this.#sending = undefined;
-  }
-
-  #sendProposed(): void {
-    const { document, follower } = this.#proposed ?? {};
-    const change = follower && difference(follower.known, shown(this.sheet));
-    if (!document || !follower || !change || this.isFrozen) {
-      return;
+  #sent(isDone: boolean): void {
+    if (!isDone && this.#real) {
+      this.#followReal(listed(difference(this.sheet.base, this.#real.known)));
     }
-    follower.sent(shown(this.sheet));
-    if (document.isDirty) {
-      void this.pen.edit(document, follower.known, change);
-    } else {
-      this.pen.reload(document);
-    }
+    this.#send();
   }
 
   #withLineEnds(text: string): string {
@@ -304,26 +240,8 @@ export class FileUnderReview {
   }
 }
 
-function typedIn({ document, follower }: Followed, changes: readonly TextDocumentContentChangeEvent[], wanted: string) {
-  let text = follower.known;
-  const offsets = changes.map(({ range, text: typed }) => {
-    const change = { start: offsetAt(text, range.start), end: offsetAt(text, range.end), text: unified(typed) };
-    text = changed(text, change);
-    return change;
-  });
-  return follower.typed(unified(document.getText()), offsets, wanted);
-}
-
 function listed<T>(it: T | undefined): T[] {
   return it === undefined ? [] : [it];
-}
-
-function deferred(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = () => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }
 
 function apart(hunks: Placed[]): Placed[] {

@@ -5,7 +5,7 @@ import type { ReviewHunk } from "../protocol";
 import type { Desk, Shown } from "./desk";
 import { SCHEME } from "./proposed-texts";
 import { isLive, isPending, oneLine, pendingIn } from "./reviews";
-import { hasEditor } from "./tabs";
+import { isInEditor } from "./tabs";
 import { placeAt, shown } from "./texts";
 
 const WAITS = "Accepted; applied when the rest is decided";
@@ -26,7 +26,7 @@ export class ReviewLenses implements CodeLensProvider {
       return file ? file.file.hunks.filter(isLive).flatMap((hunk) => this.#inDiff(file, hunk)) : [];
     }
     // A diff shows the file too, on its left: there is nothing to decide on that side.
-    const files = hasEditor(document.uri) ? this.desk.reviewsOf(document.uri) : [];
+    const files = isInEditor(document.uri) ? this.desk.reviewsOf(document.uri) : [];
     return files.flatMap((file) => pendingIn(file.file).flatMap((hunk) => this.#inFile(file, hunk)));
   }
 
@@ -53,7 +53,7 @@ export class ReviewLenses implements CodeLensProvider {
       ...(several
         ? [{ title: "Accept All in File", command: "odin.vscode.acceptFile", arguments: [{ uri: file.right }] }]
         : []),
-      ...(hunk.reason ? [{ title: oneLine(hunk.reason), command: "" }] : []),
+      ...(ownReason(file, hunk) ? [{ title: oneLine(hunk.reason), command: "" }] : []),
     ]);
   }
 
@@ -69,6 +69,11 @@ export class ReviewLenses implements CodeLensProvider {
       { title: "Reject", command: "odin.vscode.rejectChange", arguments: [target] },
     ]);
   }
+}
+
+/** A reason that all hunks of a file share says nothing of this one. */
+function ownReason({ file }: Shown, hunk: ReviewHunk): boolean {
+  return hunk.reason !== "" && !file.hunks.some((it) => it !== hunk && it.reason === hunk.reason);
 }
 
 function lensesAt(line: number, commands: readonly Command[]): CodeLens[] {

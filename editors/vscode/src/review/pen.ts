@@ -1,8 +1,8 @@
 // What a review does to the editor's documents.
 
 import { Position, Range, type TextDocument, WorkspaceEdit, window, workspace } from "vscode";
-import type { Pen } from "./file";
 import type { ProposedTexts } from "./proposed-texts";
+import type { Pen } from "./side";
 import { type Change, placeAt } from "./texts";
 
 export function penFor(texts: ProposedTexts): Pen {

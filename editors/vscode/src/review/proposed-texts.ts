@@ -15,7 +15,7 @@ import {
 
 export const SCHEME = "odin-review";
 
-/** Keeps `files.encoding` from being applied to what is UTF-8. */
+/** Says that a text is UTF-8 where the settings say something else. */
 const BOM = "\uFEFF";
 
 export interface Text {
@@ -50,7 +50,7 @@ export class ProposedTexts implements FileSystemProvider {
       type: FileType.File,
       ctime: 0,
       mtime: isDirty ? read : changed,
-      size: Buffer.byteLength(BOM + text),
+      size: encoded(text, uri).byteLength,
       permissions: isEditable ? undefined : FilePermission.Readonly,
     };
   }
@@ -59,7 +59,7 @@ export class ProposedTexts implements FileSystemProvider {
     const { text } = this.#found(uri);
     const times = this.#timesOf(uri);
     times.read = times.changed;
-    return Buffer.from(BOM + text);
+    return encoded(text, uri);
   }
 
   /** What was written is known already, from what was typed. */
@@ -109,4 +109,9 @@ export class ProposedTexts implements FileSystemProvider {
     }
     return found;
   }
+}
+
+function encoded(text: string, uri: Uri): Uint8Array {
+  const { encoding, autoGuessEncoding } = workspace.getConfiguration("files", uri);
+  return Buffer.from(encoding === "utf8" && !autoGuessEncoding ? text : BOM + text);
 }

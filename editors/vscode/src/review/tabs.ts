@@ -77,9 +77,9 @@ function diffsOf({ input }: Tab): TabInputTextDiff[] {
   return (input as { textDiffs?: TabInputTextDiff[] } | undefined)?.textDiffs ?? [];
 }
 
-/** Whether a file has an editor of its own, not only a side of a diff. */
-export function hasEditor(uri: Uri): boolean {
-  return allTabs().some((it) => it.input instanceof TabInputText && sameUri(it.input.uri, uri));
+/** Whether a file is to be seen in an editor of its own, not only as a side of a diff, which has no column. */
+export function isInEditor(uri: Uri): boolean {
+  return window.visibleTextEditors.some((it) => it.viewColumn !== undefined && sameUri(it.document.uri, uri));
 }
 
 /** Close them without a question: what is unsaved in these documents has been taken care of. */

@@ -226,19 +226,22 @@ function common(one: Span, two: Span): Span | undefined {
 
 /** A document that is to have a text, which others change too: tells what was typed from what was sent to it. */
 export class Follower {
-  #sent: string | undefined;
+  readonly #sent = new Set<string>();
 
   constructor(public known: string) {}
 
   sent(text: string): void {
-    this.#sent = text;
+    this.#sent.add(text);
   }
 
   /** What somebody else did to the document, as changes one after the other of the text that it should have. */
   typed(now: string, changes: readonly Change[], wanted: string): Change[] {
     const before = this.known;
     this.known = now;
-    if (now === before || now === wanted || now === this.#sent) {
+    if (now === wanted) {
+      this.#sent.clear();
+    }
+    if (now === before || now === wanted || this.#sent.has(now)) {
       return [];
     }
     const all = changes.reduce(changed, before);

@@ -15,6 +15,7 @@ import type { ReviewHunk } from "../protocol";
 import { counted } from "../words";
 import type { Desk, Shown } from "./desk";
 import { nameOf, oneLine, pendingIn, sizeOf } from "./reviews";
+import { placeAt, shown } from "./texts";
 
 export type Node = { shown: Shown; hunk?: ReviewHunk };
 
@@ -43,8 +44,8 @@ export class ReviewTree implements TreeDataProvider<Node> {
       : pendingIn(shown.file).map((pending) => ({ shown, hunk: pending }));
   }
 
-  getTreeItem({ shown, hunk }: Node): TreeItem {
-    return hunk ? this.#hunkItem(shown, hunk) : this.#fileItem(shown);
+  getTreeItem({ shown: file, hunk }: Node): TreeItem {
+    return hunk ? this.#hunkItem(file, hunk) : this.#fileItem(file);
   }
 
   dispose(): void {
@@ -71,13 +72,23 @@ export class ReviewTree implements TreeDataProvider<Node> {
     return item;
   }
 
-  #hunkItem(shown: Shown, hunk: ReviewHunk): TreeItem {
-    const item = new TreeItem(oneLine(hunk.reason || hunk.newText || hunk.oldText));
+  #hunkItem(file: Shown, hunk: ReviewHunk): TreeItem {
+    const item = new TreeItem(oneLine(lineOf(file, hunk)) || "Blank lines");
     item.id = hunk.id;
-    item.description = `${hunk.range.start.line + 1}: ${sizeOf(hunk)}`;
+    item.description = `line ${hunk.range.start.line + 1}, ${sizeOf(hunk)}`;
     item.tooltip = hunk.reason;
     item.contextValue = "hunk";
-    item.command = { title: "Show Change", command: "odin.vscode.showChange", arguments: [{ shown, hunk }] };
+    item.command = { title: "Show Change", command: "odin.vscode.showChange", arguments: [{ shown: file, hunk }] };
     return item;
   }
+}
+
+/** What the line will be, or was if it goes. */
+function lineOf({ texts }: Shown, hunk: ReviewHunk): string {
+  const places = texts.placesOf(hunk.id);
+  if (!places) {
+    return hunk.newText || hunk.oldText;
+  }
+  const [text, [start]] = hunk.newText ? [shown(texts.sheet), places.proposed] : [texts.sheet.base, places.real];
+  return text.split("\n")[placeAt(text, start).line] ?? "";
 }

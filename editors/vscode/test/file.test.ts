@@ -1,0 +1,239 @@
+import fc from "fast-check";
+import { expect, test, vi } from "vitest";
+import type { TextDocument, TextDocumentContentChangeEvent } from "vscode";
+import type { ReviewFile, ReviewHunk } from "../src/protocol";
+import { FileUnderReview } from "../src/review/file";
+import type { Pen } from "../src/review/side";
+import { type Change, changed, offsetAt, placeAt, shown, unified } from "../src/review/texts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+/** A document as VS Code has it, with one kind of line ends; what it is told to do is done when the test says. */
+class FakeDocument {
+  version = 1;
+  isDirty = false;
+  listener: (changes: readonly TextDocumentContentChangeEvent[]) => void = () => {};
+
+  constructor(
+    public text: string,
+    public eol = 1,
+  ) {}
+
+  getText(): string {
+    return this.eol === 2 ? this.text.replaceAll("\n", "\r\n") : this.text;
+  }
+
+  type(change: Change, isDirty = true): void {
+    const [start, end] = [placeAt(this.text, change.start), placeAt(this.text, change.end)];
+    const typed = { range: { start, end }, rangeOffset: 0, rangeLength: 0, text: change.text };
+    this.text = changed(this.text, { ...change, text: unified(change.text) });
+    this.version += 1;
+    this.isDirty = isDirty;
+    this.listener([typed as unknown as TextDocumentContentChangeEvent]);
+  }
+
+  find(words: string): number {
+    return this.text.indexOf(words);
+  }
+
+  get asDocument(): TextDocument {
+    return this as unknown as TextDocument;
+  }
+}
+
+class Screen {
+  readonly real: FakeDocument;
+  readonly proposed: FakeDocument;
+  readonly file: FileUnderReview;
+  #waiting: (() => void)[] = [];
+  refuses = false;
+
+  constructor(
+    text: string,
+    readonly hunks: ReviewHunk[],
+    eol = 1,
+  ) {
+    this.real = new FakeDocument(text, eol);
+    const pen: Pen = {
+      edit: (document, before, change) => this.#later(() => this.#edit(document, before, change)),
+      reload: (document) => void this.#later(() => this.#reload(document)),
+    };
+    this.file = new FileUnderReview(this.#said(), pen);
+    this.file.openReal(this.real.asDocument);
+    this.proposed = new FakeDocument(shown(this.file.sheet), eol);
+    this.file.openProposed(this.proposed.asDocument);
+    this.real.listener = (changes) => this.file.realTyped(changes);
+    this.proposed.listener = (changes) => this.file.proposedTyped(changes);
+  }
+
+  #said(): ReviewFile {
+    return { uri: "file:///a.txt", operation: "edit", baseHash: "", proposedText: "", hunks: this.hunks };
+  }
+
+  say(hunks: ReviewHunk[], version = this.real.version): string[] {
+    this.hunks.splice(0, this.hunks.length, ...hunks);
+    return this.file.update(this.#said(), version);
+  }
+
+  /** Let the editor do the next thing that it was told. */
+  step(): boolean {
+    const next = this.#waiting.shift();
+    next?.();
+    return next !== undefined;
+  }
+
+  async rest(): Promise<void> {
+    for (let steps = 0; steps < 100; steps++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (!this.step()) {
+        return;
+      }
+    }
+    throw new Error("it never comes to rest");
+  }
+
+  #later<T>(work: () => T): Promise<T> {
+    return new Promise((resolve) => this.#waiting.push(() => resolve(work())));
+  }
+
+  #edit(document: TextDocument, before: string, change: Change): boolean {
+    const target = (document as unknown) === this.real ? this.real : this.proposed;
+    if (this.refuses) {
+      return false;
+    }
+    const start = offsetAt(target.text, placeAt(before, change.start));
+    target.type({ start, end: offsetAt(target.text, placeAt(before, change.end)), text: change.text });
+    return true;
+  }
+
+  #reload(document: TextDocument): void {
+    const target = document as unknown as FakeDocument;
+    if (!target.isDirty) {
+      target.type({ start: 0, end: target.text.length, text: unified(this.file.proposed) }, false);
+    }
+  }
+}
+
+const BASE = "one\ntwo\nthree\nfour\n";
+
+const hunk = (id: string, at: string, oldText: string, newText: string, base = BASE): ReviewHunk => {
+  const start = placeAt(base, base.indexOf(at));
+  return { id, range: { start, end: start }, oldText, newText, reason: "", state: "pending" };
+};
+
+const screen = (eol = 1) => new Screen(BASE, [hunk("a", "two", "two", "TWO"), hunk("b", "four", "", "new\n")], eol);
+
+test("what the user makes of a hunk goes with their decision, in the file's line ends", () => {
+  const it = screen(2);
+  const at = it.proposed.find("new") + 3;
+  it.proposed.type({ start: at, end: at, text: "\nmore" });
+
+  expect(it.file.decide("a")).toEqual({ decision: "accept" });
+  expect(it.file.decide("b")).toEqual({ decision: "modify", text: "new\r\nmore\r\n" });
+  expect(it.file.unusedWords).toEqual([]);
+  expect(it.real.text).toBe(BASE);
+});
+
+test("a hunk that was undone on the right is not wanted", () => {
+  const it = screen();
+  const at = it.proposed.find("TWO");
+  it.proposed.type({ start: at, end: at + 3, text: "two" });
+
+  expect(it.file.decide("a")).toEqual({ decision: "reject" });
+});
+
+test("what is typed beside the hunks is typed into the file", async () => {
+  const it = screen();
+  it.proposed.type({ start: 0, end: 0, text: "z" });
+  it.proposed.type({ start: 1, end: 1, text: "y" });
+  const arrived = it.file.arrived();
+  await it.rest();
+  await arrived;
+
+  expect(it.real.text).toBe(`zy${BASE}`);
+  expect(it.proposed.text).toBe("zyone\nTWO\nthree\nnew\nfour\n");
+});
+
+test("a file that cannot be edited keeps its text, and the right follows", async () => {
+  const it = screen();
+  it.refuses = true;
+  it.proposed.type({ start: 0, end: 0, text: "z" }, false);
+  await it.rest();
+
+  expect(shown(it.file.sheet)).toBe("one\nTWO\nthree\nnew\nfour\n");
+  expect(it.real.text).toBe(BASE);
+});
+
+test("words for a hunk that somebody else decided come back", () => {
+  const it = screen();
+  const at = it.proposed.find("TWO");
+  it.proposed.type({ start: at, end: at, text: "my " });
+  const [a, b] = it.hunks as [ReviewHunk, ReviewHunk];
+
+  expect(it.say([{ ...a, state: "superseded" }, b])).toEqual(["my TWO"]);
+  expect(shown(it.file.sheet)).toBe("one\ntwo\nthree\nnew\nfour\n");
+});
+
+test("what was not saved is gone with the tab, what was saved is not", () => {
+  const it = screen();
+  const at = it.proposed.find("TWO");
+  it.proposed.type({ start: at, end: at, text: "kept " });
+  it.file.keep();
+  it.proposed.type({ start: at, end: at, text: "lost " });
+  it.file.closeProposed();
+
+  expect(it.file.decide("a")).toEqual({ decision: "modify", text: "kept TWO" });
+});
+
+test("news of an older text move nothing", () => {
+  const it = screen();
+  it.real.type({ start: 0, end: 0, text: "zero\n" });
+  const [a, b] = it.hunks as [ReviewHunk, ReviewHunk];
+  it.say([a, { ...b, state: "rejected" }], 1);
+
+  expect(shown(it.file.sheet)).toBe("zero\none\nTWO\nthree\nfour\n");
+});
+
+test("a new file is all its hunk's, and a file that goes is shown as empty", () => {
+  const pen: Pen = { edit: async () => true, reload: () => {} };
+  const file = (operation: ReviewFile["operation"], it: ReviewHunk): ReviewFile => ({
+    ...{ uri: "file:///n.txt", operation, baseHash: "", proposedText: it.newText },
+    hunks: [it],
+  });
+  const created = new FileUnderReview(file("create", hunk("a", "", "", "one\r\n")), pen);
+  const deleted = new FileUnderReview(file("delete", hunk("a", "", BASE, "")), pen);
+  const document = new FakeDocument(BASE);
+  deleted.openReal(document.asDocument);
+  document.listener = (changes) => deleted.realTyped(changes);
+  document.type({ start: 0, end: 3, text: "1" });
+
+  expect(created.proposed).toBe("one\r\n");
+  expect(deleted.proposed).toBe("");
+  expect([created.isEditable, deleted.isEditable]).toEqual([true, false]);
+});
+
+test("whoever types where, and whatever is late, both sides agree in the end", async () => {
+  const key = fc.record({ isReal: fc.boolean(), at: fc.nat(), removed: fc.nat(2), steps: fc.nat(2) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(key, { maxLength: 8 }), fc.boolean(), async (keys, isSaved) => {
+      const it = screen();
+      for (const [index, { isReal, at, removed, steps }] of keys.entries()) {
+        const document = isReal ? it.real : it.proposed;
+        const start = at % (document.text.length + 1);
+        document.type({ start, end: Math.min(start + removed, document.text.length), text: `${index}` });
+        if (isSaved) {
+          it.proposed.isDirty = false;
+        }
+        for (let step = 0; step < steps; step++) {
+          it.step();
+          await Promise.resolve();
+        }
+      }
+      await it.rest();
+
+      expect(it.file.sheet.base).toBe(it.real.text);
+      expect(shown(it.file.sheet)).toBe(it.proposed.text);
+    }),
+    { numRuns: 300 },
+  );
+});
