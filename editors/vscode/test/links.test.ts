@@ -1,9 +1,9 @@
 // Which words lead to files, and which names fit what was typed.
 
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { mayNameFile, placeOf } from "../src/chat/links";
 import { best } from "../src/chat/matching";
-import { canBeNotified, notificationText } from "../src/chat/notifying";
+import { notificationText, notifiedOptions } from "../src/chat/notifying";
 import type { Question } from "../src/protocol";
 
 it.each([
@@ -38,18 +38,25 @@ it("puts the names first that fit best", () => {
   expect(best(["src/ChatView.ts", "src/covert.ts"], "cv", (it) => it, 1)).toEqual(["src/ChatView.ts"]);
 });
 
-it("lets nobody allow in a notification what it does not show", () => {
+describe("a notification", () => {
+  const option = (id: string) => ({ id, label: id });
   const question: Question = {
     questionId: "q",
     kind: "permission",
-    title: "Run?",
+    title: "Run it?",
     command: "ls",
-    options: [{ id: "deny", label: "Deny" }],
+    options: ["allow_once", "allow_session", "allow_always", "deny"].map(option),
   };
-  expect(canBeNotified(question)).toBe(true);
-  expect(notificationText(question)).toBe("Odin: Run?: ls");
-  for (const command of ["ls\nrm x", "x".repeat(500), "ls \u202e"]) {
-    expect(canBeNotified({ ...question, command })).toBe(false);
-    expect(notificationText({ ...question, command })).toBe("Odin: Run?");
-  }
+  const ids = (it: Question) => notifiedOptions(it).map(({ id }) => id);
+
+  it("has the plain yes and no of many choices", () => {
+    expect(ids(question)).toEqual(["allow_once", "deny"]);
+    expect(ids({ ...question, options: ["save", "leave"].map(option) })).toEqual(["save", "leave"]);
+    expect(notificationText(question)).toBe("Odin: Run it? ls");
+  });
+
+  it.each(["ls\nrm x", "x".repeat(500), "ls \u202e"])("lets nobody allow what it cannot show: %j", (command) => {
+    expect(ids({ ...question, command })).toEqual([]);
+    expect(notificationText({ ...question, command })).toBe("Odin: Run it?");
+  });
 });

@@ -1,12 +1,20 @@
 // A question as a notification. Who is to allow a command sees all of it, or goes to the chat to see it.
 
-import type { Question } from "../protocol";
+import type { Option, Question } from "../protocol";
 import { exact, readable } from "./text";
 
 const MAX_SHOWN = 160;
+const MAX_BUTTONS = 3;
+
+/** Buttons of a notification are short of room: of many choices there are the plain yes and no. */
+export function notifiedOptions(question: Question): Option[] {
+  const { options = [] } = question;
+  if (!canBeNotified(question)) return [];
+  return options.length <= MAX_BUTTONS ? options : options.filter((it) => it.id === "allow_once" || it.id === "deny");
+}
 
 /** Whether it can be decided where there is room for one line only. */
-export function canBeNotified(question: Question): boolean {
+function canBeNotified(question: Question): boolean {
   const { options = [], multiple = false, command, detail = "", kind } = question;
   const subject = command ?? (kind === "question" ? "" : detail);
   return options.length > 0 && !multiple && fits(subject);
@@ -15,7 +23,7 @@ export function canBeNotified(question: Question): boolean {
 export function notificationText(question: Question): string {
   const { title, command, detail = "" } = question;
   const subject = command ?? detail;
-  const shown = subject && canBeNotified(question) && fits(subject) ? `: ${subject}` : "";
+  const shown = subject && canBeNotified(question) && fits(subject) ? ` ${subject}` : "";
   return `Odin: ${readable(title).slice(0, 2 * MAX_SHOWN)}${shown}`;
 }
 

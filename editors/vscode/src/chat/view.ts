@@ -16,7 +16,7 @@ import type { Question } from "../protocol";
 import { ago } from "../words";
 import type { Conversation } from "./conversation";
 import { type FromPage, OWN_COMMANDS, type ToPage } from "./messages";
-import { canBeNotified, notificationText } from "./notifying";
+import { notificationText, notifiedOptions } from "./notifying";
 import { pageHtml } from "./page";
 import { existing, itemsOf, lookedAt, Mentions, openPlace } from "./surroundings";
 
@@ -43,6 +43,8 @@ export class ChatView implements WebviewViewProvider, Disposable {
     private readonly extension: Uri,
     private readonly odin: Odin,
     private readonly chat: Conversation,
+    /** Somebody looks at it. */
+    private readonly seen: () => void,
   ) {
     this.#subscriptions = [
       window.registerWebviewViewProvider(ID, this),
@@ -85,7 +87,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
     this.#wantsFocus = !preserveFocus;
     if (this.#view) this.#view.show(preserveFocus);
     else await commands.executeCommand(`${ID}.focus`, { preserveFocus });
-    if (this.#view?.visible) this.#focus();
+    if (this.#wantsFocus && this.#view?.visible) this.#focus();
   }
 
   dispose(): void {
@@ -172,11 +174,14 @@ export class ChatView implements WebviewViewProvider, Disposable {
 
   #begin(): void {
     this.#connection?.dispose();
-    this.#connection = this.chat.connect((patches) => this.#post({ type: "patches", patches }));
+    this.#connection = this.chat.connect((patches) => {
+      this.#post({ type: "patches", patches });
+      if (patches.some((it) => it.kind === "all")) void this.#showRecent();
+    });
     this.#look();
     if (this.#wantsFocus) this.#focus();
+    this.seen();
     void this.chat.restore();
-    void this.#showRecent();
   }
 
   async #fork(turnId: string): Promise<void> {
@@ -192,12 +197,12 @@ export class ChatView implements WebviewViewProvider, Disposable {
   }
 
   async #notify(question: Question): Promise<void> {
-    const { questionId, options = [] } = question;
-    const labels = canBeNotified(question) ? options.map((it) => it.label) : [];
+    const options = notifiedOptions(question);
+    const labels = options.map((it) => it.label);
     const chosen = await window.showWarningMessage(notificationText(question), ...labels, SHOW);
     const option = options.find((it) => it.label === chosen);
     if (chosen === SHOW) await this.reveal(false);
-    else if (option) this.chat.answer(questionId, { optionIds: [option.id] });
+    else if (option) this.chat.answer(question.questionId, { optionIds: [option.id] });
   }
 
   #count(more: number): void {
