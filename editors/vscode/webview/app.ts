@@ -57,6 +57,7 @@ export class App {
   #looked = new Set<string>();
   #recent: { id: string; title: string; when: string }[] = [];
   #saved: Saved;
+  #scrollTop = 0;
 
   constructor(
     root: HTMLElement,
@@ -135,8 +136,10 @@ export class App {
       applyPatch(this.#state, patch);
       this.#view.show(this.#state, patch);
     }
-    this.#composer.said = this.#state.turns.map((it) => it.head.said).filter(Boolean);
-    this.#showHead();
+    if (patches.some((it) => it.kind !== "grow")) {
+      this.#composer.said = this.#state.turns.map((it) => it.head.said).filter(Boolean);
+      this.#showHead();
+    }
     if (isAtEnd) this.#scrollToEnd();
     else if (isAll) this.#scroller.scrollTop = this.#saved.scroll ?? 0;
   }
@@ -217,11 +220,14 @@ export class App {
     this.#scroller.scrollTop = this.#scroller.scrollHeight;
   }
 
+  /** Only scrolling up leaves the end: what grows below, as buttons do when they are drawn, does not. */
   #scrolled(): void {
     const { scrollTop, scrollHeight, clientHeight } = this.#scroller;
-    const isAtEnd = scrollHeight - scrollTop - clientHeight < NEAR_END;
-    this.#toEnd.hidden = isAtEnd;
-    this.#save({ scroll: isAtEnd ? undefined : scrollTop });
+    const isNearEnd = scrollHeight - scrollTop - clientHeight < NEAR_END;
+    const isLeft = this.#saved.scroll !== undefined || scrollTop < this.#scrollTop;
+    this.#scrollTop = scrollTop;
+    this.#toEnd.hidden = isNearEnd || !isLeft;
+    this.#save({ scroll: isNearEnd || !isLeft ? undefined : scrollTop });
   }
 
   #save(changed: Partial<Saved>): void {
