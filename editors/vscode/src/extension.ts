@@ -62,7 +62,7 @@ export function activate(context: ExtensionContext): void {
   life = odin;
   const desk = new ReviewDesk(odin, () => typing.isGoingOn);
   const chat = new Conversation(odin, context.workspaceState);
-  const view = new ChatView(context.extensionUri, odin, chat);
+  const view = new ChatView(context.extensionUri, odin, chat, () => odin.wake());
   function showChat(): void {
     void view.reveal(true);
   }
