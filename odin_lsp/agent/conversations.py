@@ -118,6 +118,7 @@ class Conversations:
             messages=session.earlier_turns + len(session.turns),
             first_message=session.first_message[: listing.MAX_SHOWN],
             forked_from=session.forked_from,
+            is_compacted=session.is_compacted,
             locked=False,
             uri=listing.transcript_path(session.log.path).as_uri(),
         )

@@ -29,7 +29,7 @@ from odin_lsp.agent.subagents import Subagents
 from odin_lsp.agent.turn import Progress
 from odin_lsp.commands.session import SessionCommands, judged_by
 from odin_lsp.config import Config
-from odin_lsp.events import Emit, EventRecord, Mode, Notice
+from odin_lsp.events import Emit, EventRecord, Mode, Notice, Todo
 from odin_lsp.messages import user
 from odin_lsp.models import providers, selection
 from odin_lsp.models.base import Model, Request, ToolSpec
@@ -47,6 +47,7 @@ from odin_lsp.sessions.memory import Memory, memory_folder
 from odin_lsp.sessions.publish import Publisher
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import sessions_folder
+from odin_lsp.sessions.touched import touched_files
 from odin_lsp.tools.base import AgentTask, Tool, ToolContext, all_tools
 from odin_lsp.tools.memory import MemoryTool
 from odin_lsp.values import adapter, to_wire
@@ -56,6 +57,9 @@ from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
 from odin_lsp.workspace.shown import Shown
+
+MAX_TOUCHED = 100
+"""Files that a summary names."""
 
 
 class Core:
@@ -315,8 +319,11 @@ class Core:
     ) -> Planner:
         mode = progress.message.mode
 
-        def plan() -> str:
-            return self.plans.latest(progress.session_id) if helpers else ""
+        def notes() -> str:
+            plan = self.plans.latest(progress.session_id) if helpers else ""
+            turns = conversation.turns if isinstance(conversation, Session) else []
+            earlier = [record for turn in turns for record in turn.tool_history]
+            return _notes(conversation.todos, touched_files([*earlier, *progress.records]), plan)
 
         context = ToolContext(
             files=self.files,
@@ -356,7 +363,7 @@ class Core:
             session=conversation,
             executor=Executor(tools, self._hooks, context),
             editor=self._editor,
-            compaction=Compaction(context.small, lambda: _notes(conversation, progress, plan())),
+            compaction=Compaction(context.small, notes),
             limits=self.config.limits,
             emit=emit,
             progress=progress,
@@ -393,13 +400,11 @@ def _shown_config(config: Config) -> dict[str, Any]:
     return values
 
 
-def _notes(session: Conversation, progress: Progress, plan: str) -> str:
+def _notes(todos: Sequence[Todo], touched: Sequence[str], plan: str) -> str:
     """What a summary must not lose."""
-    todos = [f"- [{todo.status}] {todo.content} (id {todo.id})" for todo in session.todos]
-    touched = [f"- {path}" for path in progress.review.touched]
     lines = [
-        *(["Todo list:", *todos] if todos else []),
-        *(["Files changed in this turn:", *touched] if touched else []),
+        *(["Todo list:", *(f"- [{it.status}] {it.content} (id {it.id})" for it in todos)] if todos else []),
+        *(["Files changed so far:", *(f"- {path}" for path in touched[-MAX_TOUCHED:])] if touched else []),
         *(["The plan, as it stands in its document:", plan] if plan else []),
     ]
     return "\n".join(lines)

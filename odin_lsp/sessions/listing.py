@@ -27,6 +27,8 @@ class SessionSummary(Value):
     """Of the user, answered or not, that a turn has ended for."""
     first_message: str
     forked_from: str | None = None
+    is_compacted: bool = False
+    """The model has had a shorter history than the user."""
     locked: bool
     """Another Odin has it open: to resume it here is to fork it."""
     uri: str
@@ -85,6 +87,7 @@ def summary(folder: Path, session_id: str, own: Collection[str] = ()) -> Session
         messages=about.count,
         first_message=about.first_message[:MAX_SHOWN],
         forked_from=about.forked_from,
+        is_compacted=about.is_compacted,
         locked=session_id not in own and is_locked(path),
         uri=transcript_path(path).as_uri(),
     )
@@ -98,6 +101,7 @@ class _About:
     updated_at: float = 0
     first_message: str = ""
     forked_from: str | None = None
+    is_compacted: bool = False
     count: int = 0
 
     def begin(self, record: reader.Record) -> None:
@@ -118,6 +122,7 @@ class _About:
         self.updated_at = reader.number(record.get("at"), self.updated_at)
         if record["type"] in ("turn", "title"):
             self.count = max(self.count, int(reader.number(record.get("count"), 0)))
+            self.is_compacted = self.is_compacted or record.get("isCompacted") is True
             self._take_title(record)
 
     def _take_title(self, record: reader.Record) -> None:

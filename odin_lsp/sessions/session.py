@@ -56,6 +56,8 @@ class Session:
         self.subagents: dict[str, SubagentRecord] = {}
         self.todos: list[Todo] = []
         self.first_message = ""
+        self.is_compacted = False
+        """The model has had a shorter history than the user."""
         self.earlier_turns = 0
         """Turns of a long session that are on disk only."""
         self.notices: list[str] = []
@@ -119,6 +121,7 @@ class Session:
     def replace(self, messages: list[Message]) -> None:
         """A shorter history; the log keeps the whole one."""
         self.messages = messages
+        self.is_compacted = True
         self._write({"type": "history", "messages": [to_wire(message) for message in messages]})
 
     def rename(self, title: str, by: titles.TitledBy = "user", usage: Usage | None = None) -> None:
@@ -144,8 +147,9 @@ class Session:
         if self.titled_by == "nobody":
             self.title, self.titled_by = titles.from_message(body), "message"
         count = self.earlier_turns + len(self.turns)
-        about = {"count": count, "title": self.title, "by": self.titled_by, "spent": to_wire(self._spent)}
-        self._write({"type": "turn", **about, "turn": to_wire(record)}, flush=True)
+        about = {"count": count, "title": self.title, "by": self.titled_by, "isCompacted": self.is_compacted}
+        spent = to_wire(self._spent)
+        self._write({"type": "turn", **about, "spent": spent, "turn": to_wire(record)}, flush=True)
         self._make_room()
 
     def new_agent_id(self, kind: str) -> str:
@@ -200,6 +204,7 @@ class Session:
         messages, left_out = _recent([it for it in found.lines if it.kind in HISTORY], *whole)
         turns, self.earlier_turns = _recent(found.of("turn"), most=MAX_TURNS)
         subagents, _ = _recent(found.of("subagent"), most=2 * MAX_TURNS)
+        self.is_compacted = bool(whole)
         if self.earlier_turns:
             self.first_message = _said(file, found.of("turn")[0])
         wanted = {line.offset for line in (*messages, *turns, *subagents)}

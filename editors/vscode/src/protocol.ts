@@ -355,6 +355,7 @@ export interface SessionSummary {
   messages: number;
   firstMessage: string;
   forkedFrom?: string;
+  isCompacted?: boolean;
   locked: boolean;
   uri: string;
   excerpt?: string;

@@ -3,10 +3,12 @@ import json
 import pytest
 
 from odin_lsp.errors import SessionError
-from odin_lsp.events import Outcome
+from odin_lsp.events import Outcome, ToolRecord
 from odin_lsp.messages import user
+from odin_lsp.sessions import listing
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import SessionLog, sessions_folder
+from odin_lsp.sessions.touched import touched_files
 
 
 def outcome(answer="done"):
@@ -84,6 +86,40 @@ def test_a_disk_that_fails_costs_the_log_and_not_the_conversation(tmp_path):
 
     assert session.messages == [user("hello")]
     assert "cannot be written" in session.problem
+
+
+def test_d_012_a_session_knows_when_it_was_made_and_changed(tmp_path):
+    session = Session(tmp_path)
+    made = session.updated_at
+    session.append(user("hello"))
+
+    assert session.created_at == made < session.updated_at
+    again = Session.load(tmp_path, session.id)
+    assert (again.created_at, again.updated_at) == (session.created_at, session.updated_at)
+
+
+def test_c_112_it_is_listed_whether_a_session_was_made_shorter(tmp_path):
+    session = Session(tmp_path)
+    for is_shorter in (False, True):
+        if is_shorter:
+            session.replace([user("in short")])
+        session.finish_turn("hello", 1.0, outcome())
+        assert listing.summary(tmp_path, session.id).is_compacted is is_shorter
+        assert Session.load(tmp_path, session.id).is_compacted is is_shorter
+
+
+def test_c_105_touched_files_are_those_that_were_written_and_are_still_there():
+    records = [
+        ToolRecord("WriteFile", "", ("a", "b"), "success"),
+        ToolRecord("Read", "", ("read",), "success"),
+        ToolRecord("EditTool", "", ("refused",), "error"),
+        ToolRecord("AgentTool", "", ("by a helper",), "success"),
+        ToolRecord("DeleteFile", "", ("b",), "success"),
+        ToolRecord("EditTool", "", ("a",), "success"),
+        ToolRecord("DeleteFile", "", ("a",), "error"),
+    ]
+
+    assert touched_files(records) == ["by a helper", "a"]
 
 
 def test_sessions_of_different_workspaces_are_apart_and_outside(tmp_path):

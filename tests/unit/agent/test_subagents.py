@@ -1,0 +1,115 @@
+"""Helpers in the real core: which model they get, what they hand over, and on whose account they work."""
+
+import json
+from collections import defaultdict
+
+import pytest
+
+from odin_lsp.config import Config
+from odin_lsp.events import Usage
+from odin_lsp.messages import Message, Text, ToolCall
+from odin_lsp.models.base import Reply
+
+
+@pytest.fixture
+def models(odin):
+    """Models by their names that give replies in turn; what each was asked."""
+    replies, asked = {}, defaultdict(list)
+
+    class Listener:
+        def __init__(self, ref):
+            self.ref = ref
+
+        async def stream(self, request):
+            asked[self.ref].append(request)
+            is_helper = "AgentTool" not in {tool.name for tool in request.tools}
+            yield replies["helper" if is_helper else "main"].pop(0)
+
+        async def aclose(self):
+            pass
+
+    def start(main, helper, **settings):
+        replies.update(main=list(main), helper=list(helper))
+        core = odin.start()
+        core.config = Config.model_validate(
+            {"model": "scripted/main", "smallModel": "scripted/small", "titles": False, **settings}
+        )
+        core._model = Listener
+        return asked
+
+    return start
+
+
+def says(text, cost=0.0):
+    return Reply(Message("assistant", (Text(text),)), "end", Usage(cost_usd=cost))
+
+
+def calls(*tools, cost=0.0):
+    made = tuple(ToolCall(f"c{index}", name, arguments) for index, (name, arguments) in enumerate(tools))
+    return Reply(Message("assistant", made), "tools", Usage(cost_usd=cost))
+
+
+def helper(**more):
+    return "AgentTool", {"description": "look", "prompt": "look around", **more}
+
+
+@pytest.mark.parametrize(
+    ("settings", "task", "mode", "used"),
+    [
+        ({}, {}, "edit_mode", "scripted/small"),
+        ({}, {"mode": "edit"}, "edit_mode", "scripted/main"),
+        ({"subagentModel": "scripted/helper"}, {"mode": "edit"}, "edit_mode", "scripted/helper"),
+        ({"subagentModel": "scripted/helper"}, {"model": "scripted/named"}, "ask_mode", "scripted/named"),
+    ],
+)
+async def test_c_091_the_task_then_the_settings_then_the_mode_decide_on_a_helpers_model(
+    odin, models, settings, task, mode, used
+):
+    asked = models([calls(helper(**task)), says("done")], [says("seen")], **settings)
+
+    await odin.take("go", mode)
+
+    assert set(asked) == {"scripted/main", used}
+    assert odin.core.state()["earlierSubagents"][0]["model"] == used
+
+
+async def test_c_082_a_helper_hands_over_what_it_did_and_not_what_it_says_it_did(odin, models):
+    run = ("ExecuteCommand", {"command": "ls", "description": "list the files"})
+    asked = models([calls(helper()), says("done")], [calls(run), says("I have rewritten everything.")])
+
+    await odin.take()
+
+    [result] = asked["scripted/main"][-1].messages[-1].results
+    assert result.content.startswith("The helper ask-1 has completed.\n\nI have rewritten everything.")
+    assert "Commands run:\n- " in result.content
+    assert "Files changed" not in result.content
+
+
+async def test_the_budget_of_a_turn_is_its_helpers_too(odin, models):
+    look = ("Glob", {"pattern": "*"})
+    models(
+        [calls(helper(), cost=0.1), says("as far as I got", cost=0.1)],
+        [calls(look, cost=0.5), calls(look, cost=0.5), says("so far", cost=0.1)],
+        limits={"maxBudgetUsd": 1.0},
+    )
+
+    outcome = await odin.take()
+
+    assert outcome.reason == "max_budget"
+    assert outcome.usage.cost_usd == pytest.approx(1.3)
+    [kept] = odin.core.state()["earlierSubagents"]
+    assert (kept["status"], kept["summary"]) == ("stopped", "so far")
+
+
+async def test_c_087_a_session_with_helpers_is_restored_without_asking_any_model(odin, models):
+    asked = models([calls(helper()), says("done")], [says("seen")])
+    outcome = await odin.take()
+    before = {ref: len(requests) for ref, requests in asked.items()}
+    odin.core.conversations.close()
+    odin.core.conversations._agents.clear()
+
+    agent = await odin.core.conversations.resume(outcome.session_id)
+
+    assert {ref: len(requests) for ref, requests in asked.items()} == before
+    assert json.loads(json.dumps(odin.core.state()["earlierSubagents"]))[0]["summary"] == "seen"
+    assert agent.session.new_agent_id("ask") == "ask-2"
