@@ -65,7 +65,7 @@ export class LogView {
         if (turn) this.#change(turn, patch);
       }
     }
-    this.#markLast();
+    if (patch.kind === "turn" || patch.kind === "all") this.#markLast();
   }
 
   /** Names that are files are known now. */

@@ -1,7 +1,7 @@
 // Markdown of models, as elements that can do nothing: no HTML of their own, no images, no links but those we know.
 
 import DOMPurify from "dompurify";
-import MarkdownIt from "markdown-it";
+import MarkdownIt, { type Token } from "markdown-it";
 import { mayNameFile, placeOf } from "../src/chat/links";
 import { readable } from "../src/chat/text";
 import { h, iconButton } from "./dom";
@@ -47,47 +47,69 @@ interface Block {
   nodes: Node[];
 }
 
-/** One text that may still grow: only the blocks that have changed are made anew. */
+/** One text that may still grow: what comes before its last block is not looked at again. */
 export class MarkdownView {
   readonly element = h("div", { class: "markdown" });
   #blocks: Block[] = [];
+  #shown = "";
+  /** Where the last block begins. */
+  #last = 0;
+  /** Of links, in what comes before the last block. */
+  #references: Record<string, unknown> = {};
 
   constructor(private readonly actions: MarkdownActions) {}
 
-  update(text: string): void {
-    const shown = readable(text);
-    if (shown.length > MAX_RENDERED) {
-      this.#blocks = [];
-      this.element.replaceChildren(h("div", { class: "plain", text: shown }));
+  update(source: string): void {
+    const text = source.replaceAll("\r\n", "\n");
+    if (text === this.#shown) return;
+    if (!text.startsWith(this.#shown) || text.length > MAX_RENDERED) this.#clear();
+    this.#shown = text;
+    if (text.length > MAX_RENDERED) {
+      this.element.append(h("div", { class: "plain", text: readable(text) }));
       return;
     }
-    const env: Record<string, unknown> = {};
-    const sources = blocksOf(shown, env);
-    if (this.#blocks.length === 0) this.element.replaceChildren();
-    const same = sources.findIndex((source, index) => this.#blocks[index]?.source !== source);
-    const from = same < 0 ? sources.length : same;
-    for (const block of this.#blocks.splice(from)) for (const node of block.nodes) node.parentNode?.removeChild(node);
-    for (const source of sources.slice(from)) {
-      const nodes = [...this.#safe(markdown.render(source, env)).childNodes];
-      this.#blocks.push({ source, nodes });
-      this.element.append(...nodes);
+    const start = this.#last;
+    const env = { references: { ...this.#references } };
+    const sources = blocksOf(text.slice(start), env);
+    const before = this.#blocks.pop();
+    if (before && before.source === sources[0]) {
+      this.#blocks.push(before);
+      sources.shift();
+    } else {
+      for (const node of before?.nodes ?? []) node.parentNode?.removeChild(node);
     }
-    const names = [...this.element.querySelectorAll("code")].filter(isInline).map((it) => it.textContent ?? "");
-    const unknown = names.filter((it) => mayNameFile(it) && !this.actions.isFile(it));
-    if (unknown.length > 0) this.actions.findFiles([...new Set(unknown)]);
-    this.linkFiles();
+    for (const it of sources) this.#append(it, env);
+    this.#last = text.length - (this.#blocks.at(-1)?.source.length ?? 0);
+    if (this.#last > start) blocksOf(text.slice(start, this.#last), { references: this.#references });
   }
 
   /** Inline code that names a file leads to it. */
-  linkFiles(): void {
-    for (const code of this.element.querySelectorAll("code")) {
+  linkFiles(nodes: readonly Node[] = [this.element]): void {
+    for (const code of inlineCodeIn(nodes)) {
       const name = code.textContent ?? "";
-      if (isInline(code) && !code.closest("a") && this.actions.isFile(name)) {
+      if (!code.closest("a") && this.actions.isFile(name)) {
         const link = this.#link(name, () => this.actions.openFile(name));
         code.replaceWith(link);
         link.append(code);
       }
     }
+  }
+
+  #append(source: string, env: Record<string, unknown>): void {
+    const nodes = [...this.#safe(markdown.render(readable(source), env)).childNodes];
+    this.#blocks.push({ source, nodes });
+    this.element.append(...nodes);
+    const names = inlineCodeIn(nodes).map((it) => it.textContent ?? "");
+    const unknown = names.filter((it) => mayNameFile(it) && !this.actions.isFile(it));
+    if (unknown.length > 0) this.actions.findFiles([...new Set(unknown)]);
+    this.linkFiles(nodes);
+  }
+
+  #clear(): void {
+    this.element.replaceChildren();
+    this.#blocks = [];
+    this.#last = 0;
+    this.#references = {};
   }
 
   #safe(html: string): DocumentFragment {
@@ -150,19 +172,21 @@ export class MarkdownView {
 
 /** The source of each top-level block, with the blank lines that follow it. */
 function blocksOf(text: string, env: Record<string, unknown>): string[] {
+  const tokens: Token[] = [];
+  markdown.block.parse(text, markdown, env, tokens);
+  const starts = tokens.filter((it) => it.level === 0 && it.nesting >= 0 && it.map).map((it) => it.map?.[0] ?? 0);
   const lines = text.split("\n");
-  const starts = markdown
-    .parse(text, env)
-    .filter((token) => token.level === 0 && token.nesting >= 0 && token.map)
-    .map((token) => token.map?.[0] ?? 0);
   const bounds = [0, ...starts.slice(1), lines.length];
-  return bounds.slice(1).map((end, index) => lines.slice(bounds[index], end).join("\n"));
+  const isLast = (end: number) => end === lines.length;
+  return bounds.slice(1).map((end, index) => lines.slice(bounds[index], end).join("\n") + (isLast(end) ? "" : "\n"));
+}
+
+function inlineCodeIn(nodes: readonly Node[]): Element[] {
+  const elements = nodes.filter((it): it is Element => it instanceof Element);
+  const codes = elements.flatMap((it) => (it.tagName === "CODE" ? [it] : [...it.querySelectorAll("code")]));
+  return codes.filter((it) => it.parentElement?.tagName !== "PRE");
 }
 
 function isLarge(tag: string | undefined): boolean {
   return tag === "h1" || tag === "h2";
-}
-
-function isInline(code: Element): boolean {
-  return code.parentElement?.tagName !== "PRE";
 }
