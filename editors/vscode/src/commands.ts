@@ -24,10 +24,9 @@ import { type Keys, keyProblem, PROVIDERS, type Provider } from "./secrets";
 import { isServerProblem, wordsOf } from "./server/life";
 import type { Servicing } from "./server/servicing";
 import { SessionCommands } from "./sessions";
+import { SETTINGS_FILE, userFile } from "./settings";
 import { MODE_NAMES } from "./status";
 import { counted } from "./words";
-
-const SETTINGS_FILE = "odinconfig.json";
 
 export interface Parts {
   odin: Odin;
@@ -275,19 +274,9 @@ async function pickProvider(providers: readonly Provider[], title: string): Prom
   return (await window.showQuickPick(items, { title, placeHolder: "Provider" }))?.provider;
 }
 
-export function undoneWords({ restored, kept }: Undone): string {
+function undoneWords({ restored, kept }: Undone): string {
   const left = kept.map((it) => `${path.posix.basename(Uri.parse(it.uri).path)} stays as it is: ${it.reason}`);
   return [`${counted(restored.length, "file")} restored`, ...left].join("; ");
-}
-
-/** Where the server looks for the user's settings. */
-export function userFile(platform: NodeJS.Platform, environment: NodeJS.ProcessEnv, home: string): string {
-  const folders: Partial<Record<NodeJS.Platform, string>> = {
-    darwin: path.join(home, "Library", "Application Support"),
-    win32: environment.LOCALAPPDATA || path.join(home, "AppData", "Local"),
-  };
-  const folder = folders[platform] ?? (environment.XDG_CONFIG_HOME || path.join(home, ".config"));
-  return path.join(folder, "odin", SETTINGS_FILE);
 }
 
 /** A file that is not there yet is begun, and comes to be when the user saves it. */

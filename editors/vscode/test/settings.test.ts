@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import schema from "../../../docs/config.schema.json";
 import manifest from "../package.json";
-import { RESTARTING_SETTINGS, SERVER_SETTINGS, serverSettings, userSetting } from "../src/settings";
+import { RESTARTING_SETTINGS, SERVER_SETTINGS, serverSettings, userFile, userSetting } from "../src/settings";
 
 type Value = {
   globalValue?: unknown;
@@ -86,4 +86,10 @@ test("VS Code itself keeps every setting out of the hands of a workspace", () =>
 test("every setting that is contributed is used", () => {
   const used = [...SERVER_SETTINGS.map((it) => `odin.${it}`), ...RESTARTING_SETTINGS, "odin.trace.server"];
   expect(Object.keys(contributed).sort()).toEqual([...used].sort());
+});
+
+test("the user's file is where the server looks for it", () => {
+  expect(userFile("linux", {}, "/home/ada")).toBe("/home/ada/.config/odin/odinconfig.json");
+  expect(userFile("linux", { XDG_CONFIG_HOME: "/etc/ada" }, "/home/ada")).toBe("/etc/ada/odin/odinconfig.json");
+  expect(userFile("darwin", {}, "/Users/ada")).toBe("/Users/ada/Library/Application Support/odin/odinconfig.json");
 });

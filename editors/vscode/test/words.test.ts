@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import type { TextDocument } from "vscode";
+import { contextReport } from "../src/context-report";
+import { isPlan } from "../src/plans";
+import { ago } from "../src/words";
+
+test("times are told as people say them", () => {
+  const now = 10_000_000;
+  const told = [30, 60, 7200, 86_400 * 3, 86_400 * 15, 86_400 * 60, 86_400 * 800].map((it) => ago(now - it, now));
+  expect(told).toEqual([
+    "just now",
+    "1 minute ago",
+    "2 hours ago",
+    "3 days ago",
+    "2 weeks ago",
+    "2 months ago",
+    "2 years ago",
+  ]);
+});
+
+test("what would be sent is shown as it is, whatever is in it", () => {
+  const hostile = "```\n# not a heading\n````";
+  const report = contextReport({
+    sessionId: "s",
+    mode: "ask_mode",
+    model: "anthropic/opus",
+    tokens: 12_345,
+    contextLimit: 200_000,
+    costUsd: 0.0123,
+    cachedCostUsd: 0.0012,
+    spent: {},
+    parts: [{ kind: "message", name: "user", tokens: 9, content: hostile }],
+  });
+  expect(report).toContain("Tokens: 12,345 of 200,000");
+  expect(report).toContain(`\`\`\`\`\`\n${hostile}\n\`\`\`\`\``);
+});
+
+test("a plan is known by its first line", () => {
+  const document = (first: string, scheme = "file"): TextDocument =>
+    ({ uri: { scheme }, lineCount: 1, lineAt: () => ({ text: first }) }) as unknown as TextDocument;
+  expect(isPlan(document("<!-- A plan for Odin. Its steps are the lines that begin with a box; -->"))).toBe(true);
+  expect(isPlan(document("# A plan"))).toBe(false);
+  expect(isPlan(document("<!-- A plan for Odin. -->", "git"))).toBe(false);
+});
