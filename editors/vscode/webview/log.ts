@@ -21,6 +21,8 @@ const REASONS: Partial<Record<NonNullable<TurnHead["reason"]>, string>> = {
 };
 export const MODES = { ask_mode: "Ask", plan_mode: "Plan", edit_mode: "Edit" } as const;
 const ANNOUNCED = 1000;
+/** The server names it where a key is not accepted. */
+const KEY_VARIABLE = /\b[A-Z]+_API_KEY\b/;
 
 export interface LogActions extends MarkdownActions {
   post(message: FromPage): void;
@@ -192,6 +194,9 @@ class TurnView {
       const again = button(label, () => post({ type: "retry", turnId: head.id }), "primary");
       again.classList.add("only-last");
       actions.append(again);
+    }
+    if (KEY_VARIABLE.test(head.detail ?? "")) {
+      actions.append(button("Set API key…", () => post({ type: "run", command: "odin.vscode.setKey" })));
     }
     if (head.undone) parts.push(h("p", { class: "muted" }, icon("discard"), "Changes undone"));
     if (actions.childElementCount > 0) parts.push(actions);

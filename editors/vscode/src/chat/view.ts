@@ -38,6 +38,8 @@ export class ChatView implements WebviewViewProvider, Disposable {
   #mentions: Mentions | undefined;
   #pause: NodeJS.Timeout | undefined;
   #wantsFocus = false;
+  /** Questions that wait for an answer. */
+  #asking = 0;
 
   constructor(
     private readonly extension: Uri,
@@ -58,8 +60,12 @@ export class ChatView implements WebviewViewProvider, Disposable {
   readonly answer: AnswerQuestion = (question, token) => {
     const answered = this.chat.ask(question, token);
     if (!this.#view?.visible) void this.#notify(question);
-    this.#count(1);
-    return answered.finally(() => this.#count(-1));
+    this.#asking += 1;
+    this.#showBadge();
+    return answered.finally(() => {
+      this.#asking -= 1;
+      this.#showBadge();
+    });
   };
 
   resolveWebviewView(view: WebviewView): void {
@@ -75,6 +81,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
       this.#view = undefined;
     });
     this.#view = view;
+    this.#showBadge();
     webview.html = pageHtml({
       nonce: randomBytes(18).toString("base64"),
       source: webview.cspSource,
@@ -205,10 +212,9 @@ export class ChatView implements WebviewViewProvider, Disposable {
     else if (option) this.chat.answer(question.questionId, { optionIds: [option.id] });
   }
 
-  #count(more: number): void {
+  #showBadge(): void {
     if (!this.#view) return;
-    const value = (this.#view.badge?.value ?? 0) + more;
-    this.#view.badge = value > 0 ? { value, tooltip: "Odin asks you something" } : undefined;
+    this.#view.badge = this.#asking > 0 ? { value: this.#asking, tooltip: "Odin asks you something" } : undefined;
   }
 
   #focus(): void {
