@@ -97,19 +97,14 @@ async def test_a_code_action_that_needs_words_asks_for_them(vscode: VSCode, wire
 
 
 async def test_a_plan_is_shown_beside_the_editor_that_is_typed_into(vscode: VSCode, wire: Wire) -> None:
+    await vscode.press("Control+Home")
     await vscode.palette("Odin: Plan")
     wire.play(says(PLAN))
     await vscode.answer("fix it")
-    while not await vscode.eval(
-        "return vscode.window.visibleTextEditors.some((it) => it.document.fileName.includes('plan'))"
-    ):
-        await vscode.type("x")
-    await vscode.type("y")
-    await vscode.until("vscode.window.activeTextEditor.document.getText().includes('xy')")
-    assert await vscode.eval("return vscode.window.activeTextEditor.document.fileName.endsWith('code.py')")
-    assert PLAN.strip() in await vscode.eval(
-        "return vscode.window.visibleTextEditors.find((it) => it.document.fileName.includes('plan')).document.getText()"
-    )
+    plan = "vscode.window.visibleTextEditors.find((it) => it.document.fileName.endsWith('.plan.md'))"
+    assert PLAN.strip() in await vscode.until(f"{plan}?.document.getText()")
+    await vscode.type("x")
+    await vscode.has_text(f"x{CODE}")
 
 
 async def test_a_model_is_selected(vscode: VSCode) -> None:

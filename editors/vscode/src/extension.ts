@@ -29,8 +29,7 @@ export function activate(context: ExtensionContext): void {
   const log = new RedactedLog(window.createOutputChannel("Odin", { log: true }), () => keys.known);
   const documents = new ReadOnlyDocuments();
   const typing = new Typing({
-    onDidChangeTextDocument: workspace.onDidChangeTextDocument,
-    activeEditor: () => window.activeTextEditor,
+    onDidChangeTextEditorSelection: window.onDidChangeTextEditorSelection,
     now: Date.now,
   });
   const problems = new Problems({
@@ -41,7 +40,6 @@ export function activate(context: ExtensionContext): void {
     odin: () => odin,
     turns: () => chat,
     showChat,
-    isTyping: () => typing.isGoingOn,
   });
   const host = new ServerHost(
     context,

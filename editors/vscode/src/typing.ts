@@ -1,12 +1,13 @@
 // Whether somebody is typing: then nothing may come to the place where the keys go.
 
-import type { Disposable, TextDocumentChangeEvent, TextEditor } from "vscode";
+import type { Disposable, TextEditorSelectionChangeEvent } from "vscode";
 
 const PAUSE_MS = 3000;
+/** `TextEditorSelectionChangeKind.Keyboard`: edits that are made by others move the cursor too, but not with keys. */
+const BY_KEYS = 1;
 
 interface Editing {
-  onDidChangeTextDocument(listener: (event: TextDocumentChangeEvent) => void): Disposable;
-  activeEditor(): TextEditor | undefined;
+  onDidChangeTextEditorSelection(listener: (event: TextEditorSelectionChangeEvent) => void): Disposable;
   now(): number;
 }
 
@@ -15,8 +16,8 @@ export class Typing {
   #lastKey = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly editing: Editing) {
-    this.#subscription = editing.onDidChangeTextDocument((event) => {
-      if (event.contentChanges.length > 0 && event.document === editing.activeEditor()?.document) {
+    this.#subscription = editing.onDidChangeTextEditorSelection(({ kind }) => {
+      if (kind === BY_KEYS) {
         this.#lastKey = editing.now();
       }
     });

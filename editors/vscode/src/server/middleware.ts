@@ -19,8 +19,6 @@ export interface Surroundings {
   turns(): Turns;
   /** Have the chat on the screen, the focus where it is. */
   showChat(): void;
-  /** Whether somebody is typing into an editor right now. */
-  isTyping(): boolean;
 }
 
 export function middlewareFor(surroundings: Surroundings): Middleware {
@@ -40,19 +38,22 @@ export function middlewareFor(surroundings: Surroundings): Middleware {
       }
     },
     window: {
-      showDocument: async (params, _token, next) => {
-        if (params.external || !surroundings.isTyping()) {
-          return next({ ...params, takeFocus: false }, _token);
-        }
-        // In the same column it would take the place of the editor that is typed into.
-        const shown = { preserveFocus: true, viewColumn: ViewColumn.Beside };
-        return window.showTextDocument(Uri.parse(params.uri), shown).then(
-          () => ({ success: true }),
-          () => ({ success: false }),
-        );
-      },
+      showDocument: async (params, token, next) => (params.external ? next(params, token) : showBeside(params.uri)),
     },
   };
+}
+
+/** In its own column an editor that somebody may be typing into would be hidden. */
+async function showBeside(address: string): Promise<{ success: boolean }> {
+  const uri = Uri.parse(address);
+  const shown = window.visibleTextEditors.find((it) => it.document.uri.toString() === uri.toString());
+  const free = window.activeTextEditor ? ViewColumn.Beside : ViewColumn.Active;
+  try {
+    await window.showTextDocument(uri, { preserveFocus: true, viewColumn: shown?.viewColumn ?? free });
+    return { success: true };
+  } catch {
+    return { success: false };
+  }
 }
 
 /** Nobody waits for a turn: VS Code would show the code action as being applied all the while. */
