@@ -80,12 +80,13 @@ export class ReviewDesk implements Desk {
       odin.onEvent(({ event }) => {
         if (event.kind === "reviewChanged") {
           this.#change(event);
-        } else if (event.kind === "reviewClosed") {
+        } else if (event.kind === "reviewClosed" && odin.state.kind !== "stopped") {
           void this.#close(event.proposalId, event.receipts);
         }
       }),
       odin.onDidChangeState(({ kind }) => {
-        if (kind !== "ready") {
+        // Stopped, it is either started anew, or the window goes, which keeps what is unsaved for the next one.
+        if (kind === "starting" || kind === "failed") {
           void this.#end();
         }
       }),
