@@ -44,7 +44,7 @@ export class Transcript {
   #messages = 0;
   /** Text of a reply that has not ended, and may be taken back; by turn and agent. */
   #unfinished = new Map<string, { turn: Turn; items: TextItem[] }>();
-  #calls = new Map<string, ToolItem>();
+  #calls = new Map<string, { turn: Turn; item: ToolItem }>();
   #hunks = new Map<string, Map<string, { uri: string; state: HunkState }>>();
 
   /** A session that was stored. */
@@ -322,34 +322,31 @@ export class Transcript {
   }
 
   #stream(record: EventRecord, kind: "text" | "thinking", text: string): void {
-    const turn = this.#turnOf(record);
-    const open = this.#unfinishedOf(record, turn);
-    let item = open.at(-1);
+    const { turn, items } = this.#unfinishedOf(record);
+    let item = items.at(-1);
     if (item?.kind !== kind) {
       if (item) this.#finishText(turn, item);
       item = this.#addText(turn, { kind, text: "", isDone: false, ...agentOf(record) });
-      open.push(item);
+      items.push(item);
     }
     this.#changes.grows(turn, item);
     item.text += text;
   }
 
   #rollBack(record: EventRecord): void {
-    const turn = this.#turnOf(record);
-    const open = this.#unfinishedOf(record, turn);
-    for (const item of open) this.#changes.dropped(turn, item);
-    turn.items = turn.items.filter((it) => !open.some((item) => item === it));
-    open.length = 0;
+    const { turn, items } = this.#unfinishedOf(record);
+    for (const item of items) this.#changes.dropped(turn, item);
+    turn.items = turn.items.filter((it) => !items.some((item) => item === it));
+    this.#unfinished.delete(streamKey(record));
   }
 
   #finishMessage(record: EventRecord, text: string): void {
-    const turn = this.#turnOf(record);
-    const open = this.#unfinishedOf(record, turn);
-    for (const item of open) this.#finishText(turn, item);
-    if (text && !open.some((it) => it.kind === "text")) {
+    const { turn, items } = this.#unfinishedOf(record);
+    for (const item of items) this.#finishText(turn, item);
+    if (text && !items.some((it) => it.kind === "text")) {
       this.#addText(turn, { kind: "text", text, isDone: true, ...agentOf(record) });
     }
-    open.length = 0;
+    this.#unfinished.delete(streamKey(record));
   }
 
   #finishText(turn: Turn, item: TextItem): void {
@@ -378,8 +375,9 @@ export class Transcript {
       added: 0,
       removed: 0,
     };
-    this.#calls.set(callKey(record, event.callId), item);
-    this.#put(this.#turnOf(record), item);
+    const turn = this.#turnOf(record);
+    this.#calls.set(callKey(record, event.callId), { turn, item });
+    this.#put(turn, item);
   }
 
   #finishTool(record: EventRecord, event: ToolFinished): void {
@@ -407,10 +405,10 @@ export class Transcript {
   }
 
   #changeTool(record: EventRecord, callId: string, change: (item: ToolItem) => void): void {
-    const item = this.#calls.get(callKey(record, callId));
-    if (!item) return;
-    change(item);
-    this.#changes.item(this.#turnOf(record), item);
+    const call = this.#calls.get(callKey(record, callId));
+    if (!call) return;
+    change(call.item);
+    this.#changes.item(call.turn, call.item);
   }
 
   #openReview(record: EventRecord, review: Review): void {
@@ -488,11 +486,11 @@ export class Transcript {
     this.#countCost();
   }
 
-  #unfinishedOf(record: EventRecord, turn: Turn): TextItem[] {
-    const key = `${record.turnId}/${record.agentId}`;
-    const known = this.#unfinished.get(key) ?? { turn, items: [] };
+  #unfinishedOf(record: EventRecord): { turn: Turn; items: TextItem[] } {
+    const key = streamKey(record);
+    const known = this.#unfinished.get(key) ?? { turn: this.#turnOf(record), items: [] };
     this.#unfinished.set(key, known);
-    return known.items;
+    return known;
   }
 
   #find(turnId: string): Turn | undefined {
@@ -540,8 +538,12 @@ function agentOf(record: EventRecord): { agentId?: string } {
   return record.agentId === MAIN ? {} : { agentId: record.agentId };
 }
 
+function streamKey(record: EventRecord): string {
+  return `${record.turnId}/${record.agentId}`;
+}
+
 function callKey(record: EventRecord, callId: string): string {
-  return `${record.turnId}/${record.agentId}/${callId}`;
+  return `${streamKey(record)}/${callId}`;
 }
 
 function hunkState(hunk: { id: string; state?: HunkState }): [string, HunkState] {
