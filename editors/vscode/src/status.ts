@@ -176,10 +176,7 @@ export function shownFor(standing: Standing): Shown {
 }
 
 function waiting(standing: Standing): Shown {
-  const words =
-    standing.questions.size > 0
-      ? counted(standing.questions.size, "question")
-      : `${counted(standing.reviews.size, "change")} to review`;
+  const words = standing.questions.size > 0 ? counted(standing.questions.size, "question") : "changes to review";
   return {
     ...plain(`$(bell-dot) Odin: ${words}`, `Odin waits for you: ${words}. ${details(standing)}`),
     background: "warning",

@@ -97,7 +97,7 @@ test("what waits for the user stands out until it is decided", () => {
   const it = ready();
   it.tell(started);
   it.tell({ kind: "reviewOpened", proposal: { proposalId: "p", turnId: "t1", reason: "", files: [] } });
-  expect(it.shown()).toMatchObject({ text: "$(bell-dot) Odin: 1 change to review", background: "warning" });
+  expect(it.shown()).toMatchObject({ text: "$(bell-dot) Odin: changes to review", background: "warning" });
   it.tell({ kind: "questionAsked", questionId: "q", title: "Run it?" });
   expect(it.shown().text).toBe("$(bell-dot) Odin: 1 question");
   it.tell({ kind: "questionAnswered", questionId: "q" });
