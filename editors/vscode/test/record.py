@@ -16,6 +16,8 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
     return {"name": name, "arguments": arguments}
 
 
+READ = call("Read", file_path=f"{ROOT}/greet.py")
+HELP = call("AgentTool", description="look around", prompt="task: look around")
 TODOS = [
     {"id": "1", "content": "Find the typo", "status": "completed"},
     {"id": "2", "content": "Correct it", "status": "in_progress"},
@@ -25,14 +27,17 @@ TURNS: dict[str, tuple[list[str], list[dict[str, Any]]]] = {
     "ask": (
         ["ask", "What does greet do?"],
         [
-            {"thinking": "I should look.", "text": "Let me look.", "calls": [call("Read", file_path=f"{ROOT}/greet.py")]},
-            {"text": ["`greet.py:2` prints a ", "greeting:\n\n```python\n", "print('helo ' + name)\n```\n"], "usage": USAGE},
+            {"thinking": "I should look.", "text": "Let me look.", "calls": [READ]},
+            {
+                "text": ["`greet.py:2` prints a ", "greeting:\n\n```python\nprint('helo ' + name)\n```\n"],
+                "usage": USAGE,
+            },
         ],
     ),
     "edit": (
         ["edit", "--yes", "Fix the typo and run it"],
         [
-            {"calls": [call("Read", file_path=f"{ROOT}/greet.py"), call("TodoWrite", todos=TODOS)]},
+            {"calls": [READ, call("TodoWrite", todos=TODOS)]},
             {"calls": [call("EditTool", file_path=f"{ROOT}/greet.py", old_string="helo", new_string="hello")]},
             {"calls": [call("ExecuteCommand", command="python3 -c 'print(1)'", description="Try it")]},
             {"text": "Fixed.", "usage": USAGE},
@@ -41,14 +46,14 @@ TURNS: dict[str, tuple[list[str], list[dict[str, Any]]]] = {
     "helper": (
         ["ask", "Have a helper look"],
         [
-            {"calls": [call("AgentTool", description="look around", prompt="task: look around")], "text": "I ask a helper."},
+            {"text": "I ask a helper.", "calls": [HELP]},
             {"when": {"contains": "task: look around"}, "calls": [call("LS", path=ROOT)]},
             {"when": {"contains": "task: look around"}, "text": "There is one file."},
             {"text": "One file."},
         ],
     ),
     "failed": (["ask", "Anything"], [{"error": {"kind": "failed", "message": "no such model"}}]),
-}  # fmt: skip
+}
 
 
 def main() -> None:
@@ -63,10 +68,12 @@ def main() -> None:
             odin = [str(Path(sys.executable).with_name("odin-lsp")), *arguments[:1], "--json", *arguments[1:]]
             options = ["--model", f"scripted/{script}", "--cwd", str(workspace)]
             environment = {"HOME": folder, "PATH": "/usr/bin:/bin", "XDG_STATE_HOME": f"{folder}/state"}
-            done = subprocess.run([*odin, *options], env=environment, capture_output=True, text=True, timeout=120)
+            done = subprocess.run(  # noqa: S603 - the server of this environment
+                [*odin, *options], env=environment, capture_output=True, text=True, timeout=120
+            )
             told = done.stdout.replace(str(workspace), ROOT).replace(folder, "/home")
             (HERE / f"{name}.jsonl").write_text(told)
-            print(name, done.returncode, len(told.splitlines()), done.stderr[-300:])
+            sys.stdout.write(f"{name}: {len(told.splitlines())} events, exit code {done.returncode}\n")
 
 
 if __name__ == "__main__":
