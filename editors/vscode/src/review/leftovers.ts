@@ -15,9 +15,10 @@ export async function closeLeftovers(adopt: (uri: Uri) => void): Promise<void> {
   const words: string[] = [];
   const documents = tabs.flatMap((tab) => urisOf(tab).filter((uri) => uri.scheme === SCHEME));
   documents.forEach(adopt);
-  for (const uri of tabs.filter((it) => it.isDirty).flatMap(urisOf)) {
-    const document = uri.scheme === SCHEME ? await workspace.openTextDocument(uri) : undefined;
-    if (document?.isDirty) {
+  for (const uri of documents) {
+    // Only opening it brings back what was unsaved in it.
+    const document = await workspace.openTextDocument(uri);
+    if (document.isDirty) {
       words.push(document.getText());
     }
   }
