@@ -45,6 +45,7 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.prompt": events.Outcome,
     "odin.begin": wire.Begun,
     "odin.cancel": wire.Cancelled,
+    "odin.steer": wire.Steered,
     "odin.queue": wire.Queue,
     "odin.model": wire.ModelState,
     "odin.trust": wire.Trusted,

@@ -142,6 +142,14 @@ class TurnStarted(Value):
 
 
 @dataclass(frozen=True, slots=True)
+class UserSpoke(Value):
+    """The model has heard what the user said in the middle of the turn (`odin.steer`)."""
+
+    text: str
+    kind: Literal["userSpoke"] = "userSpoke"
+
+
+@dataclass(frozen=True, slots=True)
 class ActivityChanged(Value):
     activity: Activity
     detail: str = ""
@@ -378,6 +386,7 @@ class TurnFinished(Value):
 Event = (
     TurnQueued
     | TurnStarted
+    | UserSpoke
     | ActivityChanged
     | TextStreamed
     | ThinkingStreamed

@@ -29,6 +29,7 @@ from odin_lsp.events import (
     TextStreamed,
     ThinkingStreamed,
     UsageChanged,
+    UserSpoke,
 )
 from odin_lsp.messages import Message, Part, Text, ToolCall, ToolResult, user
 from odin_lsp.models.base import (
@@ -96,8 +97,9 @@ class Planner:
         while (why := self._limit()) is None:
             reply = await self._step()
             ending = await self._follow(reply)
-            if ending is not None:
+            if ending is not None and not (ending == Ending("end_turn") and self.progress.unheard):
                 return ending
+            self._hear()
         return await self._last_step(*why)
 
     def _limit(self) -> tuple[ExitReason, str] | None:
@@ -217,6 +219,13 @@ class Planner:
             replace(reply.message, parts=tuple(part for part in reply.message.parts if part not in reply.message.calls))
         )
         return Ending(reason, why)
+
+    def _hear(self) -> None:
+        """What the user said meanwhile, where the model can take it in: after an answer, or after all results."""
+        said, self.progress.unheard = self.progress.unheard, []
+        for text in said:
+            self.session.append(user(text))
+            self.emit(UserSpoke(text))
 
     def _tell(self, what: str) -> None:
         """What happened besides the conversation; these are not the user's words."""

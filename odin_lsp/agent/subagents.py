@@ -116,6 +116,13 @@ class Subagents:
         helper = self.helpers.get(agent_id)
         return helper is not None and helper.running is not None and helper.running.cancel()
 
+    def steer(self, agent_id: str, text: str) -> bool:
+        """Tell one helper something; what it does not hear any more, the turn does."""
+        helper = self.helpers.get(agent_id)
+        if helper is not None:
+            helper.progress.unheard.append(text)
+        return helper is not None
+
     def _helper(self, agent_id: str, task: AgentTask) -> Helper:
         message = replace(self.parent.message, text=task.prompt, mode=task.mode, context=(), images=())
         progress = Progress(message, self.parent.session_id, self.parent)
@@ -149,7 +156,8 @@ class Subagents:
         return _completion(helper, "completed" if ending.reason == "end_turn" else "stopped", limits)
 
     def _hand_over(self, helper: Helper) -> None:
-        """What it did is the turn's."""
+        """What it did is the turn's, and so is what it was told too late."""
+        self.parent.unheard += helper.progress.unheard
         self.parent.review.receipts += helper.progress.review.receipts
         for path, was_clean in helper.progress.review.touched.items():
             self.parent.review.touched.setdefault(path, was_clean)

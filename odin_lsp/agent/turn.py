@@ -62,6 +62,8 @@ class Progress:
     retries: int = 0
     model_seconds: float = 0.0
     began: float = field(default_factory=time.monotonic)
+    unheard: list[str] = field(default_factory=list[str])
+    """What the user has said since the turn began; the model hears of it at its next step."""
     review: TurnReview = field(init=False)
     updates: list[str] = field(default_factory=list[str])
     """Live progress in words, for `odin.state`; emptied when the turn ends."""

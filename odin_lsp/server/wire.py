@@ -106,6 +106,23 @@ class CancelParams(Value):
     """With it: only this helper of the turn."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SteerParams(Value):
+    """`odin.steer`: say something into the running turn. The model hears of it at its next step: `userSpoke`."""
+
+    text: str
+    turn_id: str | None = None
+    """Without it: the running turn."""
+    agent_id: str | None = None
+    """With it: to this helper of the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steered(Value):
+    taken: bool
+    """False if no such turn runs: nobody has heard it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cancelled(Value):
     cancelled: bool

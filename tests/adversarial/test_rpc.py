@@ -865,7 +865,7 @@ STRINGS = [
     *("\0", "\ud800", "\U0001f600", "\u2028", "\u202e", "e\u0301", "../../etc/passwd", "%ff", "x" * 5000, "[" * 500),
 ]
 COMMANDS = [
-    *("odin.ask", "odin.plan", "odin.edit", "odin.executePlan", "odin.init", "odin.cancel", "odin.queue"),
+    *("odin.ask", "odin.plan", "odin.edit", "odin.executePlan", "odin.init", "odin.cancel", "odin.queue", "odin.steer"),
     *("odin.review.accept", "odin.review.reject", "odin.review.list", "odin.undoTurn", "odin.session.new"),
     *("odin.session.list", "odin.session.resume", "odin.session.fork", "odin.session.rename", "odin.session.export"),
     *("odin.session.delete", "odin.model", "odin.state", "odin.trust", "odin.unheard", "", "exit"),

@@ -1,6 +1,7 @@
 """A real server process behind a pytest-lsp client, and a provider on loopback that plays Anthropic's wire format."""
 
 import asyncio
+import inspect
 import json
 import os
 import sys
@@ -34,7 +35,11 @@ class Client:
         self.reloads: list[Any] = []
         self._changed = asyncio.Event()
         lsp.feature("odin/event")(lambda params: self._event(params))
-        lsp.feature("odin/question")(lambda params: self._question(params))
+
+        @lsp.feature("odin/question")
+        async def question(params: Any) -> Any:
+            return await self._question(params)
+
         lsp.feature("odin/reload")(lambda params: self._reload(params))
 
     async def command(self, name: str, /, **argument: Any) -> Any:
@@ -98,10 +103,11 @@ class Client:
         self._changed.set()
         return {"reloaded": self.reloads[-1], "kept": []}
 
-    def _question(self, params: Any) -> Any:
+    async def _question(self, params: Any) -> Any:
         self.questions.append(plain(params))
         self._changed.set()
-        return self.answers.pop(0) if self.answers else None
+        answer = self.answers.pop(0) if self.answers else None
+        return await answer if inspect.isawaitable(answer) else answer
 
 
 def plain(value: Any) -> Any:

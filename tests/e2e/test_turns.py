@@ -7,6 +7,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from odin_lsp.workspace.uris import path_of
+from tests.e2e.steps import play_calls
 from tests.support import wire as kit
 
 
@@ -148,6 +149,23 @@ async def test_a_question_reaches_the_editor_and_its_answer_the_model(start, wir
     result = wire.request["messages"][-1]["content"][0]
     assert "The user answered: No; please" in str(result["content"])
     assert client.kinds(client.events[0]["turnId"]).count("questionAsked") == 1
+
+
+async def test_what_is_said_into_a_turn_is_the_users_own_word_in_the_next_request(start, wire, anthropic):
+    client = await start(**anthropic)
+    play_calls(wire, ("AskUser", {"question": "Tabs?", "options": [{"label": "Yes"}, {"label": "No"}]}))
+    wire.play(says("fine"))
+    answer = asyncio.get_running_loop().create_future()
+    client.answers = [answer]
+    turn = asyncio.create_task(client.command("ask", text="go"))
+    await client.until_asked(1)
+
+    assert await client.command("steer", text="and four spaces") == {"taken": True}
+    answer.set_result({"optionIds": ["2"]})
+    await turn
+
+    assert wire.request["messages"][-1]["content"][-1]["text"] == "and four spaces"
+    assert await client.command("steer", text="hello?") == {"taken": False}
 
 
 async def test_a_question_of_a_plain_client_is_a_message_with_buttons(start, script):

@@ -368,6 +368,16 @@ export interface Sessions {
 
 export type StateParams = Record<string, never>;
 
+export interface SteerParams {
+  text: string;
+  turnId?: string;
+  agentId?: string;
+}
+
+export interface Steered {
+  taken: boolean;
+}
+
 export interface SubagentRecord {
   agentId: string;
   turnId: string;
@@ -447,6 +457,11 @@ export interface TurnStarted {
   model: string;
   text?: string;
   kind: "turnStarted";
+}
+
+export interface UserSpoke {
+  text: string;
+  kind: "userSpoke";
 }
 
 export interface ActivityChanged {
@@ -617,6 +632,7 @@ export interface TurnFinished {
 export type Event =
   | TurnQueued
   | TurnStarted
+  | UserSpoke
   | ActivityChanged
   | TextStreamed
   | ThinkingStreamed
@@ -655,6 +671,7 @@ export interface Commands {
   "odin.prompt": { argument: PromptParams; result: Outcome };
   "odin.begin": { argument: BeginParams; result: Begun };
   "odin.cancel": { argument: CancelParams; result: Cancelled };
+  "odin.steer": { argument: SteerParams; result: Steered };
   "odin.queue": { argument: QueueParams; result: Queue };
   "odin.model": { argument: ModelParams; result: ModelState };
   "odin.trust": { argument: TrustParams; result: Trusted };

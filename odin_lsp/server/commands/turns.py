@@ -80,6 +80,11 @@ async def cancel(server: "OdinServer", params: wire.CancelParams, _: Token) -> d
     return to_wire(wire.Cancelled(server.core.cancel(params.turn_id, params.agent_id)))
 
 
+@command("odin.steer", wire.SteerParams)
+async def steer(server: "OdinServer", params: wire.SteerParams, _: Token) -> dict[str, Any]:
+    return to_wire(wire.Steered(server.core.steer(params.text, params.turn_id, params.agent_id)))
+
+
 @command("odin.queue", wire.QueueParams)
 async def queue(server: "OdinServer", params: wire.QueueParams, _: Token) -> dict[str, Any]:
     agent = server.core.agent()

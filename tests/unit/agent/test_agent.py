@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from odin_lsp.errors import EmptyPrompt, RequestError, SessionBusy
-from odin_lsp.events import ToolFinished, TurnFinished, TurnQueued, TurnStarted
+from odin_lsp.events import Notice, ToolFinished, TurnFinished, TurnQueued, TurnStarted, UserSpoke
 from odin_lsp.messages import ToolResult
 
 
@@ -231,3 +231,43 @@ async def until(condition) -> None:
     async with asyncio.timeout(10):
         while not condition():
             await asyncio.sleep(0)
+
+
+async def test_what_is_said_into_a_running_turn_is_heard_after_the_results_of_a_step(odin, call):
+    odin.script({"text": "looking", "calls": [call("LS", path=str(odin.root))], "delayMs": 60}, {"text": "as you wish"})
+    agent = odin.start().agent()
+    turn = agent.start(odin.message("go"))
+    await until(lambda: odin.of(TurnStarted))
+
+    assert agent.steer("only the tests, please", turn.id)
+    outcome = await turn.outcome()
+
+    assert outcome.answer == "as you wish"
+    assert [it.text for it in odin.of(UserSpoke)] == ["only the tests, please"]
+    spoken = [bool(message.results) or message.text for message in agent.session.messages if message.role == "user"]
+    assert spoken[1:] == [True, "only the tests, please"]
+    assert not agent.steer("too late", turn.id)
+
+
+async def test_a_turn_goes_on_after_its_answer_if_the_user_has_said_more(odin):
+    odin.script({"text": "done", "delayMs": 60}, {"text": "that too"})
+    agent = odin.start().agent()
+    turn = agent.start(odin.message("go"))
+    await until(lambda: odin.of(TurnStarted))
+
+    agent.steer("and the docs")
+
+    assert (await turn.outcome()).answer == "that too"
+
+
+async def test_what_no_model_has_heard_is_told_to_the_user(odin):
+    odin.script({"text": "slow", "delayMs": 60_000})
+    agent = odin.start().agent()
+    turn = agent.start(odin.message("go"))
+    await until(lambda: odin.of(TurnStarted))
+
+    agent.steer("faster")
+    agent.cancel()
+    await turn.outcome()
+
+    assert [it.message for it in odin.of(Notice)] == ["the turn has ended before the model heard this: faster"]

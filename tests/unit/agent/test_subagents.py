@@ -6,7 +6,7 @@ from collections import defaultdict
 import pytest
 
 from odin_lsp.config import Config
-from odin_lsp.events import Usage
+from odin_lsp.events import SubagentFinished, SubagentStarted, Usage
 from odin_lsp.messages import Message, Text, ToolCall
 from odin_lsp.models.base import Reply
 
@@ -113,3 +113,28 @@ async def test_c_087_a_session_with_helpers_is_restored_without_asking_any_model
     assert {ref: len(requests) for ref, requests in asked.items()} == before
     assert json.loads(json.dumps(odin.core.state()["earlierSubagents"]))[0]["summary"] == "seen"
     assert agent.session.new_agent_id("ask") == "ask-2"
+
+
+async def test_c_077_what_is_said_to_a_helper_reaches_it_or_else_its_turn(odin, models):
+    look = ("Glob", {"pattern": "*"})
+    asked = models([calls(helper()), says("done"), says("both")], [calls(look), says("seen"), says("seen again")])
+    told = []
+
+    def speak(record):
+        match record.event:
+            case SubagentStarted(agent_id):
+                told.append(odin.core.steer("look at the tests", None, agent_id))
+            case SubagentFinished(agent_id):
+                told.append(odin.core.steer("and at the docs", record.turn_id))
+            case _:
+                pass
+
+    odin.core.stream.subscribe(speak)
+    outcome = await odin.take()
+
+    assert told == [True, True]
+    assert "look at the tests" in str(asked["scripted/small"][1].messages)
+    assert "look at the tests" not in str(asked["scripted/main"][-1].messages)
+    assert "and at the docs" in str(asked["scripted/main"][-1].messages)
+    assert outcome.answer == "done"
+    assert not odin.core.steer("anybody?", None, "ask-1")
