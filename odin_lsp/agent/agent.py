@@ -9,7 +9,7 @@ from pathlib import Path
 
 from odin_lsp.agent.planner import Ending, Planner
 from odin_lsp.agent.stream import EventStream
-from odin_lsp.agent.turn import Progress, QueuedMessage, UserMessage, clean_prompt
+from odin_lsp.agent.turn import Progress, QueuedMessage, Remark, UserMessage, clean_prompt
 from odin_lsp.errors import OdinError, RequestError, SessionBusy, SessionError
 from odin_lsp.events import (
     ActivityChanged,
@@ -111,12 +111,12 @@ class Agent:
         turn = self.running if turn_id is None else next((it for it in self._turns if it.id == turn_id), None)
         return turn is not None and turn.cancel()
 
-    def steer(self, text: str, turn_id: str | None = None) -> bool:
+    def steer(self, remark: Remark, turn_id: str | None = None) -> bool:
         """Say something into the running turn; false if that one does not run."""
         running = self.running
         if running is None or turn_id not in (None, running.id):
             return False
-        running.progress.unheard.append(clean_prompt(text))
+        running.progress.unheard.append(remark)
         return True
 
     def abort(self) -> None:
@@ -211,8 +211,8 @@ class Agent:
     def _finish(self, turn: Turn, ending: Ending) -> Outcome:
         outcome = turn.progress.outcome(ending.reason, tuple(self.session.todos), ending.detail)
         turn.progress.updates.clear()
-        for text in turn.progress.unheard:
-            turn.emit(Notice("warning", f"the turn has ended before the model heard this: {text}"))
+        for remark in turn.progress.unheard:
+            turn.emit(Notice("warning", f"the turn has ended before the model heard this: {remark.text}"))
         if turn.may_begin.is_set():
             self.session.finish_turn(turn.progress.message.text, turn.progress.message.timestamp, outcome)
             self._tell_of_session(turn)

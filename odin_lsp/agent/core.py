@@ -26,7 +26,7 @@ from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.small import small_model
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.subagents import Subagents
-from odin_lsp.agent.turn import Progress, clean_prompt
+from odin_lsp.agent.turn import Progress, Remark
 from odin_lsp.commands.session import SessionCommands, judged_by
 from odin_lsp.config import Config
 from odin_lsp.events import Emit, EventRecord, Mode, Notice, Todo
@@ -129,18 +129,17 @@ class Core:
             return self.conversations.current is not None and self.conversations.current.cancel()
         return any(agent.cancel(turn_id) for agent in self.conversations)
 
-    def steer(self, text: str, turn_id: str | None, agent_id: str | None = None) -> bool:
+    def steer(self, remark: Remark, turn_id: str | None, agent_id: str | None = None) -> bool:
         """Say something into a turn that runs, or to one of its helpers."""
         if agent_id is not None:
-            said = clean_prompt(text)
             return any(
-                it.steer(agent_id, said)
+                it.steer(agent_id, remark)
                 for it in self._helpers.values()
                 if turn_id in (None, it.parent.message.turn_id)
             )
         if turn_id is None:
-            return self.conversations.current is not None and self.conversations.current.steer(text)
-        return any(agent.steer(text, turn_id) for agent in self.conversations)
+            return self.conversations.current is not None and self.conversations.current.steer(remark)
+        return any(agent.steer(remark, turn_id) for agent in self.conversations)
 
     @property
     def available_models(self) -> tuple[str, ...]:

@@ -223,9 +223,9 @@ class Planner:
     def _hear(self) -> None:
         """What the user said meanwhile, where the model can take it in: after an answer, or after all results."""
         said, self.progress.unheard = self.progress.unheard, []
-        for text in said:
-            self.session.append(user(text))
-            self.emit(UserSpoke(text))
+        for remark in said:
+            self.session.append(user(remark.text, *remark.context))
+            self.emit(UserSpoke(remark.text))
 
     def _tell(self, what: str) -> None:
         """What happened besides the conversation; these are not the user's words."""

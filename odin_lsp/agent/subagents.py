@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from odin_lsp.agent.planner import Ending, Planner
-from odin_lsp.agent.turn import Progress
+from odin_lsp.agent.turn import Progress, Remark
 from odin_lsp.config import SubagentSettings
 from odin_lsp.errors import OdinError, ToolError
 from odin_lsp.events import Emit, SubagentFinished, SubagentRecord, SubagentStarted, Todo, UsageChanged
@@ -116,11 +116,11 @@ class Subagents:
         helper = self.helpers.get(agent_id)
         return helper is not None and helper.running is not None and helper.running.cancel()
 
-    def steer(self, agent_id: str, text: str) -> bool:
+    def steer(self, agent_id: str, remark: Remark) -> bool:
         """Tell one helper something; what it does not hear any more, the turn does."""
         helper = self.helpers.get(agent_id)
         if helper is not None:
-            helper.progress.unheard.append(text)
+            helper.progress.unheard.append(remark)
         return helper is not None
 
     def _helper(self, agent_id: str, task: AgentTask) -> Helper:

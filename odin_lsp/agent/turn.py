@@ -39,6 +39,17 @@ def clean_prompt(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """Said in the middle of a turn."""
+
+    text: str
+    context: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", clean_prompt(self.text))
+
+
+@dataclass(frozen=True, slots=True)
 class QueuedMessage(Value):
     turn_id: str
     body: str
@@ -62,7 +73,7 @@ class Progress:
     retries: int = 0
     model_seconds: float = 0.0
     began: float = field(default_factory=time.monotonic)
-    unheard: list[str] = field(default_factory=list[str])
+    unheard: list["Remark"] = field(default_factory=list["Remark"])
     """What the user has said since the turn began; the model hears of it at its next step."""
     review: TurnReview = field(init=False)
     updates: list[str] = field(default_factory=list[str])

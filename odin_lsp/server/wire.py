@@ -115,6 +115,7 @@ class SteerParams(Value):
     """Without it: the running turn."""
     agent_id: str | None = None
     """With it: to this helper of the turn."""
+    context: tuple[ContextItem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

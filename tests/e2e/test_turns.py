@@ -160,11 +160,15 @@ async def test_what_is_said_into_a_turn_is_the_users_own_word_in_the_next_reques
     turn = asyncio.create_task(client.command("ask", text="go"))
     await client.until_asked(1)
 
-    assert await client.command("steer", text="and four spaces") == {"taken": True}
+    assert await client.command("steer", text="and four spaces", context=[{"kind": "text", "content": "PEP 8"}]) == {
+        "taken": True
+    }
     answer.set_result({"optionIds": ["2"]})
     await turn
 
-    assert wire.request["messages"][-1]["content"][-1]["text"] == "and four spaces"
+    said, context = wire.request["messages"][-1]["content"][-2:]
+    assert said["text"] == "and four spaces"
+    assert "PEP 8" in context["text"]
     assert await client.command("steer", text="hello?") == {"taken": False}
 
 

@@ -372,6 +372,7 @@ export interface SteerParams {
   text: string;
   turnId?: string;
   agentId?: string;
+  context?: ContextItem[];
 }
 
 export interface Steered {

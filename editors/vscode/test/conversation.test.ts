@@ -147,6 +147,17 @@ describe("the queue", () => {
     expect(chat.state.head.queue).toEqual([]);
   });
 
+  it("can be said into the running turn", async () => {
+    const { turnId } = chat.state.head.queue[0] ?? { turnId: "" };
+    odin.replies["odin.steer"] = () => ({ taken: true });
+    await chat.sendQueued(turnId);
+    expect(odin.of("odin.queue")).toEqual([{ action: "remove", turnId }]);
+    expect(odin.of("odin.steer")).toMatchObject([{ text: "Two" }]);
+    odin.tell(String(chat.state.head.running), { kind: "userSpoke", text: "Two" });
+    expect(chat.state.turns[0]?.items).toMatchObject([{ kind: "spoken", text: "Two" }]);
+    expect(odin.of("odin.ask").map((it) => it.text)).toEqual(["One", "Two"]);
+  });
+
   it("offers again what waited when the server crashed", async () => {
     odin.change({ kind: "failed", why: "it crashed", actions: [] });
     expect(chat.state.turns[0]?.head).toMatchObject({ status: "lost", detail: "it crashed" });

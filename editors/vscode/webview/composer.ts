@@ -197,7 +197,9 @@ export class Composer {
       row.replaceChildren(
         icon(lost ? "history" : "watch"),
         text,
-        lost ? iconButton("send", "Send", () => this.post({ type: "queueSend", turnId })) : "",
+        iconButton("send", lost ? "Send" : "Say it now, into the running turn", () =>
+          this.post({ type: "queueSend", turnId }),
+        ),
         iconButton("edit", "Edit waiting message", edit),
         iconButton("trash", "Remove waiting message", () => this.post({ type: "queueRemove", turnId })),
       );

@@ -241,6 +241,8 @@ function drawn(item: Item, actions: LogActions): HTMLElement {
       );
     case "review":
       return reviewOf(item, actions);
+    case "spoken":
+      return h("p", { class: "said-text spoken", text: readable(item.text) });
     case "notice": {
       const sign = icon(item.level === "info" ? "info" : item.level);
       return h("p", { class: `notice ${item.level}` }, sign, h("span", { text: readable(item.message) }));

@@ -4,7 +4,9 @@ import uuid
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
+from odin_lsp.agent.context import rendered
 from odin_lsp.agent.prompt import prompt_text
+from odin_lsp.agent.turn import Remark
 from odin_lsp.errors import OdinError, RequestError
 from odin_lsp.events import ModelChanged
 from odin_lsp.modes import MODES, Mode
@@ -82,7 +84,8 @@ async def cancel(server: "OdinServer", params: wire.CancelParams, _: Token) -> d
 
 @command("odin.steer", wire.SteerParams)
 async def steer(server: "OdinServer", params: wire.SteerParams, _: Token) -> dict[str, Any]:
-    return to_wire(wire.Steered(server.core.steer(params.text, params.turn_id, params.agent_id)))
+    remark = Remark(params.text, tuple(rendered(item, server.core.files) for item in params.context))
+    return to_wire(wire.Steered(server.core.steer(remark, params.turn_id, params.agent_id)))
 
 
 @command("odin.queue", wire.QueueParams)

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from odin_lsp.agent.turn import Remark
 from odin_lsp.errors import EmptyPrompt, RequestError, SessionBusy
 from odin_lsp.events import Notice, ToolFinished, TurnFinished, TurnQueued, TurnStarted, UserSpoke
 from odin_lsp.messages import ToolResult
@@ -239,14 +240,14 @@ async def test_what_is_said_into_a_running_turn_is_heard_after_the_results_of_a_
     turn = agent.start(odin.message("go"))
     await until(lambda: odin.of(TurnStarted))
 
-    assert agent.steer("only the tests, please", turn.id)
+    assert agent.steer(Remark("only the tests, please"), turn.id)
     outcome = await turn.outcome()
 
     assert outcome.answer == "as you wish"
     assert [it.text for it in odin.of(UserSpoke)] == ["only the tests, please"]
     spoken = [bool(message.results) or message.text for message in agent.session.messages if message.role == "user"]
     assert spoken[1:] == [True, "only the tests, please"]
-    assert not agent.steer("too late", turn.id)
+    assert not agent.steer(Remark("too late"), turn.id)
 
 
 async def test_a_turn_goes_on_after_its_answer_if_the_user_has_said_more(odin):
@@ -255,7 +256,7 @@ async def test_a_turn_goes_on_after_its_answer_if_the_user_has_said_more(odin):
     turn = agent.start(odin.message("go"))
     await until(lambda: odin.of(TurnStarted))
 
-    agent.steer("and the docs")
+    agent.steer(Remark("and the docs"))
 
     assert (await turn.outcome()).answer == "that too"
 
@@ -266,7 +267,7 @@ async def test_what_no_model_has_heard_is_told_to_the_user(odin):
     turn = agent.start(odin.message("go"))
     await until(lambda: odin.of(TurnStarted))
 
-    agent.steer("faster")
+    agent.steer(Remark("faster"))
     agent.cancel()
     await turn.outcome()
 

@@ -5,6 +5,7 @@ from collections import defaultdict
 
 import pytest
 
+from odin_lsp.agent.turn import Remark
 from odin_lsp.config import Config
 from odin_lsp.events import SubagentFinished, SubagentStarted, Usage
 from odin_lsp.messages import Message, Text, ToolCall
@@ -123,9 +124,9 @@ async def test_c_077_what_is_said_to_a_helper_reaches_it_or_else_its_turn(odin, 
     def speak(record):
         match record.event:
             case SubagentStarted(agent_id):
-                told.append(odin.core.steer("look at the tests", None, agent_id))
+                told.append(odin.core.steer(Remark("look at the tests"), None, agent_id))
             case SubagentFinished(agent_id):
-                told.append(odin.core.steer("and at the docs", record.turn_id))
+                told.append(odin.core.steer(Remark("and at the docs"), record.turn_id))
             case _:
                 pass
 
@@ -137,4 +138,4 @@ async def test_c_077_what_is_said_to_a_helper_reaches_it_or_else_its_turn(odin, 
     assert "look at the tests" not in str(asked["scripted/main"][-1].messages)
     assert "and at the docs" in str(asked["scripted/main"][-1].messages)
     assert outcome.answer == "done"
-    assert not odin.core.steer("anybody?", None, "ask-1")
+    assert not odin.core.steer(Remark("anybody?"), None, "ask-1")

@@ -154,12 +154,21 @@ export class Conversation implements Turns, Disposable {
     });
   }
 
-  /** Say what waited when its server went away. */
+  /** Say what waits: into the turn that runs, or, if its server went away, once more. */
   async sendQueued(turnId: string): Promise<Outcome | undefined> {
-    const waiting = this.#current.unqueue(turnId);
+    const waiting = this.state.head.queue.find((it) => it.turnId === turnId);
     if (!waiting) return undefined;
-    this.#forget(turnId);
-    return this.take(waiting.mode, waiting.body, this.#contexts.get(turnId));
+    await this.removeQueued(turnId);
+    if (this.state.head.queue.includes(waiting)) return undefined;
+    const context = this.#contexts.get(turnId);
+    if (!waiting.lost && (await this.#steer(waiting.body, context))) return undefined;
+    return this.take(waiting.mode, waiting.body, context);
+  }
+
+  /** Whether there is a turn that hears it. */
+  async #steer(text: string, context: readonly ContextItem[] = []): Promise<boolean> {
+    const said = this.#odin.execute("odin.steer", { text, context: [...context] });
+    return said.then(({ taken }) => taken).catch(() => false);
   }
 
   async undo(turnId: string): Promise<void> {

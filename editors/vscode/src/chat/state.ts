@@ -117,7 +117,13 @@ export interface NoticeItem extends Piece {
   message: string;
 }
 
-export type Item = TextItem | ToolItem | TodoItem | HelperItem | QuestionItem | ReviewItem | NoticeItem;
+/** What the user said in the middle of the turn. */
+export interface SpokenItem extends Piece {
+  kind: "spoken";
+  text: string;
+}
+
+export type Item = TextItem | ToolItem | TodoItem | HelperItem | QuestionItem | ReviewItem | NoticeItem | SpokenItem;
 
 export function emptyState(): ChatState {
   return {

@@ -260,6 +260,14 @@ export class Transcript {
       case "reviewClosed":
         this.#changeReview(record, event.proposalId, event.receipts.map(receiptState), false);
         break;
+      case "userSpoke":
+        this.#put(this.#turnOf(record), {
+          kind: "spoken",
+          id: this.#name("spoken"),
+          ...agentOf(record),
+          text: event.text,
+        });
+        break;
       case "compacted":
         this.#compact(record, event);
         break;
