@@ -304,9 +304,9 @@ export class ReviewDesk implements Desk {
 
   /** All of a file is decided, but not of the others: on to the next one. */
   async #goOn(done: Shown): Promise<void> {
-    const own = tabs.diffTabsOf(done.right);
+    const own = () => tabs.diffTabsOf(done.right);
     const next = this.pending.find((it) => it.shown.review === done.review && it.shown.isText);
-    const active = own.find((it) => it.isActive && it.group.isActive);
+    const active = own().find((it) => it.isActive && it.group.isActive);
     if (active && next) {
       await this.show(next.shown, next.hunk, { preserveFocus: !this.#isInEditor });
     }
@@ -367,8 +367,9 @@ export class ReviewDesk implements Desk {
 
   /** Close the diffs. Who decided in one of them goes on in the file, where the edit can be undone. */
   async #leave(files: readonly Shown[], isChanged: (it: Shown) => boolean): Promise<void> {
-    const own = [...new Set(files.flatMap((it) => [...tabs.diffTabsOf(it.right), ...tabs.multiDiffTabsOf(it.right)]))];
-    const active = own.find((it) => it.isActive && it.group.isActive);
+    const tabsOf = (it: Shown) => [...tabs.diffTabsOf(it.right), ...tabs.multiDiffTabsOf(it.right)];
+    const own = () => [...new Set(files.flatMap(tabsOf))];
+    const active = own().find((it) => it.isActive && it.group.isActive);
     const here =
       active && files.find((it) => isChanged(it) && tabs.urisOf(active).some((uri) => tabs.sameUri(uri, it.right)));
     if (active && here && here.file.operation !== "delete") {

@@ -22,7 +22,7 @@ export async function closeLeftovers(adopt: (uri: Uri) => void): Promise<void> {
       words.push(document.getText());
     }
   }
-  await close(tabs, documents);
+  await close(reviewTabs, documents);
   const why = `Odin's review ended with the window. Nothing of it was applied; ${counted(tabs.length, "tab")} closed.`;
   await (words.length > 0 ? offerWords(why, words) : window.showInformationMessage(why));
 }

@@ -82,19 +82,16 @@ export function isInEditor(uri: Uri): boolean {
   return window.visibleTextEditors.some((it) => it.viewColumn !== undefined && sameUri(it.document.uri, uri));
 }
 
-/** Close them without a question: what is unsaved in these documents has been taken care of. */
-export async function close(tabs: readonly Tab[], documents: readonly Uri[]): Promise<void> {
+/** Close them without a question: what is unsaved in these documents has been taken care of. Which tabs is asked last,
+ * since VS Code makes new objects for them all the time. */
+export async function close(which: () => readonly Tab[], documents: readonly Uri[]): Promise<void> {
   for (const uri of documents) {
     const document = openDocument(uri);
     if (document?.isDirty) {
       await document.save();
     }
   }
-  const open = new Set(allTabs());
-  await window.tabGroups.close(
-    tabs.filter((it) => open.has(it)),
-    true,
-  );
+  await window.tabGroups.close(which(), true);
 }
 
 export function openDocument(uri: Uri): TextDocument | undefined {
