@@ -242,9 +242,9 @@ class VSCode:
         await self.page.screenshot(path=path, animations="disabled")
 
     async def reload(self) -> None:
-        """As by `Developer: Reload Window`: extensions start anew."""
+        """Extensions start anew."""
         self._companion.connected.clear()
-        await self.page.reload()
+        await self.palette("Developer: Reload Window")
         await self._ready()
 
     async def tidy(self) -> None:

@@ -1,0 +1,239 @@
+"""The chat in a real VS Code: questions, the queue, reloads, hostile answers, and whether everybody can use it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Request, expect
+
+from tests.e2e.steps import play_calls, results, says
+from tests.editors.code_server import EXTENSION
+from tests.editors.conftest import StartVSCode
+from tests.editors.neovim import PATIENCE
+from tests.editors.vscode import VSCode
+from tests.editors.vscode_chat import Chat, begins
+from tests.support.wire import Wire
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+AXE = EXTENSION / "node_modules" / "axe-core" / "axe.min.js"
+THEMES = ("Default Light Modern", "Default Dark Modern", "Default High Contrast")
+TODOS = [
+    {"id": "1", "content": "Look at it", "status": "completed"},
+    {"id": "2", "content": "Change it", "status": "in_progress"},
+    {"id": "3", "content": "Test it", "status": "pending"},
+]
+RICH = """### What I found
+
+See `list.txt:2` and [the rest](list.txt#L3).
+
+| line | says |
+| --- | --- |
+| 2 | two |
+
+> It is short.
+
+```python
+def two() -> int:  # a comment
+    return 2
+```
+"""
+HOSTILE = """\
+<script>document.title = 'owned'; fetch('http://127.0.0.1:9/script')</script>
+
+<img src="http://127.0.0.1:9/img" onerror="document.title = 'owned'"> <svg onload="document.title = 'owned'"></svg>
+
+<iframe src="http://127.0.0.1:9/frame"></iframe><style>body { display: none }</style>
+<a href="command:workbench.action.closeAllEditors">in HTML</a> <b onclick="x()">bold</b>
+
+[command](command:workbench.action.closeAllEditors) [script](javascript:document.title='owned') [data](data:text/html,x)
+[scheme](vscode://odin-lsp.odin/run) [file](file:///etc/passwd) [host](//127.0.0.1:9/host)
+<command:workbench.action.closeAllEditors> <javascript:alert(1)>
+
+![remote](http://127.0.0.1:9/pixel) ![inline](data:image/svg+xml;base64,PHN2Zy8+)
+
+```html" onmouseover="document.title = 'owned'
+<script>code</script>
+```
+
+\x1b]8;;command:x\x07osc link\x1b]8;;\x07 \x1b]52;c;b3duZWQ=\x07\x1b[31mred\x1b[0m user\u202etxt.exe
+
+The last words.
+"""
+HARMLESS = {"BUTTON", "CODE", "DIV", "EM", "P", "PRE", "SPAN"}
+ACTIVE = {"action", "href", "src", "srcdoc", "style"}
+LEFT = "it => [...it.querySelectorAll('*')].map((it) => [it.tagName, it.getAttributeNames()])"
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def window(start_vscode: StartVSCode, vsix: Path) -> VSCode:
+    vscode = await start_vscode(vsix, ODIN_TITLES="false")
+    await Chat(vscode).open()
+    return vscode
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def vscode(window: VSCode, wire: Wire, tmp_path: Path) -> AsyncIterator[VSCode]:
+    """In a session of its own."""
+    wire.answers.clear()
+    await window.command("odin.vscode.newSession")
+    yield window
+    await window.screenshot(tmp_path / "end.png")
+    await window.tidy()
+    assert not wire.answers
+
+
+@pytest.fixture
+def chat(vscode: VSCode) -> Chat:
+    return Chat(vscode)
+
+
+async def test_a_command_is_denied_with_a_reason(chat: Chat, wire: Wire, root: Path) -> None:
+    command = "touch ran.txt && rm -rf build"
+    play_calls(wire, ("ExecuteCommand", {"command": command}))
+    wire.play(says("Then I will not."))
+    await chat.say("clean up", "Edit")
+    await expect(chat.question.locator(".exact-command")).to_have_text(command)
+    await chat.question.get_by_role("button", name="Deny with a reason…").click()
+    await chat.question.get_by_role("textbox").fill("use make clean")
+    await chat.question.get_by_role("button", name="Send").click()
+    await expect(chat.turn.get_by_text("Then I will not.")).to_be_visible()
+    await expect(chat.turn.locator(".question")).to_contain_text("Deny: use make clean")
+    assert "use make clean" in results(wire)[0]
+    assert not (root / "ran.txt").exists()
+
+
+async def test_a_turn_is_stopped_in_the_middle_of_an_answer(chat: Chat, wire: Wire) -> None:
+    wire.hung_up.clear()
+    wire.play(begins("It begins"))
+    await chat.say("tell me a story")
+    await expect(chat.turn.get_by_text("It begins")).to_be_visible()
+    await chat.button("Stop").click()
+    await expect(chat.turn.locator(".end")).to_contain_text("Stopped")
+    await expect(chat.turn.get_by_text("It begins")).to_be_visible()
+    await asyncio.wait_for(wire.hung_up.wait(), PATIENCE)
+    wire.play(says("Here again."))
+    await chat.say("and now?")
+    await expect(chat.turn.get_by_text("Here again.")).to_be_visible()
+
+
+async def test_what_is_said_meanwhile_waits_and_can_be_changed(chat: Chat, wire: Wire, root: Path) -> None:
+    (root / "one.txt").unlink(missing_ok=True)
+    play_calls(wire, ("ExecuteCommand", {"command": "touch one.txt"}))
+    wire.play(says("The first is done."), says("The second is done."))
+    await chat.say("first", "Edit")
+    await expect(chat.question).to_be_visible()
+    await chat.say("second", "Edit")
+    await chat.say("third", "Edit")
+    await expect(chat.waiting).to_have_text(["second", "third"])
+    await expect(chat.question.get_by_role("button", name="Allow once")).to_be_in_viewport()
+
+    await chat.waiting.nth(1).get_by_role("button", name="Remove").click()
+    await expect(chat.waiting).to_have_text(["second"])
+    await chat.waiting.first.get_by_role("button", name="Edit").click()
+    field = chat.page.get_by_role("textbox", name="Waiting message")
+    await field.fill("second, but shorter")
+    await field.press("Enter")
+    await expect(chat.waiting).to_have_text(["second, but shorter"])
+
+    await chat.question.get_by_role("button", name="Allow once").click()
+    await expect(chat.turn.get_by_text("The second is done.")).to_be_visible()
+    await expect(chat.waiting).to_have_count(0)
+    await expect(chat.said).to_have_text(["first", "second, but shorter"])
+    assert "second, but shorter" in str(wire.request["messages"][-1])
+    assert (root / "one.txt").exists()
+
+
+async def test_a_hostile_answer_does_nothing(vscode: VSCode, chat: Chat, wire: Wire, root: Path) -> None:
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        asked.append(request.url)
+
+    (root / "open.txt").write_text("open\n")
+    await vscode.open_file(root / "open.txt")
+    vscode.page.context.on("request", note)
+    wire.play(says(HOSTILE))
+    await chat.say("what is it?")
+    await expect(chat.turn.get_by_text("The last words.")).to_be_visible()
+
+    shown = await chat.turn.locator(".markdown").inner_text()
+    for words in ("fetch('http://127.0.0.1:9/script')", "<iframe", "onclick", "[image: remote]", "osc link red"):
+        assert words in shown
+    assert "user⟨U+202E⟩txt.exe" in shown
+    assert "\x1b" not in shown
+    left: list[tuple[str, list[str]]] = await chat.turn.locator(".markdown").evaluate(LEFT)
+    assert {tag for tag, _ in left} <= HARMLESS
+    assert not {name for _, names in left for name in names if name.startswith("on") or name in ACTIVE}
+
+    for word in ("command", "script", "data", "scheme", "file", "host"):
+        await chat.turn.get_by_text(word, exact=True).click()
+    await chat.turn.locator("pre").last.hover()
+    vscode.page.context.remove_listener("request", note)
+    assert not [url for url in asked if "127.0.0.1:9/" in url or url.startswith("data:")]
+    assert await vscode.tabs() == ["open.txt"]
+    assert await chat.page.locator("html").evaluate("() => document.title") == "Odin"
+    assert await vscode.notifications() == []
+
+
+async def test_everybody_can_use_it(vscode: VSCode, chat: Chat, wire: Wire, root: Path) -> None:
+    """In a turn with as much as there is, in each kind of theme."""
+    path = root / "list.txt"
+    path.write_text("one\ntwo\nthree\n")
+    await vscode.open_file(path)
+    play_calls(wire, ("Read", {"file_path": str(path)}), ("TodoWrite", {"todos": TODOS}))
+    play_calls(wire, ("EditTool", {"file_path": str(path), "old_string": "two", "new_string": "2"}))
+    play_calls(wire, ("ExecuteCommand", {"command": "make test"}))
+    wire.play(says("Done."), says("And done."))
+    wire.answers.appendleft(says(RICH))
+    await chat.say("what is in it?")
+    await expect(chat.turn.get_by_text("It is short.")).to_be_visible()
+    await chat.say("write a number", "Edit")
+    await expect(chat.review).to_be_visible()
+    await chat.say("thank you")
+    await expect(chat.waiting).to_have_count(1)
+    for theme in THEMES:
+        await vscode.theme(theme)
+        assert await findings(chat) == []
+    await chat.review.get_by_role("button", name="Accept all").click()
+    await expect(chat.question).to_be_visible()
+    for theme in reversed(THEMES):
+        await vscode.theme(theme)
+        assert await findings(chat) == []
+    await chat.question.get_by_role("button", name="Deny", exact=True).click()
+    await expect(chat.turn.get_by_text("And done.")).to_be_visible()
+
+
+async def test_a_window_that_is_reloaded_in_a_turn_goes_on(vscode: VSCode, chat: Chat, wire: Wire) -> None:
+    wire.play(says("Nice to meet you."), begins("Half of it"))
+    await chat.say("hello")
+    await expect(chat.turn.get_by_text("Nice to meet you.")).to_be_visible()
+    await chat.say("a long story")
+    await expect(chat.turn.get_by_text("Half of it")).to_be_visible()
+    await chat.box.fill("my draft")
+    await vscode.reload()
+    await expect(chat.turn.locator(".end")).to_contain_text("Cut off")
+    await expect(chat.said).to_have_text(["hello", "a long story"])
+    await expect(chat.log.get_by_text("Nice to meet you.")).to_be_visible()
+    await expect(chat.box).to_have_value("my draft")
+    wire.play(says("All of it."))
+    await chat.turn.get_by_role("button", name="Continue").click()
+    await expect(chat.turn.get_by_text("All of it.")).to_be_visible()
+    assert "Nice to meet you." in str(wire.request["messages"])
+
+
+async def findings(chat: Chat) -> list[str]:
+    """What axe finds that keeps people from using the chat."""
+    page = chat.page.locator("html")
+    if not await page.evaluate("() => 'axe' in window"):
+        await page.evaluate(AXE.read_text())
+    found: Any = await page.evaluate("() => axe.run({ resultTypes: ['violations'] })")
+    return [
+        f"{it['id']} ({it['impact']}): {node['html']}: {node['failureSummary']}"
+        for it in found["violations"]
+        if it["impact"] in ("serious", "critical")
+        for node in it["nodes"]
+    ]
