@@ -1,0 +1,297 @@
+"""Proposals in a real VS Code: shown as its own diffs, decided in every way, typed into on both sides."""
+
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Locator, expect
+
+from tests.e2e.steps import play_calls, results, says
+from tests.editors.conftest import StartVSCode
+from tests.editors.neovim import until
+from tests.editors.vscode import VSCode
+from tests.support.wire import Wire
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SERVER = str(Path(sys.executable).parent / "odin-lsp")
+BEFORE = "".join(f"line {number}\n" for number in range(1, 31))
+CHANGES = (("line 2\n", "LINE 2\n"), ("line 15\n", "line 15\nadded\n"), ("line 28\n", ""))
+AFTER = BEFORE.replace("line 2\n", "LINE 2\n", 1).replace("line 15\n", "line 15\nadded\n").replace("line 28\n", "")
+PROPOSED = "vscode.workspace.textDocuments.findLast((it) => it.uri.scheme === 'odin-review')"
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def shared(start_vscode: StartVSCode, vsix: Path) -> VSCode:
+    return await start_vscode(vsix, settings={"odin.server.path": SERVER, "files.autoSave": "off"})
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def vscode(shared: VSCode, wire: Wire, tmp_path: Path) -> AsyncIterator[VSCode]:
+    """As if it had just been started."""
+    wire.answers.clear()
+    yield shared
+    await shared.screenshot(tmp_path / "end.png")
+    await shared.eval("await vscode.commands.executeCommand('odin.cancel', {}).then(undefined, () => {})")
+    await shared.tidy()
+    assert not wire.answers
+
+
+def write(root: Path, name: str, text: str = BEFORE) -> Path:
+    path = root / name
+    path.write_bytes(text.encode())
+    return path
+
+
+def play_edit(wire: Wire, *paths: Path, changes: tuple[tuple[str, str], ...] = CHANGES) -> None:
+    edits = [{"old_string": old, "new_string": new} for old, new in changes]
+    play_calls(wire, *(("Read", {"file_path": str(path)}) for path in paths))
+    play_calls(wire, *(("MultiEditTool", {"file_path": str(path), "edits": edits}) for path in paths))
+    wire.play(says())
+
+
+async def ask(vscode: VSCode) -> None:
+    await vscode.palette("Odin: Edit")
+    await vscode.answer("change it")
+
+
+async def has_tab(vscode: VSCode, label: str) -> None:
+    await vscode.until("vscode.window.tabGroups.all.some((it) => it.tabs.some((tab) => tab.label === args[0]))", label)
+
+
+async def shows(vscode: VSCode, label: str) -> None:
+    """The review comes; it is in front, with the focus."""
+    await has_tab(vscode, label)
+    await vscode.command("odin.vscode.review")
+    await vscode.until("vscode.window.tabGroups.activeTabGroup.activeTab.label === args[0]", label)
+
+
+async def has_no_review(vscode: VSCode) -> None:
+    tabs = "vscode.window.tabGroups.all.flatMap((it) => it.tabs)"
+    await vscode.until(f"!{tabs}.some((it) => it.label.includes('Odin'))")
+
+
+async def proposed_is(vscode: VSCode, text: str) -> None:
+    await vscode.until(f"{PROPOSED}?.getText() === args[0]", text)
+
+
+def right(vscode: VSCode) -> Locator:
+    """The side of the diff that can be edited."""
+    return vscode.page.locator(".editor-group-container.active .editor.modified")
+
+
+async def click_into(vscode: VSCode, line: str) -> None:
+    """At the end of a line on the right."""
+    await right(vscode).locator(".view-line").get_by_text(line, exact=True).click()
+    await vscode.press("End")
+
+
+async def decided(wire: Wire) -> str:
+    """What the model is told."""
+
+    async def goes_on() -> bool:
+        return not wire.answers
+
+    await until(goes_on, "the turn goes on")
+    return results(wire)[0]
+
+
+async def test_two_hunks_are_accepted_and_one_is_rejected_with_a_reason(vscode: VSCode, wire: Wire, root: Path) -> None:
+    path = write(root, "decided.txt")
+    await vscode.open_file(path)
+    play_edit(wire, path)
+    await ask(vscode)
+    await shows(vscode, "decided.txt (Odin)")
+
+    await vscode.lens("Accept Change").first.click()
+    await expect(vscode.page.locator(".codelens-decoration", has_text="Accepted; applied when")).to_be_visible()
+    assert await vscode.text(path) == BEFORE
+    await vscode.lens("Reject…").first.click()
+    await vscode.answer("nothing is to be added")
+    await expect(vscode.lens("Reject…")).to_have_count(1)
+    await vscode.lens("Accept Change").click()
+
+    await vscode.has_text(BEFORE.replace("line 2\n", "LINE 2\n", 1).replace("line 28\n", ""), path)
+    assert "rejected: nothing is to be added" in await decided(wire)
+    await has_no_review(vscode)
+    await vscode.until("vscode.window.activeTextEditor?.document.fileName === args[0]", str(path))
+    await expect(vscode.page.locator(".monaco-editor.focused")).to_be_visible()
+
+    await vscode.press("Control+Z")
+    await vscode.has_text(BEFORE, path)
+
+
+async def test_what_is_typed_on_the_right_is_in_the_file(vscode: VSCode, wire: Wire, root: Path) -> None:
+    path = write(root, "typed.txt", BEFORE.replace("\n", "\r\n"))
+    await vscode.open_file(path)
+    play_edit(wire, path)
+    await ask(vscode)
+    await shows(vscode, "typed.txt (Odin)")
+
+    await click_into(vscode, "added")
+    await vscode.type(" by me")
+    await click_into(vscode, "line 5")
+    await vscode.type(" is mine")
+    await vscode.has_text(BEFORE.replace("line 5\n", "line 5 is mine\n").replace("\n", "\r\n"), path)
+    await vscode.press("Control+S")
+
+    after = AFTER.replace("line 5\n", "line 5 is mine\n").replace("added", "added by me")
+    await vscode.has_text(after.replace("\n", "\r\n"), path)
+    told = await decided(wire)
+    assert "2 accepted, 1 modified" in told
+    assert "added by me" in told
+    await has_no_review(vscode)
+
+
+async def test_both_sides_follow_typing_in_the_file_and_keep_what_was_changed(
+    vscode: VSCode, wire: Wire, root: Path
+) -> None:
+    path = write(root, "moved.txt")
+    await vscode.open_file(path)
+    play_edit(wire, path)
+    await ask(vscode)
+    await shows(vscode, "moved.txt (Odin)")
+    await click_into(vscode, "added")
+    await vscode.type("!")
+    await proposed_is(vscode, AFTER.replace("added", "added!"))
+
+    await vscode.open_file(path)
+    await vscode.press("Control+Home")
+    await vscode.type("zero\n")
+    expected = "zero\n" + BEFORE.replace("line 15\n", "line 15\nadded!\n").replace("line 28\n", "")
+    await proposed_is(vscode, expected.replace("line 2\n", "LINE 2\n", 1))
+    await expect(vscode.lens("Odin: Show Change")).to_have_count(3)
+
+    await vscode.page.locator(".view-line").get_by_text("line 2", exact=True).click()
+    await vscode.press("Home", "ArrowRight")
+    await vscode.type("?")
+    expected = expected.replace("line 2\n", "l?ine 2\n", 1)
+    await proposed_is(vscode, expected)
+    await expect(vscode.lens("Odin: Show Change")).to_have_count(2)
+
+    await vscode.palette("Odin: Accept All Changes")
+    await vscode.has_text(expected, path)
+    assert "1 superseded" in await decided(wire)
+    await has_no_review(vscode)
+
+
+async def test_three_files_are_reviewed_in_one_tab(vscode: VSCode, wire: Wire, root: Path) -> None:
+    paths = [write(root, f"{name}.txt") for name in ("first", "second", "third")]
+    await vscode.open_file(paths[0])
+    play_edit(wire, *paths)
+    await ask(vscode)
+
+    await vscode.respond("Odin proposes 9 changes in 3 files.", "Review")
+    await vscode.until("vscode.window.tabGroups.activeTabGroup.activeTab.label.startsWith('Odin: Proposed Changes')")
+    await expect(vscode.lens("Accept All in File").first).to_be_visible()
+    await vscode.lens("Accept All in File").first.click()
+    rows = vscode.page.locator(".pane-body .monaco-list-row[aria-level='1']", has_text=".txt")
+    await expect(rows).to_have_count(2)
+    await vscode.palette("Odin: Reject All Changes")
+
+    await has_no_review(vscode)
+    await decided(wire)
+    assert sorted([await vscode.text(path) for path in paths]) == sorted([AFTER, BEFORE, BEFORE])
+
+
+async def test_files_are_created_deleted_and_renamed(vscode: VSCode, wire: Wire, root: Path) -> None:
+    old, gone, new = write(root, "old.txt"), write(root, "gone.txt"), root / "new.txt"
+    play_calls(wire, *(("Read", {"file_path": str(path)}) for path in (old, gone)))
+    play_calls(
+        wire,
+        ("WriteFile", {"file_path": str(new), "content": "one\ntwo\n"}),
+        ("DeleteFile", {"file_path": str(gone)}),
+        ("MoveFile", {"file_path": str(old), "new_path": str(root / "moved-away.txt")}),
+    )
+    wire.play(says())
+    await ask(vscode)
+
+    await has_tab(vscode, "new.txt (Odin: new file)")
+    await vscode.lens("Accept Change").click()
+    await has_tab(vscode, "gone.txt (Odin: delete)")
+    await vscode.lens("Reject Change").click()
+    await has_tab(vscode, "old.txt → moved-away.txt (Odin: rename)")
+    await vscode.lens("Accept Change").click()
+    await has_no_review(vscode)
+    await decided(wire)
+    assert await vscode.text(new) == "one\ntwo\n"
+    assert gone.exists()
+    assert not old.exists()
+    assert (root / "moved-away.txt").read_text() == BEFORE
+
+
+async def test_nobody_who_types_is_taken_elsewhere(vscode: VSCode, wire: Wire, root: Path) -> None:
+    path, other = write(root, "background.txt"), write(root, "mine.txt", "")
+    play_edit(wire, path)
+    await vscode.open_file(other)
+    turn = await vscode.eval("void vscode.commands.executeCommand('odin.edit', { text: 'change it' })")
+    assert turn is None
+    for _ in range(200):
+        await vscode.type("x")
+        if any("background.txt" in label for label in await vscode.tabs()):
+            break
+    await vscode.type("the end")
+
+    await vscode.until("vscode.window.activeTextEditor?.document.getText().endsWith('xthe end')")
+    assert await vscode.eval("return vscode.window.tabGroups.activeTabGroup.activeTab.label") == "mine.txt"
+    await vscode.respond("Odin proposes 3 changes.", "Review")
+    await expect(vscode.lens("Accept Change").first).to_be_visible()
+    await vscode.palette("Odin: Reject All Changes")
+    await has_no_review(vscode)
+    await decided(wire)
+
+
+async def test_the_server_ends_with_a_review_open(vscode: VSCode, wire: Wire, root: Path) -> None:
+    path = write(root, "ended.txt")
+    play_edit(wire, path)
+    await ask(vscode)
+    await shows(vscode, "ended.txt (Odin)")
+    await click_into(vscode, "added")
+    await vscode.type(" words of mine")
+    await vscode.until(f"{PROPOSED}?.isDirty")
+
+    await vscode.command("odin.vscode.restart")
+    await vscode.respond("Odin ended while 3 changes waited for a review.", "Open What I Wrote")
+    await vscode.until("vscode.window.activeTextEditor?.document.getText().includes('added words of mine')")
+    await has_no_review(vscode)
+    assert await vscode.text(path) == BEFORE
+    wire.answers.clear()
+
+
+async def test_strict_mode_is_vs_codes_own_preview(vscode: VSCode, wire: Wire, root: Path) -> None:
+    path = write(root, "strict.txt")
+    await vscode.open_file(path)
+    await vscode.configure("odin.review.surface", "refactorPreview")
+    await vscode.command("odin.vscode.restart")
+    play_edit(wire, path)
+    await ask(vscode)
+
+    panel = vscode.page.locator(".bulk-edit-panel")
+    await expect(panel.locator(".edit-checkbox").first).to_be_visible()
+    for box in await panel.locator(".edit-checkbox").all():
+        await box.set_checked(True)
+    await panel.get_by_role("button", name="Apply", exact=True).click()
+    await vscode.has_text(AFTER, path)
+    await decided(wire)
+    assert not any("(Odin)" in label for label in await vscode.tabs())
+    await vscode.configure("odin.review.surface", None)
+    await vscode.command("odin.vscode.restart")
+
+
+async def test_a_review_ends_with_the_window_and_nothing_typed_is_lost(vscode: VSCode, wire: Wire, root: Path) -> None:
+    path = write(root, "reloaded.txt")
+    play_edit(wire, path)
+    await ask(vscode)
+    await shows(vscode, "reloaded.txt (Odin)")
+    await click_into(vscode, "added")
+    await vscode.type(" words of mine")
+    await vscode.until(f"{PROPOSED}?.isDirty")
+
+    await vscode.reload()
+    await vscode.respond("Odin's review ended with the window.", "Open What I Wrote")
+    await vscode.until("vscode.window.activeTextEditor?.document.getText().includes('added words of mine')")
+    await has_no_review(vscode)
+    assert path.read_text() == BEFORE
+    wire.answers.clear()
