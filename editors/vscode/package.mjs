@@ -1,6 +1,7 @@
 // The package that users install, with the server as a wheel: `npm run package`, `-- --without-wheel` for tests.
 import { spawnSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
+import { packagedReadme, README } from "./readme.mjs";
 
 function run(command, ...parameters) {
   const { status, error } = spawnSync(command, parameters, { stdio: "inherit", shell: process.platform === "win32" });
@@ -16,4 +17,6 @@ if (!process.argv.includes("--without-wheel")) {
   const python = process.env.PYTHON ?? "python3";
   run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", "dist/wheel", "../..");
 }
-run("npx", "vsce", "package", "--no-dependencies", "--out", "dist/odin.vsix");
+writeFileSync(README, packagedReadme());
+const sources = ["--no-dependencies", "--allow-missing-repository", "--readme-path", README];
+run("npx", "vsce", "package", ...sources, "--out", "dist/odin.vsix");

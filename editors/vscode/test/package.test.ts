@@ -1,7 +1,7 @@
 // What users install: how large it is, what is in it, and what it does before anybody wants anything of it.
 
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { cp, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
@@ -11,11 +11,12 @@ import { build } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bundles } from "../build.mjs";
 import manifest from "../package.json";
+import { packagedReadme, README } from "../readme.mjs";
 import { OWN_COMMANDS } from "../src/chat/messages";
 
 const run = promisify(execFile);
 const MOST_BYTES = 1.5 * 1024 * 1024;
-const PACKAGED = [".vscodeignore", "CHANGELOG.md", "LICENSE", "README.md", "media", "package.json"];
+const PACKAGED = [".vscodeignore", "CHANGELOG.md", "LICENSE", "media", "package.json"];
 const OWN = "odin.vscode.";
 const SLOW = { timeout: 60_000 };
 let folder = "";
@@ -27,6 +28,7 @@ beforeAll(async () => {
   await Promise.all(bundles({ production: true, outdir, logLevel: "warning" }).map((bundle) => build(bundle)));
   await cp("../../docs/config.schema.json", path.join(outdir, "config.schema.json"));
   await Promise.all(PACKAGED.map((name) => cp(name, path.join(folder, name), { recursive: true })));
+  await writeFile(path.join(folder, README), packagedReadme());
   const script = path.join("test", "activate.cjs");
   activated = JSON.parse((await run(process.execPath, [script, path.join(outdir, "extension.js")])).stdout);
 }, 60_000);
@@ -37,7 +39,7 @@ afterAll(async () => {
 
 test("the package is no larger than 1.5 MB without the wheel, and has nothing needless in it", SLOW, async () => {
   const packagePath = path.join(folder, "odin.vsix");
-  await createVSIX({ cwd: folder, packagePath, dependencies: false, allowMissingRepository: true });
+  await createVSIX({ cwd: folder, packagePath, dependencies: false, allowMissingRepository: true, readmePath: README });
   const { size } = await stat(packagePath);
   console.log(`the package has ${Math.round(size / 1024)} KiB`);
   expect(size).toBeLessThan(MOST_BYTES);
