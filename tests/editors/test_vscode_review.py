@@ -280,15 +280,21 @@ async def test_strict_mode_is_vs_codes_own_preview(vscode: VSCode, wire: Wire, r
     await vscode.command("odin.vscode.restart")
 
 
-async def test_a_review_ends_with_the_window_and_nothing_typed_is_lost(vscode: VSCode, wire: Wire, root: Path) -> None:
+async def test_a_review_ends_with_the_window_and_nothing_typed_is_lost(
+    vscode: VSCode, wire: Wire, root: Path, tmp_path: Path
+) -> None:
     path = write(root, "reloaded.txt")
     play_edit(wire, path)
     await ask(vscode)
     await shows(vscode, "reloaded.txt (Odin)")
     await click_into(vscode, "added")
     await vscode.type(" words of mine")
-    await vscode.until(f"{PROPOSED}?.isDirty")
 
+    async def is_kept() -> bool:
+        kept = tmp_path.parent.glob("code*/data/User/Backups/*/odin-review/*")
+        return any("added words of mine" in it.read_text() for it in kept)
+
+    await until(is_kept, "VS Code keeps what is unsaved")
     await vscode.reload()
     await vscode.respond("Odin's review ended with the window.", "Open What I Wrote")
     await vscode.until("vscode.window.activeTextEditor?.document.getText().includes('added words of mine')")
