@@ -33,8 +33,10 @@ export function questionOf(item: QuestionItem, answer: GiveAnswer): HTMLElement 
 
 const SCROLLS = { tabindex: "0", role: "region" };
 
+/** Its lines break between words, not after a `-`, which would look like a word of its own. */
 function commandOf(command: string): HTMLElement {
-  return h("pre", { class: "exact-command", ...SCROLLS, "aria-label": "Command" }, ...marked(command));
+  const pieces = command.split(/(\s+)/).flatMap((it) => (it.trim() ? [h("span", {}, ...marked(it))] : marked(it)));
+  return h("pre", { class: "exact-command", ...SCROLLS, "aria-label": "Command" }, ...pieces);
 }
 
 /** What the detail says besides the command and its folder, which have their own places. */
