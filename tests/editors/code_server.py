@@ -93,7 +93,7 @@ def packaged() -> Path:
     package, modules = EXTENSION / "dist" / "odin.vsix", EXTENSION / "node_modules" / ".package-lock.json"
     with alone(CACHE / "extension"):
         if _older(modules, EXTENSION / "package-lock.json"):
-            _npm(EXTENSION, "ci")
+            _npm(EXTENSION, "install", "--no-save", "--ignore-scripts")
         if _older(package, *_sources()):
             script = ("npm", "run", "package", "--", "--without-wheel")
             subprocess.run(script, cwd=EXTENSION, check=True, timeout=PATIENCE)
