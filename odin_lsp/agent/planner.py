@@ -1,5 +1,6 @@
 """The loop: ask the model, run what it calls, until it only talks or a limit is reached."""
 
+import asyncio
 import time
 import uuid
 from collections.abc import AsyncGenerator
@@ -290,6 +291,7 @@ class Planner:
         began = time.monotonic()
         self.emit(ActivityChanged("waiting_token"))
         streaming = False
+        said: list[str] = []
         thinking = Pacer(lambda text: self.emit(ThinkingStreamed(text)))
         try:
             async with aclosing(
@@ -303,6 +305,7 @@ class Planner:
                         thinking.flush()
                     match event:
                         case TextDelta(text):
+                            said.append(text)
                             self.emit(TextStreamed(text))
                         case ThinkingDelta(text):
                             thinking.add(text)
@@ -313,12 +316,15 @@ class Planner:
                             self.emit(ModelStatusChanged(status))
                         case Attempt():
                             streaming = False
+                            said.clear()
                             await self._again(event)
                         case Reply():
                             return await self._finish(event)
                         case Limited():
                             pass  # a model without keys to choose from
-        except BaseException:  # cancelled or failed: what was begun early must not go on
+        except BaseException as error:  # cancelled or failed: what was begun early must not go on
+            if isinstance(error, asyncio.CancelledError):
+                self._keep(Message("assistant", (Text("".join(said)),) if said else ()))
             await self.executor.discard()
             raise
         finally:

@@ -99,8 +99,10 @@ async def test_a_cancelled_turn_closes_its_connection_and_the_next_one_runs(star
         await wire.hung_up.wait()
 
     async with asyncio.timeout(5):
-        assert (await running)["reason"] == "interrupted"
+        outcome = await running
+    assert (outcome["reason"], outcome["answer"]) == ("interrupted", "I was")
     assert (await client.command("ask", text="again"))["answer"] == "next"
+    assert [it["role"] for it in wire.request["messages"]] == ["user", "assistant", "user"]
     assert await client.command("cancel") == {"cancelled": False}
 
 
