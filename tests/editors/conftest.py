@@ -74,10 +74,17 @@ async def wire() -> AsyncIterator[Wire]:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """For a workspace, and a home that nobody else has."""
     place = tmp_path_factory.mktemp("place")
+    _furnish(place)
+    return place
+
+
+def _furnish(place: Path) -> None:
+    """As if nobody had been there."""
+    for folder in place.iterdir():
+        shutil.rmtree(folder, ignore_errors=True)
     for folder in FOLDERS.values():
         (place / folder).mkdir(parents=True, exist_ok=True, mode=0o700)
-    (place / "workspace" / ".git").mkdir(parents=True)
-    return place
+    (place / "workspace" / ".git").mkdir(parents=True, exist_ok=True)
 
 
 @pytest.fixture(scope="module")
@@ -160,14 +167,14 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def start_vscode(
-    code: Path, browser: Browser, root: Path, env: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+    code: Path, browser: Browser, place: Path, env: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[StartVSCode]:
     """Start VS Code with a folder or a workspace; what is started is ended."""
     started: list[VSCode] = []
 
     async def start_it(
         *extensions: Path,
-        folder: Path = root,
+        folder: Path = place / "workspace",
         settings: Mapping[str, Any] | None = None,
         trust: bool = True,
         **more: str,
@@ -185,3 +192,4 @@ async def start_vscode(
     yield start_it
     for vscode in started:
         await vscode.close()
+    _furnish(place)

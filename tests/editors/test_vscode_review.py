@@ -102,7 +102,10 @@ async def test_two_hunks_are_accepted_and_one_is_rejected_with_a_reason(vscode: 
     path = write(root, "decided.txt")
     await vscode.open_file(path)
     play_edit(wire, path)
-    await ask(vscode)
+    await vscode.select(1, 3)
+    await vscode.code_actions()
+    await vscode.take_action("Odin: Edit…")
+    await vscode.answer("change it")
     await shows(vscode, "decided.txt (Odin)")
 
     await vscode.lens("Accept Change").first.click()
