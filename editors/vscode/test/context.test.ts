@@ -15,7 +15,7 @@ function span(startLine: number, start: number, endLine: number, end: number): R
 }
 
 function editor(selection: Range, scheme = "file"): TextEditor {
-  const uri = { scheme, path: "/work/app.py", toString: () => `${scheme}:///work/app.py` };
+  const uri = { scheme, path: "/project/app.py", toString: () => `${scheme}:///project/app.py` };
   const getText = (range?: Range): string =>
     range
       ? TEXT.split("\n")
@@ -35,12 +35,12 @@ test("a selection goes with its text, place and version, and the problems in it"
   expect(items).toEqual([
     {
       kind: "selection",
-      uri: "file:///work/app.py",
+      uri: "file:///project/app.py",
       version: 7,
       range: { start: { line: 0, character: 0 }, end: { line: 1, character: 16 } },
       content: "def add(a, b):\n    return a - b",
     },
-    { kind: "diagnostics", uri: "file:///work/app.py", content: "line 2: warning: lint: wrong sign [E1]" },
+    { kind: "diagnostics", uri: "file:///project/app.py", content: "line 2: warning: lint: wrong sign [E1]" },
   ]);
 });
 
@@ -57,7 +57,7 @@ test("Odin's own hints are no problems", () => {
 test("without a selection the file goes, which the server reads from the screen", () => {
   const { items, label } = attachedTo(editor(span(2, 0, 2, 0)), [problem(2)]);
   expect(label).toBe("app.py");
-  expect(items).toEqual([{ kind: "file", uri: "file:///work/app.py", version: 7 }]);
+  expect(items).toEqual([{ kind: "file", uri: "file:///project/app.py", version: 7 }]);
 });
 
 test("of a document that is no file the text goes", () => {

@@ -15,8 +15,8 @@ function places(there: string[], more: Partial<Places> = {}): Places {
   };
 }
 
-const EVERYWHERE = ["/work/.venv/bin/odin-lsp", "/storage/environment/bin/odin-lsp", "/opt/bin/odin-lsp"];
-const selectedPython = async (): Promise<string> => "/work/.venv/bin/python";
+const EVERYWHERE = ["/project/.venv/bin/odin-lsp", "/storage/environment/bin/odin-lsp", "/opt/bin/odin-lsp"];
+const selectedPython = async (): Promise<string> => "/project/.venv/bin/python";
 
 test("the setting comes before everything else", async () => {
   const found = await findServer(places([...EVERYWHERE, "/my/odin"], { configured: "/my/odin", selectedPython }));
