@@ -7,7 +7,7 @@ import pytest
 
 from odin_lsp.agent.turn import Remark
 from odin_lsp.config import Config
-from odin_lsp.events import SubagentFinished, SubagentStarted, Usage
+from odin_lsp.events import MessageFinished, SubagentFinished, SubagentStarted, Usage
 from odin_lsp.messages import Message, Text, ToolCall
 from odin_lsp.models.base import Reply
 
@@ -116,7 +116,7 @@ async def test_c_087_a_session_with_helpers_is_restored_without_asking_any_model
     assert agent.session.new_agent_id("ask") == "ask-2"
 
 
-async def test_c_077_what_is_said_to_a_helper_reaches_it_or_else_its_turn(odin, models):
+async def test_c_077_what_is_said_to_a_helper_reaches_it_and_not_its_turn(odin, models):
     look = ("Glob", {"pattern": "*"})
     asked = models([calls(helper()), says("done"), says("both")], [calls(look), says("seen"), says("seen again")])
     told = []
@@ -139,3 +139,17 @@ async def test_c_077_what_is_said_to_a_helper_reaches_it_or_else_its_turn(odin, 
     assert "and at the docs" in str(asked["scripted/main"][-1].messages)
     assert outcome.answer == "done"
     assert not odin.core.steer(Remark("anybody?"), None, "ask-1")
+
+
+async def test_c_077_what_a_helper_does_not_hear_any_more_is_its_turns(odin, models):
+    look = ("Glob", {"pattern": "*"})
+    asked = models([calls(helper()), says("so far")], [calls(look), says("as far as I got")], limits={"maxTurns": 1})
+
+    def speak(record):
+        if record.event == MessageFinished("as far as I got", 0):
+            assert odin.core.steer(Remark("one more thing"), None, record.agent_id)
+
+    odin.core.stream.subscribe(speak)
+    await odin.take()
+
+    assert "one more thing" in str(asked["scripted/main"][-1].messages)
