@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -193,3 +194,13 @@ async def start_vscode(
     for vscode in started:
         await vscode.close()
     _furnish(place)
+
+
+@asynccontextmanager
+async def lent(vscode: VSCode, wire: Wire, tmp_path: Path) -> AsyncIterator[VSCode]:
+    """A VS Code that tests share, for one of them: a picture of its end is kept, and nothing is left behind."""
+    wire.answers.clear()
+    yield vscode
+    await vscode.screenshot(tmp_path / "end.png")
+    await vscode.tidy()
+    assert not wire.answers

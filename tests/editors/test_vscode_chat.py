@@ -11,7 +11,7 @@ from playwright.async_api import Request, expect
 
 from tests.e2e.steps import play_calls, results, says
 from tests.editors.code_server import EXTENSION
-from tests.editors.conftest import StartVSCode
+from tests.editors.conftest import StartVSCode, lent
 from tests.editors.neovim import PATIENCE
 from tests.editors.vscode import VSCode
 from tests.editors.vscode_chat import Chat, begins
@@ -78,12 +78,9 @@ async def window(start_vscode: StartVSCode, vsix: Path) -> VSCode:
 @pytest_asyncio.fixture(loop_scope="module")
 async def vscode(window: VSCode, wire: Wire, tmp_path: Path) -> AsyncIterator[VSCode]:
     """In a session of its own."""
-    wire.answers.clear()
-    await window.command("odin.vscode.newSession")
-    yield window
-    await window.screenshot(tmp_path / "end.png")
-    await window.tidy()
-    assert not wire.answers
+    async with lent(window, wire, tmp_path):
+        await window.command("odin.vscode.newSession")
+        yield window
 
 
 @pytest.fixture

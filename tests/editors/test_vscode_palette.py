@@ -9,7 +9,7 @@ import pytest_asyncio
 from playwright.async_api import Locator, expect
 
 from tests.e2e.steps import says
-from tests.editors.conftest import StartVSCode
+from tests.editors.conftest import StartVSCode, lent
 from tests.editors.neovim import until
 from tests.editors.vscode import VSCode
 from tests.support.wire import Answer, Wire
@@ -40,13 +40,11 @@ async def window(start_vscode: StartVSCode, vsix: Path) -> VSCode:
 @pytest_asyncio.fixture(loop_scope="module")
 async def vscode(window: VSCode, wire: Wire, root: Path, tmp_path: Path) -> AsyncIterator[VSCode]:
     """With a file of some code open, all of which is on disk."""
-    (root / "code.py").write_text(CODE)
-    await window.open_file(root / "code.py")
-    await expect(window.status("claude")).to_be_visible()
-    yield window
-    await window.screenshot(tmp_path / "end.png")
-    await window.tidy()
-    assert not wire.answers
+    async with lent(window, wire, tmp_path):
+        (root / "code.py").write_text(CODE)
+        await window.open_file(root / "code.py")
+        await expect(window.status("claude")).to_be_visible()
+        yield window
 
 
 async def test_what_is_selected_goes_with_a_question(vscode: VSCode, wire: Wire, root: Path) -> None:

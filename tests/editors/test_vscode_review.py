@@ -9,7 +9,7 @@ import pytest_asyncio
 from playwright.async_api import Locator, expect
 
 from tests.e2e.steps import play_calls, results, says
-from tests.editors.conftest import StartVSCode
+from tests.editors.conftest import StartVSCode, lent
 from tests.editors.neovim import until
 from tests.editors.vscode import VSCode
 from tests.support.wire import Wire
@@ -31,12 +31,9 @@ async def shared(start_vscode: StartVSCode, vsix: Path) -> VSCode:
 @pytest_asyncio.fixture(loop_scope="module")
 async def vscode(shared: VSCode, wire: Wire, tmp_path: Path) -> AsyncIterator[VSCode]:
     """As if it had just been started."""
-    wire.answers.clear()
-    yield shared
-    await shared.screenshot(tmp_path / "end.png")
-    await shared.eval("await vscode.commands.executeCommand('odin.cancel', {}).then(undefined, () => {})")
-    await shared.tidy()
-    assert not wire.answers
+    async with lent(shared, wire, tmp_path):
+        yield shared
+        await shared.eval("await vscode.commands.executeCommand('odin.cancel', {}).then(undefined, () => {})")
 
 
 def write(root: Path, name: str, text: str = BEFORE) -> Path:
