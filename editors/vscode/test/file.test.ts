@@ -154,6 +154,32 @@ test("what is typed beside the hunks is typed into the file", async () => {
   expect(it.proposed.text).toBe("zyone\nTWO\nthree\nnew\nfour\n");
 });
 
+test("what is typed has arrived when all of it has", async () => {
+  const it = screen();
+  it.proposed.type({ start: 0, end: 0, text: "z" });
+  it.proposed.type({ start: 1, end: 1, text: "y" });
+  let found = "";
+  void it.file.arrived().then(() => {
+    found = it.real.text;
+  });
+  await it.rest();
+
+  expect(found).toBe(`zy${BASE}`);
+});
+
+test("nobody waits for what no longer arrives, and words for what was not decided are kept to the end", async () => {
+  const it = screen();
+  it.proposed.type({ start: 0, end: 0, text: "z" });
+  const arrived = it.file.arrived();
+  it.file.settle(["b"]);
+  it.file.freeze();
+  await arrived;
+  const at = it.proposed.find("TWO");
+  it.proposed.type({ start: at, end: at, text: "my " });
+
+  expect(it.file.unusedWords).toEqual(["my TWO"]);
+});
+
 test("a file that cannot be edited keeps its text, and the right follows", async () => {
   const it = screen();
   it.refuses = true;

@@ -31,6 +31,8 @@ export interface Shown {
   readonly watcher: Disposable;
   /** Its text can be shown: it is neither a folder nor binary. */
   isText: boolean;
+  /** Its review has ended, its tabs are about to close. What is still typed there is the user's all the same. */
+  isEnding: boolean;
 }
 
 export interface Chosen {
@@ -50,13 +52,13 @@ export interface Desk {
 
 export class ReviewDesk implements Desk {
   readonly #reviews = new Reviews();
-  #files: Shown[] = [];
-  /** Documents that are about to be closed. */
-  readonly #ended = new Set<string>();
+  #all: Shown[] = [];
+  /** Documents of the window before this one, which are about to be closed. */
+  readonly #leftovers = new Set<string>();
   readonly #waiting = new Map<string, (answer: ReviewAnswer | null) => void>();
   readonly #texts = new ProposedTexts(
     (uri) => this.#textOf(uri),
-    (uri) => this.proposedAs(uri)?.texts.keep(),
+    (uri) => this.#rightAt(uri)?.texts.keep(),
   );
   readonly #tree = new ReviewTree(this);
   readonly #lenses = new ReviewLenses(this);
@@ -98,8 +100,8 @@ export class ReviewDesk implements Desk {
         this.proposedAs(document.uri)?.texts.closeProposed();
       }),
       workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
-        const files = this.reviewsOf(document.uri);
-        const proposed = this.proposedAs(document.uri);
+        const files = this.#all.filter((it) => tabs.sameUri(it.real, document.uri));
+        const proposed = this.#rightAt(document.uri);
         for (const { texts } of files) {
           texts.realTyped(contentChanges);
         }
@@ -112,7 +114,7 @@ export class ReviewDesk implements Desk {
       window.tabGroups.onDidChangeTabs(() => this.#tellContexts()),
       window.tabGroups.onDidChangeTabGroups(() => this.#tellContexts()),
     ];
-    void closeLeftovers((uri) => this.#ended.add(uri.toString()));
+    void closeLeftovers((uri) => this.#leftovers.add(uri.toString()));
   }
 
   /** `odin/review`: held until everything is decided, in whatever way. */
@@ -125,19 +127,20 @@ export class ReviewDesk implements Desk {
   };
 
   get files(): readonly Shown[] {
-    return this.#files;
+    return this.#all.filter((it) => !it.isEnding);
   }
 
   get pending(): readonly Chosen[] {
-    return this.#files.flatMap((it) => pendingIn(it.file).map((hunk) => ({ shown: it, hunk })));
+    return this.files.flatMap((it) => pendingIn(it.file).map((hunk) => ({ shown: it, hunk })));
   }
 
   proposedAs(uri: Uri): Shown | undefined {
-    return uri.scheme === SCHEME ? this.#files.find((it) => tabs.sameUri(it.right, uri)) : undefined;
+    const found = this.#rightAt(uri);
+    return found?.isEnding ? undefined : found;
   }
 
   reviewsOf(uri: Uri): Shown[] {
-    return this.#files.filter((it) => tabs.sameUri(it.real, uri));
+    return this.files.filter((it) => tabs.sameUri(it.real, uri));
   }
 
   /** Accept as it stands on the screen, with what the user has changed there. */
@@ -214,7 +217,7 @@ export class ReviewDesk implements Desk {
     if (this.#reviews.open(review)) {
       const opened = this.#reviews.of(review.proposalId) as Review;
       const files = opened.files.map((file) => this.#shown(opened, file));
-      this.#files.push(...files);
+      this.#all.push(...files);
       void this.#arrive(files);
     }
   }
@@ -226,7 +229,7 @@ export class ReviewDesk implements Desk {
     const left = file.operation === "create" ? right.with({ query: `${review.proposalId}&empty` }) : real;
     const texts = new FileUnderReview(file, penFor(this.#texts));
     const watcher = onDeletion(real, () => void this.#deleted(real));
-    return { review, file, real, left, right, texts, watcher, isText: file.operation === "create" };
+    return { review, file, real, left, right, texts, watcher, isText: file.operation === "create", isEnding: false };
   }
 
   /** Nobody who types is taken anywhere: then a tab waits in the background. */
@@ -287,12 +290,14 @@ export class ReviewDesk implements Desk {
     if (event.hunks.some((it) => it.state === "superseded" && before.has(it.id))) {
       window.setStatusBarMessage("Odin: a proposed change was dropped, because the text there was edited", SHORT_MS);
     }
-    const files = this.#files.filter((it) => it.review === review);
+    const files = this.files.filter((it) => it.review === review);
     const isDecided = !files.some((it) => pendingIn(it.file).length > 0);
     for (const it of files) {
       const version = Object.entries(event.versions ?? {}).find(([uri]) => tabs.sameUri(Uri.parse(uri), it.real))?.[1];
       const words = it.texts.update(it.file, version);
-      it.texts.isFrozen = isDecided;
+      if (isDecided) {
+        it.texts.freeze();
+      }
       const why = `What you wrote for a change of ${nameOf(it.file.uri)} was not used: the change is no longer pending.`;
       void offerWords(why, words, tabs.openDocument(it.real)?.languageId);
       if (!isDecided && pendingIn(it.file).length === 0) {
@@ -354,12 +359,10 @@ export class ReviewDesk implements Desk {
   }
 
   #take(review: Review | undefined): Shown[] {
-    const files = this.#files.filter((it) => it.review === review);
-    this.#files = this.#files.filter((it) => it.review !== review);
+    const files = this.files.filter((it) => it.review === review);
     for (const it of files) {
-      it.texts.isFrozen = true;
+      it.isEnding = true;
       it.watcher.dispose();
-      this.#ended.add(it.right.toString());
     }
     this.#refresh();
     return files;
@@ -382,9 +385,8 @@ export class ReviewDesk implements Desk {
       own,
       files.map((it) => it.right),
     );
-    for (const it of files) {
-      this.#ended.delete(it.right.toString());
-    }
+    await Promise.all(files.map((it) => it.texts.arrived()));
+    this.#all = this.#all.filter((it) => !files.includes(it));
   }
 
   async #decisionsOn(chosen: readonly Chosen[]): Promise<Decision[]> {
@@ -409,15 +411,19 @@ export class ReviewDesk implements Desk {
   }
 
   #textOf(uri: Uri): Text | undefined {
-    const it = this.proposedAs(uri);
+    const it = this.#rightAt(uri);
     if (it) {
       return { text: it.texts.proposed, isEditable: it.texts.isEditable };
     }
-    const isLeft = this.#files.some((file) => tabs.sameUri(file.left, uri));
+    const isLeft = this.#all.some((file) => tabs.sameUri(file.left, uri));
     if (isLeft) {
       return { text: "", isEditable: false };
     }
-    return this.#ended.has(uri.toString()) ? { text: "", isEditable: true } : undefined;
+    return this.#leftovers.has(uri.toString()) ? { text: "", isEditable: true } : undefined;
+  }
+
+  #rightAt(uri: Uri): Shown | undefined {
+    return uri.scheme === SCHEME ? this.#all.find((it) => tabs.sameUri(it.right, uri)) : undefined;
   }
 
   #refresh(): void {

@@ -24,10 +24,9 @@ export type Decided = { decision: "accept" | "reject" } | { decision: "modify"; 
 
 export class FileUnderReview {
   sheet: Sheet = { base: "", hunks: [] };
-  /** It is being carried out: what happens to the file from now on is not the user's typing. */
-  isFrozen = false;
   #real: Side | undefined;
   #isRead = false;
+  #isFrozen = false;
   #proposed: Side | undefined;
   /** What the user wants in place of a hunk's text. */
   readonly #own = new Map<string, string>();
@@ -125,7 +124,7 @@ export class FileUnderReview {
 
   /** Somebody typed into the file. */
   realTyped(changes: readonly TextDocumentContentChangeEvent[]): void {
-    if (!this.#real || this.isFrozen) {
+    if (!this.#real || this.#isFrozen) {
       return;
     }
     this.#followReal(this.#real.typed(changes, this.sheet.base));
@@ -134,7 +133,7 @@ export class FileUnderReview {
 
   /** Somebody typed into the text that is proposed. */
   proposedTyped(changes: readonly TextDocumentContentChangeEvent[]): void {
-    if (!this.#proposed || this.isFrozen || !this.isEditable) {
+    if (!this.#proposed || !this.isEditable) {
       return;
     }
     for (const change of this.#proposed.typed(changes, shown(this.sheet))) {
@@ -187,7 +186,15 @@ export class FileUnderReview {
 
   /** When the file has all that was typed for it. */
   async arrived(): Promise<void> {
-    await this.#real?.arrived;
+    while (this.#real?.isSending) {
+      await this.#real.arrived;
+    }
+  }
+
+  /** It is being carried out: what happens to the file from now on is not the user's typing. */
+  freeze(): void {
+    this.#isFrozen = true;
+    this.#real?.end();
   }
 
   #followReal(changes: readonly Change[]): void {
@@ -221,7 +228,7 @@ export class FileUnderReview {
 
   /** What was typed beside the hunks is the user's own edit of the file; the other side shows what became of it. */
   #send(): void {
-    if (!this.isFrozen) {
+    if (!this.#isFrozen) {
       this.#real?.edit(this.sheet.base);
       this.#proposed?.refresh(shown(this.sheet));
     }

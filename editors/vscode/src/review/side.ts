@@ -38,7 +38,11 @@ export class Side {
     return this.#follower.known;
   }
 
-  /** When nothing is on its way. */
+  get isSending(): boolean {
+    return this.#sending !== undefined;
+  }
+
+  /** When what is on its way has come. */
   get arrived(): Promise<void> {
     return this.#sending?.arrived ?? Promise.resolve();
   }

@@ -82,14 +82,12 @@ export function isInEditor(uri: Uri): boolean {
   return window.visibleTextEditors.some((it) => it.viewColumn !== undefined && sameUri(it.document.uri, uri));
 }
 
-/** Close them without a question: what is unsaved in these documents has been taken care of. Which tabs is asked last,
- * since VS Code makes new objects for them all the time. */
+/** Close them without a question: what is unsaved in these documents has been taken care of. They are saved even if
+ * nothing seems to be unsaved: VS Code tells of all that was typed before it says that they are. Which tabs is asked
+ * last, since VS Code makes new objects for them all the time. */
 export async function close(which: () => readonly Tab[], documents: readonly Uri[]): Promise<void> {
   for (const uri of documents) {
-    const document = openDocument(uri);
-    if (document?.isDirty) {
-      await document.save();
-    }
+    await openDocument(uri)?.save();
   }
   await window.tabGroups.close(which(), true);
 }
