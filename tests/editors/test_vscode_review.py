@@ -250,7 +250,6 @@ async def test_the_server_ends_with_a_review_open(vscode: VSCode, wire: Wire, ro
     await shows(vscode, "ended.txt (Odin)")
     await click_into(vscode, "added")
     await vscode.type(" words of mine")
-    await vscode.until(f"{PROPOSED}?.isDirty")
 
     await vscode.command("odin.vscode.restart")
     await vscode.respond("Odin ended while 3 changes waited for a review.", "Open What I Wrote")

@@ -8,6 +8,8 @@ const AsyncFunction = (async () => {}).constructor;
 
 async function evaluate({ id, code, args }) {
   try {
+    // What the window has already told comes before the answer to this: a test sees all that it typed.
+    await vscode.commands.executeCommand("setContext", "companion.asked", id);
     return { id, value: await new AsyncFunction("vscode", "args", code)(vscode, args) };
   } catch (error) {
     return { id, error: String(error?.stack ?? error) };
