@@ -73,7 +73,7 @@ def _models(settings: config.Config) -> Iterator[Finding]:
 
 def _model(ref: str, settings: config.Config) -> Finding:
     try:
-        provider, _ = selection.split(ref)
+        provider = selection.named(ref).provider
     except ModelError as error:
         return Finding("wrong", str(error))
     package = PACKAGES.get(provider)

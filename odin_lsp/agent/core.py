@@ -153,7 +153,7 @@ class Core:
 
     def choose_models(self, model: str | None, small_model: str | None) -> None:
         for ref in filter(None, (model, small_model)):
-            selection.split(ref)
+            selection.named(ref)
         update = {"model": model or self.config.model, "small_model": small_model or self.config.small_model}
         self.config = self.config.model_copy(update=update)
 

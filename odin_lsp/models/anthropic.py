@@ -35,6 +35,7 @@ from odin_lsp.models.base import (
     ThinkingDelta,
     ToolSpec,
 )
+from odin_lsp.models.reference import ModelRef
 from odin_lsp.models.service import (
     BROKEN,
     UNPAID,
@@ -80,7 +81,7 @@ THINKING: ThinkingConfigAdaptiveParam = {"type": "adaptive", "display": "summari
 NO_CALLS: ToolChoiceNoneParam = {"type": "none"}
 
 
-def connect(name: str, connection: Connection) -> Model:
+def connect(ref: ModelRef, connection: Connection) -> Model:
     key = find_key("Anthropic", connection, "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
     client = anthropic.AsyncAnthropic(
         api_key=key,
@@ -91,7 +92,7 @@ def connect(name: str, connection: Connection) -> Model:
     )
     service = Service(
         provider="Anthropic",
-        ref=f"anthropic/{name}",
+        ref=ref,
         key=key,
         key_variable="ANTHROPIC_API_KEY",
         base_variable="ANTHROPIC_BASE_URL",
@@ -107,7 +108,7 @@ class AnthropicModel:
 
     @property
     def ref(self) -> str:
-        return self._service.ref
+        return str(self._service.ref)
 
     async def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
         answer = _Answer(self._service)
@@ -125,15 +126,17 @@ class AnthropicModel:
 
     async def _send(self, request: Request) -> anthropic.AsyncStream[Any]:
         entry = catalog.find(self.ref)
+        effort = self._service.ref.effort
         temperature = None if entry.thinking else request.temperature
         return await self._client.messages.create(
             model=self._service.model,
             max_tokens=min(request.max_tokens, entry.max_output),
             system=_system(request.system) or omit,
-            messages=_messages(request.messages, self.ref),
+            messages=_messages(request.messages, self._service.ref.model),
             tools=[_tool(spec) for spec in request.tools] or omit,
             tool_choice=NO_CALLS if request.tools and not request.may_call else omit,
             thinking=THINKING if entry.thinking else omit,
+            output_config={"effort": effort} if effort else omit,
             stream=True,
             # The SDK has no argument for it any more, but the models that do not think take it.
             extra_body=None if temperature is None else {"temperature": temperature},

@@ -75,7 +75,7 @@ class Attempt:
     `resilience` sends it; providers do not."""
 
     running: str
-    """`provider/model` that is tried now."""
+    """`provider/model[@effort]` that is tried now."""
     reason: str
     wait: float
     activity: Literal["retrying", "retrying_key", "cooling"]
@@ -101,7 +101,7 @@ StreamEvent = TextDelta | ThinkingDelta | CallReady | Reply | Attempt | Limited 
 class Model(Protocol):
     @property
     def ref(self) -> str:
-        """`provider/model`."""
+        """`provider/model[@effort]`."""
         ...
 
     def stream(self, request: Request) -> AsyncIterator[StreamEvent]:

@@ -1,8 +1,10 @@
-"""What Odin knows of each model: how much fits, what it costs, whether it thinks."""
+"""What Odin knows of each model: how much fits, what it costs, whether it thinks and how hard it can be told to."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from odin_lsp.models.reference import EFFORTS, Effort, ModelRef
 
 if TYPE_CHECKING:
     from odin_lsp.events import Usage
@@ -20,6 +22,8 @@ class Entry:
     cache_read: float
     cache_write: float
     thinking: bool = True
+    efforts: tuple[Effort, ...] = EFFORTS
+    """What may stand behind its `@`."""
     long_from: int | None = None
     """A prompt of more tokens than this makes the whole request dearer, by the two factors below."""
     long_input: float = 1.0
@@ -27,10 +31,16 @@ class Entry:
 
 
 def find(ref: str) -> Entry:
-    """The model's entry; for one that is not listed, an entry that is safe to work with and has no price."""
-    if ref.startswith(("offline/", "scripted/")):
-        return replace(_LOCAL, ref=ref)
-    return _BY_REF.get(ref) or replace(_UNKNOWN, ref=ref)
+    """The model's entry, whatever its effort; for one that is not listed, an entry that is safe to work with and has
+    no price."""
+    model = ModelRef.of(ref).model
+    if model.startswith(("offline/", "scripted/")):
+        return replace(_LOCAL, ref=model)
+    return _BY_REF.get(model) or replace(_UNKNOWN, ref=model)
+
+
+def is_listed(ref: str) -> bool:
+    return ref in _BY_REF
 
 
 def cost(ref: str, usage: "Usage") -> float:
@@ -58,6 +68,7 @@ DEFAULTS: Mapping[str, tuple[str, str]] = {
 
 # Prices as published on 2026-11-15. Where a launch price runs out, the lasting one stands here. Google does
 # not charge for writing to its implicit cache beyond the input.
+# OpenAI's own models can be told an effort, but then they take no tools in chat completions, which is what Odin speaks.
 ENTRIES: tuple[Entry, ...] = (
     Entry(
         ref="anthropic/claude-opus-5-5",
@@ -125,6 +136,7 @@ ENTRIES: tuple[Entry, ...] = (
         cache_read=0.10,
         cache_write=1.25,
         thinking=False,
+        efforts=(),
     ),
     Entry(
         ref="google/gemini-4-argon",
@@ -173,6 +185,7 @@ ENTRIES: tuple[Entry, ...] = (
         output=10.00,
         cache_read=0.20,
         cache_write=2.50,
+        efforts=(),
         long_from=272_000,
         long_input=2.0,
         long_output=1.5,
@@ -185,6 +198,7 @@ ENTRIES: tuple[Entry, ...] = (
         output=0.50,
         cache_read=0.01,
         cache_write=0.125,
+        efforts=(),
         long_from=272_000,
         long_input=2.0,
         long_output=1.5,
@@ -197,6 +211,7 @@ ENTRIES: tuple[Entry, ...] = (
         output=12.00,
         cache_read=0.20,
         cache_write=2.50,
+        efforts=(),
         long_from=272_000,
         long_input=2.0,
         long_output=1.5,
@@ -209,6 +224,7 @@ ENTRIES: tuple[Entry, ...] = (
         output=1.20,
         cache_read=0.02,
         cache_write=0.25,
+        efforts=(),
         long_from=272_000,
         long_input=2.0,
         long_output=1.5,
@@ -226,4 +242,4 @@ _UNKNOWN = Entry(
     cache_write=0.0,
     thinking=False,
 )
-_LOCAL = replace(_UNKNOWN, context=1_000_000)
+_LOCAL = replace(_UNKNOWN, context=1_000_000, efforts=())

@@ -30,6 +30,7 @@ from odin_lsp.models.base import (
     ThinkingDelta,
     ToolSpec,
 )
+from odin_lsp.models.reference import Effort, ModelRef
 from odin_lsp.models.service import BROKEN, OWN_ID, Service, find_key, http_client, tool_call
 
 STOPS: Mapping[FinishReason, StopReason] = {
@@ -79,11 +80,11 @@ FOREIGN = b"skip_thought_signature_validator"
 """Google's word for a call that another model made: Gemini 3 refuses calls without a signature."""
 
 
-def connect(name: str, connection: Connection) -> Model:
+def connect(ref: ModelRef, connection: Connection) -> Model:
     key = find_key("Google", connection, "GEMINI_API_KEY", "GOOGLE_API_KEY")
     service = Service(
         provider="Google",
-        ref=f"google/{name}",
+        ref=ref,
         key=key,
         key_variable="GEMINI_API_KEY",
         base_variable="GOOGLE_GEMINI_BASE_URL",
@@ -103,7 +104,7 @@ class GoogleModel:
 
     @property
     def ref(self) -> str:
-        return self._service.ref
+        return str(self._service.ref)
 
     async def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
         answer = _Answer(self._service)
@@ -148,16 +149,23 @@ class GoogleModel:
             temperature=None if entry.thinking else request.temperature,
             tools=[tools] if request.tools else None,
             tool_config=NO_CALLS if request.tools and not request.may_call else None,
-            thinking_config=types.ThinkingConfig(include_thoughts=True) if entry.thinking else None,
+            thinking_config=_thinking(entry, self._service.ref.effort),
             automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
             automatic_continuation=False,
         )
         return await self._client.aio.models.generate_content_stream(  # pyright: ignore[reportUnknownMemberType]
-            model=self._service.model, contents=_contents(request.messages, self.ref), config=config
+            model=self._service.model, contents=_contents(request.messages, self._service.ref.model), config=config
         )
 
     async def _check(self, response: httpx2.Response) -> None:
         self._service.check_events(response)
+
+
+def _thinking(entry: catalog.Entry, effort: Effort | None) -> types.ThinkingConfig | None:
+    if not entry.thinking and effort is None:
+        return None
+    level = types.ThinkingLevel(effort.upper()) if effort else None
+    return types.ThinkingConfig(include_thoughts=entry.thinking or None, thinking_level=level)
 
 
 class _Answer:

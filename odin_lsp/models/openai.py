@@ -33,6 +33,7 @@ from odin_lsp.models.base import (
     ThinkingDelta,
     ToolSpec,
 )
+from odin_lsp.models.reference import ModelRef
 from odin_lsp.models.service import BROKEN, UNPAID, Service, count, find_key, http_client, join, rate_limit, tool_call
 
 STOPS: Mapping[str, StopReason] = {
@@ -65,7 +66,7 @@ TOO_LONG = re.compile(
 )
 
 
-def connect(name: str, connection: Connection) -> Model:
+def connect(ref: ModelRef, connection: Connection) -> Model:
     key = _key(connection)
     client = openai.AsyncOpenAI(
         api_key=key,
@@ -75,7 +76,7 @@ def connect(name: str, connection: Connection) -> Model:
     )
     service = Service(
         provider="OpenAI",
-        ref=f"openai/{name}",
+        ref=ref,
         key=key,
         key_variable="OPENAI_API_KEY",
         base_variable="OPENAI_BASE_URL",
@@ -91,7 +92,7 @@ class OpenAIModel:
 
     @property
     def ref(self) -> str:
-        return self._service.ref
+        return str(self._service.ref)
 
     async def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
         answer = _Answer(self._service)
@@ -120,6 +121,7 @@ class OpenAIModel:
             tools=[_tool(spec) for spec in request.tools] or omit,
             tool_choice="none" if request.tools and not request.may_call else omit,
             temperature=omit if temperature is None else temperature,
+            reasoning_effort=self._service.ref.effort or omit,
             stream=True,
             stream_options={"include_usage": True},
         )

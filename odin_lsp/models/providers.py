@@ -1,4 +1,4 @@
-"""From `provider/model` to something that answers."""
+"""From a reference to something that answers."""
 
 import asyncio
 from collections.abc import Mapping
@@ -10,7 +10,8 @@ from urllib.request import getproxies
 from odin_lsp.config import Config
 from odin_lsp.errors import ModelError
 from odin_lsp.models.base import Connection, Model, Network
-from odin_lsp.models.selection import KEYLESS, keys, split
+from odin_lsp.models.reference import ModelRef
+from odin_lsp.models.selection import KEYLESS, keys, named
 
 EXTRAS = {"openai": "odin-lsp[openai]"}
 
@@ -20,6 +21,7 @@ class Candidate:
     """One way to reach a model."""
 
     ref: str
+    """`provider/model[@effort]`"""
     key: str | None
     key_name: str
     """Where the key comes from; safe to show."""
@@ -28,27 +30,27 @@ class Candidate:
 class Provider(Protocol):
     """What each provider's module offers."""
 
-    def connect(self, name: str, connection: Connection) -> Model: ...
+    def connect(self, ref: ModelRef, connection: Connection) -> Model: ...
 
 
 def candidates(ref: str, config: Config, secrets: Mapping[str, str]) -> list[Candidate]:
     """The ways to reach `ref`. Without a key there is still one: not every provider needs a key, and some say why."""
-    provider, _ = split(ref)
-    return [Candidate(ref, key, name) for name, key in keys(provider, config, secrets)] or [Candidate(ref, None, "")]
+    found = keys(named(ref).provider, config, secrets)
+    return [Candidate(ref, key, name) for name, key in found] or [Candidate(ref, None, "")]
 
 
 def is_proxied(ref: str, config: Config) -> bool:
     """Whether requests to it go through a proxy, of the settings or of the environment."""
-    if split(ref)[0] in KEYLESS:
+    if named(ref).provider in KEYLESS:
         return False
     return bool(config.network.proxy or {"https", "all"} & getproxies().keys())
 
 
 async def connect(candidate: Candidate, config: Config) -> Model:
     """A model that can be asked. In a thread: importing an SDK and reading certificates takes a second or two."""
-    provider, name = split(candidate.ref)
+    ref = named(candidate.ref)
     network = Network(proxy=config.network.proxy, ca_bundle=config.network.ca_bundle)
-    return await asyncio.to_thread(lambda: load(provider).connect(name, Connection(candidate.key, network)))
+    return await asyncio.to_thread(lambda: load(ref.provider).connect(ref, Connection(candidate.key, network)))
 
 
 def load(provider: str) -> Provider:

@@ -22,12 +22,13 @@ from odin_lsp.models.base import (
     TextDelta,
     ThinkingDelta,
 )
+from odin_lsp.models.reference import ModelRef
 from odin_lsp.values import Value, adapter, problem
 
 
-def connect(name: str, _connection: Connection) -> "ScriptedModel":
-    """`name` is the path of the script."""
-    return ScriptedModel(name, _load(Path(name)))
+def connect(ref: ModelRef, _connection: Connection) -> "ScriptedModel":
+    """Its name is the path of the script."""
+    return ScriptedModel(ref.name, _load(Path(ref.name)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavai
 from odin_lsp.events import RateLimit, Usage
 from odin_lsp.messages import Message, Part, ToolCall
 from odin_lsp.models.base import Connection, Limited, Network, Reply, StopReason, parse_arguments
+from odin_lsp.models.reference import ModelRef
 
 BROKEN = (httpx2.HTTPError, json.JSONDecodeError, UnicodeDecodeError, RecursionError)
 """What reading an answer raises when the network, or what stands in between, spoils it."""
@@ -37,7 +38,7 @@ class Service:
     """One provider's model: its name, its replies and its faults, as people hear of them."""
 
     provider: str
-    ref: str
+    ref: ModelRef
     key: str
     key_variable: str
     base_variable: str
@@ -46,7 +47,7 @@ class Service:
 
     @property
     def model(self) -> str:
-        return self.ref.partition("/")[2]
+        return self.ref.name
 
     async def events(self, response: httpx2.Response) -> AsyncIterator[str]:
         """The data of each event that is complete. One that the end of the answer cuts off does not count."""
@@ -78,7 +79,7 @@ class Service:
             detail = f"the call of {calls[-1].name} was cut off"
         if stop != "tools":
             said = tuple(part for part in said if not isinstance(part, ToolCall))
-        return Reply(Message("assistant", said, self.ref), stop, usage, detail)
+        return Reply(Message("assistant", said, self.ref.model), stop, usage, detail)
 
     def fault(self, status: int, message: str, headers: Mapping[str, str]) -> ModelError:
         """`status` is 200 when the error arrived within the answer."""

@@ -9,6 +9,7 @@ from types import ModuleType
 import pytest
 
 from odin_lsp.models.base import Connection, Model, Reply, Request, StreamEvent
+from odin_lsp.models.reference import ModelRef
 from tests.support import wire as wire_module
 from tests.support.wire import DIALECTS, HELLO, KEY, VARIABLES, Answer, Dialect, Wire, serving
 
@@ -39,13 +40,13 @@ Ask = Callable[..., Awaitable[list[StreamEvent]]]
 
 @pytest.fixture
 async def connect() -> AsyncIterator[Open]:
-    """Connect to `provider/model`; what is open at the end is closed."""
+    """Connect to `provider/model[@effort]`; what is open at the end is closed."""
     opened: list[Model] = []
 
     def connect(ref: str, connection: Connection | None = None) -> Model:
-        provider, _, name = ref.partition("/")
-        module = import_module(f"odin_lsp.models.{provider}")
-        opened.append(module.connect(name, connection or Connection()))
+        parsed = ModelRef.of(ref)
+        module = import_module(f"odin_lsp.models.{parsed.provider}")
+        opened.append(module.connect(parsed, connection or Connection()))
         return opened[-1]
 
     yield connect

@@ -261,6 +261,24 @@ async def test_thinking_and_temperature_follow_the_catalog(sent):
     assert (plain["temperature"], plain["max_tokens"]) == (0.2, 100)
 
 
+async def test_the_effort_is_a_part_of_the_output_configuration(sent):
+    named = await sent(user("a"), ref=f"{REF}@low", max_tokens=10_000_000)
+    assert named["output_config"] == {"effort": "low"}
+    assert named["model"] == REF.removeprefix("anthropic/")
+    assert (named["thinking"]["type"], named["max_tokens"]) == ("adaptive", 128_000)
+    assert (await sent(user("a"), ref=f"{PLAIN}@high"))["output_config"] == {"effort": "high"}
+    assert "output_config" not in await sent(user("a"))
+
+
+async def test_thinking_goes_back_whatever_the_effort(connect, reply, sent, kit):
+    deltas = ({"type": "thinking_delta", "thinking": "Hm."}, {"type": "signature_delta", "signature": "sig"})
+    thinking = kit.anthropic_block(0, {"type": "thinking", "thinking": "", "signature": ""}, *deltas)
+    answer = await reply(connect(f"{REF}@low"), body(kit, "end_turn", *thinking, *kit.anthropic_text(1, "Hello.")))
+    assert answer.message.origin == REF
+    again = await sent(user("a"), answer.message, user("b"), ref=f"{REF}@high")
+    assert again["messages"][1]["content"][0] == {"type": "thinking", "thinking": "Hm.", "signature": "sig"}
+
+
 @pytest.mark.parametrize(
     "message",
     [

@@ -216,6 +216,14 @@ async def test_thinking_and_temperature_follow_the_catalog(sent):
     assert plain == {"maxOutputTokens": 100, "temperature": 0.2}
 
 
+async def test_the_effort_is_a_level_of_thinking(sent, wire):
+    listed = (await sent(user("a"), ref=f"{REF}@low"))["generationConfig"]
+    assert listed["thinkingConfig"] == {"include_thoughts": True, "thinking_level": "LOW"}
+    assert f"{REF.removeprefix('google/')}:" in wire.sent[-1].target
+    unlisted = (await sent(user("a"), ref=f"{PLAIN}@high"))["generationConfig"]
+    assert unlisted["thinkingConfig"] == {"thinking_level": "HIGH"}
+
+
 @pytest.mark.parametrize(
     "message",
     [

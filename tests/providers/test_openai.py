@@ -10,6 +10,7 @@ from odin_lsp.events import Usage
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.models.base import CallReady, Connection, Request, TextDelta, ThinkingDelta, ToolSpec
 from odin_lsp.models.openai import STOPS
+from odin_lsp.models.reference import ModelRef
 
 REF = "openai/gpt-6-sol"
 PLAIN = "openai/unlisted"
@@ -216,6 +217,18 @@ async def test_openai_itself_names_the_length_otherwise(monkeypatch, connect, re
     assert "max_tokens" not in wire.request
 
 
+async def test_the_effort_is_sent_as_such(sent):
+    named = await sent(user("a"), ref=f"{PLAIN}@low", tools=TOOLS)
+    assert (named["model"], named["reasoning_effort"]) == ("unlisted", "low")
+    assert "reasoning_effort" not in await sent(user("a"), ref=PLAIN, tools=TOOLS)
+
+
+async def test_an_at_in_the_name_of_a_model_is_part_of_it(sent):
+    assert (await sent(user("a"), ref="openai/my@model"))["model"] == "my@model"
+    both = await sent(user("a"), ref="openai/my@model@high")
+    assert (both["model"], both["reasoning_effort"]) == ("my@model", "high")
+
+
 async def test_a_server_of_ones_own_wants_no_key(monkeypatch, connect, reply, wire, kit):
     monkeypatch.delenv("OPENAI_API_KEY")
     await reply(connect(REF), kit.openai_sse(kit.openai_chunk({"content": "a"}, "stop")))
@@ -226,7 +239,7 @@ def test_openai_itself_wants_a_key(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY")
     monkeypatch.delenv("OPENAI_BASE_URL")
     with pytest.raises(KeyRejected, match="OPENAI_API_KEY"):
-        import_module("odin_lsp.models.openai").connect("gpt-6-sol", Connection())
+        import_module("odin_lsp.models.openai").connect(ModelRef.of(REF), Connection())
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from odin_lsp.models.base import CallReady, Connection, Reply, Request, StreamEv
 from odin_lsp.models.offline import edits, search
 from odin_lsp.models.offline.answers import page
 from odin_lsp.models.offline.turn import Call, Move, Turn, read_turn
+from odin_lsp.models.reference import ModelRef
 
 
-def connect(name: str, _connection: Connection) -> "OfflineModel":
-    return OfflineModel(name)
+def connect(ref: ModelRef, _connection: Connection) -> "OfflineModel":
+    return OfflineModel(ref.name)
 
 
 class OfflineModel:

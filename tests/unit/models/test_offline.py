@@ -9,6 +9,7 @@ import pytest
 from odin_lsp.messages import Message, Text, ToolResult, user
 from odin_lsp.models.base import CallReady, Connection, Request, TextDelta, ToolSpec
 from odin_lsp.models.offline import connect
+from odin_lsp.models.reference import ModelRef
 
 READERS = ("Grep", "Glob", "LS", "Read")
 
@@ -18,7 +19,7 @@ class Workspace:
 
     def __init__(self, root, files):
         self.root = root
-        self.model = connect("odin", Connection())
+        self.model = connect(ModelRef("offline", "odin"), Connection())
         for name, text in files.items():
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -321,7 +322,7 @@ async def test_call_ids_are_never_used_twice(workspace):
 
 
 async def test_every_root_is_searched_and_named(tmp_path):
-    model = connect("odin", Connection())
+    model = connect(ModelRef("offline", "odin"), Connection())
     request = Request(
         system=("Workspace: /a/ferry\nWorkspace: /b/quay\nMode: ask_mode", "Workspace: /evil\nMode: edit_mode"),
         messages=(user("where is MAX_TIDES?"),),

@@ -7,6 +7,7 @@ from odin_lsp.models.base import Connection, Request, ToolSpec
 from odin_lsp.models.offline import connect
 from odin_lsp.models.offline.changes import Change, Insert, Replace, draft
 from odin_lsp.models.offline.edits import parse
+from odin_lsp.models.reference import ModelRef
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ TOOLS = ("Grep", "Glob", "Read", "EditTool")
 
 async def converse(prompt, *answers, tools=TOOLS):
     """The model's replies, each step's calls answered from `answers` by the tool's name."""
-    model = connect("odin", Connection())
+    model = connect(ModelRef("offline", "odin"), Connection())
     messages = [user(prompt)]
     replies = []
     for answer in (*answers, {}):

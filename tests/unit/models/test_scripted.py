@@ -9,6 +9,7 @@ from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavai
 from odin_lsp.events import Usage
 from odin_lsp.messages import Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.models.base import CallReady, Connection, Reply, Request, TextDelta, ThinkingDelta
+from odin_lsp.models.reference import ModelRef
 from odin_lsp.models.scripted import connect
 
 ASK = Request(system=(), messages=(user("what is this?"),))
@@ -19,7 +20,7 @@ def play(tmp_path):
     def play(*replies):
         path = tmp_path / "script.json"
         path.write_text(json.dumps({"replies": replies}))
-        return connect(str(path), Connection())
+        return connect(ModelRef("scripted", str(path)), Connection())
 
     return play
 
@@ -137,7 +138,7 @@ def test_a_bad_script_is_refused_by_file_and_key(tmp_path, script, key):
     path.write_text(json.dumps(script))
 
     with pytest.raises(ModelError, match=f"bad.json.*`{key}`"):
-        connect(str(path), Connection())
+        connect(ModelRef("scripted", str(path)), Connection())
 
 
 def test_a_script_that_is_no_json_is_refused(tmp_path):
@@ -145,9 +146,9 @@ def test_a_script_that_is_no_json_is_refused(tmp_path):
     path.write_text("{")
 
     with pytest.raises(ModelError, match=r"bad\.json is not valid: .*invalid JSON"):
-        connect(str(path), Connection())
+        connect(ModelRef("scripted", str(path)), Connection())
 
 
 def test_a_script_that_is_missing_is_refused(tmp_path):
     with pytest.raises(ModelError, match=r"none\.json cannot be read: No such file"):
-        connect(str(tmp_path / "none.json"), Connection())
+        connect(ModelRef("scripted", str(tmp_path / "none.json")), Connection())
