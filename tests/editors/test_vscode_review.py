@@ -65,6 +65,14 @@ async def shows(vscode: VSCode, label: str) -> None:
     await vscode.until("vscode.window.tabGroups.activeTabGroup.activeTab.label === args[0]", label)
 
 
+async def is_at(vscode: VSCode, path: Path, line: int) -> None:
+    """The file is in front, with the cursor in that line, which is to be seen."""
+    editor = "vscode.window.activeTextEditor"
+    await vscode.until(f"{editor}?.document.fileName === args[0]", str(path))
+    await vscode.until(f"{editor}.selection.isEmpty && {editor}.selection.active.line === args[0]", line - 1)
+    await vscode.until(f"{editor}.visibleRanges.some((it) => it.contains({editor}.selection))")
+
+
 async def has_no_review(vscode: VSCode) -> None:
     tabs = "vscode.window.tabGroups.all.flatMap((it) => it.tabs)"
     await vscode.until(f"!{tabs}.some((it) => it.label.includes('Odin'))")
@@ -116,7 +124,7 @@ async def test_two_hunks_are_accepted_and_one_is_rejected_with_a_reason(vscode: 
     await vscode.has_text(BEFORE.replace("line 2\n", "LINE 2\n", 1).replace("line 28\n", ""), path)
     assert "rejected: nothing is to be added" in await decided(wire)
     await has_no_review(vscode)
-    await vscode.until("vscode.window.activeTextEditor?.document.fileName === args[0]", str(path))
+    await is_at(vscode, path, 2)
     await expect(vscode.page.locator(".monaco-editor.focused")).to_be_visible()
 
     await vscode.press("Control+Z")
@@ -175,6 +183,7 @@ async def test_both_sides_follow_typing_in_the_file_and_keep_what_was_changed(
     await vscode.has_text(expected, path)
     assert "1 superseded" in await decided(wire)
     await has_no_review(vscode)
+    await is_at(vscode, path, 3)
 
 
 async def test_three_files_are_reviewed_in_one_tab(vscode: VSCode, wire: Wire, root: Path) -> None:

@@ -1,45 +1,13 @@
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import type { TextDocument, TextDocumentContentChangeEvent } from "vscode";
+import type { TextDocument } from "vscode";
 import type { ReviewFile, ReviewHunk } from "../src/protocol";
 import { FileUnderReview } from "../src/review/file";
 import type { Pen } from "../src/review/side";
-import { type Change, changed, offsetAt, placeAt, shown, unified } from "../src/review/texts";
+import { type Change, offsetAt, placeAt, shown, unified } from "../src/review/texts";
+import { BASE, FakeDocument, hunk } from "./review-fakes";
 
 vi.setConfig({ testTimeout: 60_000 });
-
-/** A document as VS Code has it, with one kind of line ends; what it is told to do is done when the test says. */
-class FakeDocument {
-  version = 1;
-  isDirty = false;
-  listener: (changes: readonly TextDocumentContentChangeEvent[]) => void = () => {};
-
-  constructor(
-    public text: string,
-    public eol = 1,
-  ) {}
-
-  getText(): string {
-    return this.eol === 2 ? this.text.replaceAll("\n", "\r\n") : this.text;
-  }
-
-  type(change: Change, isDirty = true): void {
-    const [start, end] = [placeAt(this.text, change.start), placeAt(this.text, change.end)];
-    const typed = { range: { start, end }, rangeOffset: 0, rangeLength: 0, text: change.text };
-    this.text = changed(this.text, { ...change, text: unified(change.text) });
-    this.version += 1;
-    this.isDirty = isDirty;
-    this.listener([typed as unknown as TextDocumentContentChangeEvent]);
-  }
-
-  find(words: string): number {
-    return this.text.indexOf(words);
-  }
-
-  get asDocument(): TextDocument {
-    return this as unknown as TextDocument;
-  }
-}
 
 class Screen {
   readonly real: FakeDocument;
@@ -114,13 +82,6 @@ class Screen {
   }
 }
 
-const BASE = "one\ntwo\nthree\nfour\n";
-
-const hunk = (id: string, at: string, oldText: string, newText: string, base = BASE): ReviewHunk => {
-  const start = placeAt(base, base.indexOf(at));
-  return { id, range: { start, end: start }, oldText, newText, reason: "", state: "pending" };
-};
-
 const screen = (eol = 1) => new Screen(BASE, [hunk("a", "two", "two", "TWO"), hunk("b", "four", "", "new\n")], eol);
 
 test("what the user makes of a hunk goes with their decision, in the file's line ends", () => {
@@ -130,7 +91,7 @@ test("what the user makes of a hunk goes with their decision, in the file's line
 
   expect(it.file.decide("a")).toEqual({ decision: "accept" });
   expect(it.file.decide("b")).toEqual({ decision: "modify", text: "new\r\nmore\r\n" });
-  expect(it.file.unusedWords).toEqual([]);
+  expect(it.file.own.unused).toEqual([]);
   expect(it.real.text).toBe(BASE);
 });
 
@@ -171,13 +132,13 @@ test("nobody waits for what no longer arrives, and words for what was not decide
   const it = screen();
   it.proposed.type({ start: 0, end: 0, text: "z" });
   const arrived = it.file.arrived();
-  it.file.settle(["b"]);
+  it.file.own.settle(["b"]);
   it.file.freeze();
   await arrived;
   const at = it.proposed.find("TWO");
   it.proposed.type({ start: at, end: at, text: "my " });
 
-  expect(it.file.unusedWords).toEqual(["my TWO"]);
+  expect(it.file.own.unused).toEqual(["my TWO"]);
 });
 
 test("a file that cannot be edited keeps its text, and the right follows", async () => {
@@ -204,7 +165,7 @@ test("what was not saved is gone with the tab, what was saved is not", () => {
   const it = screen();
   const at = it.proposed.find("TWO");
   it.proposed.type({ start: at, end: at, text: "kept " });
-  it.file.keep();
+  it.file.own.keep();
   it.proposed.type({ start: at, end: at, text: "lost " });
   it.file.closeProposed();
 

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
+import { Follower } from "../src/review/follower";
 import {
   type Change,
   changed,
   difference,
-  Follower,
   offsetAt,
   type Placed,
   placeAt,

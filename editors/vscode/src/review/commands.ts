@@ -1,9 +1,12 @@
 // What the user can do with a review, from lenses, the tree, titles of tabs, keys and the palette.
 
 import { commands, type Disposable, type TextEditor, Uri, window } from "vscode";
-import type { Chosen, Desk, ReviewDesk, Shown } from "./desk";
+import type { Decisions } from "./decisions";
+import type { ShownFiles } from "./files";
 import { pendingIn } from "./reviews";
-import { isReview, urisOf } from "./tabs";
+import type { Chosen, Shown } from "./shown";
+import type { Stage } from "./stage";
+import { isReview, isReviewInFront, urisOf } from "./tabs";
 import { placeAt, shown } from "./texts";
 import type { Node } from "./tree";
 
@@ -12,11 +15,11 @@ type Target = { hunkId?: string; uri?: Uri; proposalId?: string } | Node | Uri |
 
 const NOTHING_HERE = "There is no proposed change at the cursor.";
 
-export function registerReviewCommands(desk: ReviewDesk): Disposable[] {
+export function registerReviewCommands(files: ShownFiles, decisions: Decisions, stage: Stage): Disposable[] {
   const register = (verb: string, run: (target: Target) => Promise<void>) =>
     commands.registerCommand(`odin.vscode.${verb}`, (target?: Target) => run(target));
   const decideChange = async (target: Target, decide: (chosen: Chosen[], isInEditor: boolean) => Promise<void>) => {
-    const chosen = changesAt(desk, target);
+    const chosen = changesAt(files, target);
     const [first] = chosen;
     if (!first) {
       void window.showInformationMessage(NOTHING_HERE);
@@ -25,22 +28,22 @@ export function registerReviewCommands(desk: ReviewDesk): Disposable[] {
     await decide(chosen, !isNode(target));
     const next = pendingIn(first.shown.file).find((it) => it.id !== first.hunk.id);
     if (!target && next && isReviewInFront()) {
-      await desk.show(first.shown, next);
+      await stage.show(first.shown, next);
     }
   };
   const decideFile = async (target: Target, decide: (chosen: Chosen[], isInEditor: boolean) => Promise<void>) => {
-    const file = fileAt(desk, target);
+    const file = fileAt(files, target);
     if (file) {
       await decide(
-        desk.pending.filter((it) => it.shown === file),
+        files.pending.filter((it) => it.shown === file),
         !isNode(target),
       );
     } else {
       void window.showInformationMessage(NOTHING_HERE);
     }
   };
-  const accept = (chosen: readonly Chosen[], isInEditor: boolean) => desk.accept(chosen, isInEditor);
-  const reject = (chosen: readonly Chosen[], isInEditor: boolean) => desk.reject(chosen, undefined, isInEditor);
+  const accept = (chosen: readonly Chosen[], isInEditor: boolean) => decisions.accept(chosen, isInEditor);
+  const reject = (chosen: readonly Chosen[], isInEditor: boolean) => decisions.reject(chosen, undefined, isInEditor);
   const rejectBecause = async (chosen: readonly Chosen[], isInEditor: boolean) => {
     const reason = await window.showInputBox({
       title: "Odin: Reject",
@@ -48,42 +51,46 @@ export function registerReviewCommands(desk: ReviewDesk): Disposable[] {
       ignoreFocusOut: true,
     });
     if (reason !== undefined) {
-      await desk.reject(chosen, reason.trim(), isInEditor);
+      await decisions.reject(chosen, reason.trim(), isInEditor);
     }
   };
   return [
-    register("review", (target) => desk.showAll(proposalOf(target))),
+    register("review", (target) => stage.showAll(proposalOf(target))),
     register("showChange", async (target) => {
-      const [chosen] = changesAt(desk, target);
-      const file = chosen?.shown ?? fileAt(desk, target);
-      await (file ? desk.show(file, chosen?.hunk) : desk.showAll());
+      const [chosen] = changesAt(files, target);
+      const file = chosen?.shown ?? fileAt(files, target);
+      await (file ? stage.show(file, chosen?.hunk) : stage.showAll());
     }),
     register("acceptChange", (target) => decideChange(target, accept)),
     register("rejectChange", (target) => decideChange(target, reject)),
     register("rejectChangeBecause", (target) => decideChange(target, rejectBecause)),
     register("acceptFile", (target) => decideFile(target, accept)),
     register("rejectFile", (target) => decideFile(target, reject)),
-    register("acceptAll", (target) => accept(allOf(desk, target), !proposalOf(target) && isReviewInFront())),
-    register("rejectAll", (target) => reject(allOf(desk, target), !proposalOf(target) && isReviewInFront())),
-    register("acceptRestOfTurn", () => desk.acceptRest()),
-    register("nextChange", () => go(desk, 1)),
-    register("previousChange", () => go(desk, -1)),
+    register("acceptAll", (target) =>
+      accept(files.pendingOf(proposalOf(target)), !proposalOf(target) && isReviewInFront()),
+    ),
+    register("rejectAll", (target) =>
+      reject(files.pendingOf(proposalOf(target)), !proposalOf(target) && isReviewInFront()),
+    ),
+    register("acceptRestOfTurn", () => decisions.acceptRest()),
+    register("nextChange", () => go(files, stage, 1)),
+    register("previousChange", () => go(files, stage, -1)),
   ];
 }
 
 /** What a target names, or what is at the cursor. */
-function changesAt(desk: Desk, target: Target): Chosen[] {
+function changesAt(files: ShownFiles, target: Target): Chosen[] {
   if (isNode(target)) {
-    return desk.pending.filter((it) => it.shown === target.shown && (!target.hunk || it.hunk === target.hunk));
+    return files.pending.filter((it) => it.shown === target.shown && (!target.hunk || it.hunk === target.hunk));
   }
   if (target && !(target instanceof Uri) && target.hunkId) {
-    return desk.pending.filter((it) => it.hunk.id === target.hunkId);
+    return files.pending.filter((it) => it.hunk.id === target.hunkId);
   }
   const editor = window.activeTextEditor;
-  return editor ? desk.pending.filter((it) => coversCursor(desk, it, editor)).slice(0, 1) : [];
+  return editor ? files.pending.filter((it) => coversCursor(files, it, editor)).slice(0, 1) : [];
 }
 
-function fileAt(desk: Desk, target: Target): Shown | undefined {
+function fileAt(files: ShownFiles, target: Target): Shown | undefined {
   if (isNode(target)) {
     return target.shown;
   }
@@ -92,17 +99,12 @@ function fileAt(desk: Desk, target: Target): Shown | undefined {
   const inFront = activeTab && isReview(activeTab) && urisOf(activeTab).length === 2 ? urisOf(activeTab) : [];
   const candidates = [named, window.activeTextEditor?.document.uri, ...inFront];
   for (const uri of candidates.filter((it) => it !== undefined)) {
-    const found = desk.proposedAs(uri) ?? desk.reviewsOf(uri).find((it) => pendingIn(it.file).length > 0);
+    const found = files.proposedAs(uri) ?? files.reviewsOf(uri).find((it) => pendingIn(it.file).length > 0);
     if (found) {
       return found;
     }
   }
   return undefined;
-}
-
-function allOf(desk: Desk, target: Target): readonly Chosen[] {
-  const proposalId = proposalOf(target);
-  return desk.pending.filter((it) => !proposalId || it.shown.review.proposalId === proposalId);
 }
 
 function proposalOf(target: Target): string | undefined {
@@ -113,28 +115,23 @@ function isNode(target: Target): target is Node {
   return target !== undefined && "shown" in target;
 }
 
-function isReviewInFront(): boolean {
-  const { activeTab } = window.tabGroups.activeTabGroup;
-  return activeTab !== undefined && isReview(activeTab);
-}
-
-function coversCursor(desk: Desk, { shown: it, hunk }: Chosen, editor: TextEditor): boolean {
-  const range = linesIn(desk, it, hunk.id, editor);
+function coversCursor(files: ShownFiles, { shown: it, hunk }: Chosen, editor: TextEditor): boolean {
+  const range = linesIn(files, it, hunk.id, editor);
   const { line } = editor.selection.active;
   return range !== undefined && range[0] <= line && line <= range[1];
 }
 
 /** The first and last line of a hunk in an editor, if it shows the file on either side. */
-function linesIn(desk: Desk, it: Shown, hunkId: string, editor: TextEditor): [number, number] | undefined {
+function linesIn(files: ShownFiles, it: Shown, hunkId: string, editor: TextEditor): [number, number] | undefined {
   const places = it.texts.placesOf(hunkId);
   const { uri } = editor.document;
   if (!places) {
     return undefined;
   }
-  if (desk.proposedAs(uri) === it) {
+  if (files.proposedAs(uri) === it) {
     return lines(shown(it.texts.sheet), places.proposed);
   }
-  return desk.reviewsOf(uri).includes(it) ? lines(it.texts.sheet.base, places.real) : undefined;
+  return files.reviewsOf(uri).includes(it) ? lines(it.texts.sheet.base, places.real) : undefined;
 }
 
 function lines(text: string, [start, end]: [number, number]): [number, number] {
@@ -143,19 +140,19 @@ function lines(text: string, [start, end]: [number, number]): [number, number] {
 }
 
 /** To the next change from the cursor, in this file or the next one, and around. */
-async function go(desk: ReviewDesk, step: 1 | -1): Promise<void> {
-  const pending = desk.pending.filter((it) => it.shown.isText);
+async function go(files: ShownFiles, stage: Stage, step: 1 | -1): Promise<void> {
+  const pending = files.pending.filter((it) => it.shown.isText);
   const ordered = step === 1 ? pending : pending.toReversed();
   const editor = window.activeTextEditor;
-  const here = fileAt(desk, undefined);
+  const here = fileAt(files, undefined);
   const after = ordered.find((it) => {
-    const range = editor && it.shown === here ? linesIn(desk, it.shown, it.hunk.id, editor) : undefined;
+    const range = editor && it.shown === here ? linesIn(files, it.shown, it.hunk.id, editor) : undefined;
     return range && editor && (range[0] - editor.selection.active.line) * step > 0;
   });
   const others = ordered.slice(ordered.findLastIndex((it) => it.shown === here) + 1);
   const next = after ?? others[0] ?? ordered[0];
   if (next) {
-    await desk.show(next.shown, next.hunk);
+    await stage.show(next.shown, next.hunk);
   } else {
     void window.showInformationMessage("There is nothing to review.");
   }

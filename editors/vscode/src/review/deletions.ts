@@ -1,7 +1,7 @@
 // Files that are deleted while something is proposed for them.
 
 import { type Disposable, RelativePattern, Uri, workspace } from "vscode";
-import { sameUri } from "./tabs";
+import { sameUri } from "./addresses";
 
 /** Tell when a file is gone. One that is only exchanged for another, as many programs save, is not. */
 export function onDeletion(uri: Uri, tell: () => void): Disposable {

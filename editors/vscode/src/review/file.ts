@@ -2,6 +2,7 @@
 
 import type { TextDocument, TextDocumentContentChangeEvent } from "vscode";
 import type { ReviewFile, ReviewHunk } from "../protocol";
+import { OwnTexts } from "./own-texts";
 import { isLive, isPending } from "./reviews";
 import { type Pen, Side } from "./side";
 import {
@@ -28,12 +29,7 @@ export class FileUnderReview {
   #isRead = false;
   #isFrozen = false;
   #proposed: Side | undefined;
-  /** What the user wants in place of a hunk's text. */
-  readonly #own = new Map<string, string>();
-  /** The same, as it was when the proposed document was last saved. */
-  #kept = new Map<string, string>();
-  /** Hunks that were decided here, with what the user made of them. */
-  readonly #decided = new Set<string>();
+  readonly own = new OwnTexts();
 
   constructor(
     public file: ReviewFile,
@@ -90,32 +86,16 @@ export class FileUnderReview {
     this.#send();
   }
 
-  /** What was not saved is not wanted. */
   closeProposed(): void {
     this.#proposed = undefined;
-    this.#own.clear();
-    for (const [id, text] of this.#kept) {
-      this.#own.set(id, text);
-    }
+    this.own.revert();
     this.#place(false);
-  }
-
-  /** The proposed document was saved: the user's words stay when it is closed. */
-  keep(): void {
-    this.#kept = new Map(this.#own);
   }
 
   /** What the server says now. The result are words of the user for hunks that somebody else has decided. */
   update(file: ReviewFile, version?: number): string[] {
     this.file = file;
-    const lost: string[] = [];
-    for (const hunk of file.hunks) {
-      const own = this.#own.get(hunk.id);
-      if (own !== undefined && !isPending(hunk) && !this.#decided.has(hunk.id)) {
-        lost.push(own);
-        this.#own.delete(hunk.id);
-      }
-    }
+    const lost = this.own.lose(file.hunks);
     const isCurrent = this.#real?.document.version === version && this.#real?.known === this.sheet.base;
     this.#place(isCurrent || this.file.operation === "create");
     this.#send();
@@ -142,11 +122,7 @@ export class FileUnderReview {
     for (const { id, text, decided } of this.sheet.hunks) {
       const hunk = this.file.hunks.find((it) => it.id === id);
       if (hunk && !decided) {
-        if (text === unified(hunk.newText)) {
-          this.#own.delete(id);
-        } else {
-          this.#own.set(id, text);
-        }
+        this.own.write(hunk, text);
       }
     }
     this.#send();
@@ -155,33 +131,14 @@ export class FileUnderReview {
   /** The user accepts a hunk as it stands: with their own text, if they have changed it. One that they have undone is
    * not wanted. */
   decide(hunkId: string): Decided {
-    this.settle([hunkId]);
-    const own = this.#own.get(hunkId);
+    this.own.settle([hunkId]);
+    const own = this.own.of(hunkId);
     if (own === undefined) {
       return { decision: "accept" };
     }
     const hunk = this.file.hunks.find((it) => it.id === hunkId);
     const isUndone = this.file.operation === "edit" && own === unified(hunk?.oldText ?? "");
     return isUndone ? { decision: "reject" } : { decision: "modify", text: this.#withLineEnds(own) };
-  }
-
-  /** The user has decided on these: nothing of theirs gets lost with them. */
-  settle(hunkIds: readonly string[]): void {
-    for (const id of hunkIds) {
-      this.#decided.add(id);
-    }
-  }
-
-  /** The server did not hear of it. */
-  unsettle(hunkIds: readonly string[]): void {
-    for (const id of hunkIds) {
-      this.#decided.delete(id);
-    }
-  }
-
-  /** What the user wrote for hunks that they have not decided on. */
-  get unusedWords(): string[] {
-    return [...this.#own].filter(([id]) => !this.#decided.has(id)).map(([, text]) => text);
   }
 
   /** When the file has all that was typed for it. */
@@ -222,7 +179,7 @@ export class FileUnderReview {
   }
 
   #textOf(hunk: ReviewHunk): string {
-    const own = hunk.state === "accepted" ? undefined : this.#own.get(hunk.id);
+    const own = hunk.state === "accepted" ? undefined : this.own.of(hunk.id);
     return own ?? unified(hunk.newText);
   }
 

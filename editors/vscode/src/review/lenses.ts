@@ -2,9 +2,10 @@
 
 import { CodeLens, type CodeLensProvider, type Command, EventEmitter, Range, type TextDocument } from "vscode";
 import type { ReviewHunk } from "../protocol";
-import type { Desk, Shown } from "./desk";
-import { SCHEME } from "./proposed-texts";
+import { SCHEME } from "./addresses";
+import type { ShownFiles } from "./files";
 import { isLive, isPending, oneLine, pendingIn } from "./reviews";
+import type { Shown } from "./shown";
 import { isInEditor } from "./tabs";
 import { placeAt, shown } from "./texts";
 
@@ -14,7 +15,7 @@ export class ReviewLenses implements CodeLensProvider {
   readonly #changed = new EventEmitter<void>();
   readonly onDidChangeCodeLenses = this.#changed.event;
 
-  constructor(private readonly desk: Desk) {}
+  constructor(private readonly files: ShownFiles) {}
 
   refresh(): void {
     this.#changed.fire();
@@ -22,11 +23,11 @@ export class ReviewLenses implements CodeLensProvider {
 
   provideCodeLenses(document: TextDocument): CodeLens[] {
     if (document.uri.scheme === SCHEME) {
-      const file = this.desk.proposedAs(document.uri);
+      const file = this.files.proposedAs(document.uri);
       return file ? file.file.hunks.filter(isLive).flatMap((hunk) => this.#inDiff(file, hunk)) : [];
     }
     // A diff shows the file too, on its left: there is nothing to decide on that side.
-    const files = isInEditor(document.uri) ? this.desk.reviewsOf(document.uri) : [];
+    const files = isInEditor(document.uri) ? this.files.reviewsOf(document.uri) : [];
     return files.flatMap((file) => pendingIn(file.file).flatMap((hunk) => this.#inFile(file, hunk)));
   }
 

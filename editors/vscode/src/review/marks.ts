@@ -1,7 +1,7 @@
 // Where a file would change, marked lightly in its own editor; what it would be is in the hover.
 
 import { type DecorationOptions, MarkdownString, OverviewRulerLane, Range, ThemeColor, window } from "vscode";
-import type { Desk } from "./desk";
+import type { ShownFiles } from "./files";
 import { pendingIn } from "./reviews";
 import { placeAt } from "./texts";
 
@@ -17,12 +17,12 @@ export class ReviewMarks {
     overviewRulerLane: OverviewRulerLane.Left,
   });
 
-  constructor(private readonly desk: Desk) {}
+  constructor(private readonly files: ShownFiles) {}
 
   draw(): void {
     for (const editor of window.visibleTextEditors) {
       // The sides of a diff have no column of their own.
-      const files = editor.viewColumn === undefined ? [] : this.desk.reviewsOf(editor.document.uri);
+      const files = editor.viewColumn === undefined ? [] : this.files.reviewsOf(editor.document.uri);
       const marks: DecorationOptions[] = files.flatMap(({ file, texts }) =>
         pendingIn(file).flatMap((hunk) => {
           const place = texts.placesOf(hunk.id)?.real;

@@ -12,16 +12,11 @@ import {
   type Uri,
   workspace,
 } from "vscode";
-
-export const SCHEME = "odin-review";
+import { SCHEME } from "./addresses";
+import type { Text } from "./files";
 
 /** Says that a text is UTF-8 where the settings say something else. */
 const BOM = "\uFEFF";
-
-export interface Text {
-  text: string;
-  isEditable: boolean;
-}
 
 export class ProposedTexts implements FileSystemProvider {
   readonly #changed = new EventEmitter<FileChangeEvent[]>();

@@ -16,17 +16,14 @@ export class Reviews {
     return this.#open.values();
   }
 
-  /** `false` if it is open already. */
-  open(review: Review): boolean {
-    const isNew = !this.#open.has(review.proposalId);
-    if (isNew) {
-      this.#open.set(review.proposalId, structuredClone(review));
+  /** As it will be followed; `undefined` if it is open already. */
+  open(proposed: Review): Review | undefined {
+    if (this.#open.has(proposed.proposalId)) {
+      return undefined;
     }
-    return isNew;
-  }
-
-  of(proposalId: string): Review | undefined {
-    return this.#open.get(proposalId);
+    const review = structuredClone(proposed);
+    this.#open.set(review.proposalId, review);
+    return review;
   }
 
   /** Hunks have moved or were decided. */

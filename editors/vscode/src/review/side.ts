@@ -1,7 +1,8 @@
 // A document on one side of a diff: brought to the text that it should have, while others type into it.
 
 import type { TextDocument, TextDocumentContentChangeEvent } from "vscode";
-import { type Change, changed, difference, Follower, offsetAt, unified } from "./texts";
+import { Follower } from "./follower";
+import { type Change, changed, difference, offsetAt, unified } from "./texts";
 
 /** What a review does to documents. */
 export interface Pen {

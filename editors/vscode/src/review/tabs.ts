@@ -12,7 +12,7 @@ import {
   window,
   workspace,
 } from "vscode";
-import { SCHEME } from "./proposed-texts";
+import { SCHEME, sameUri } from "./addresses";
 
 export interface Sides {
   title: string;
@@ -63,6 +63,19 @@ export function isReview(tab: Tab): boolean {
   return urisOf(tab).some((uri) => uri.scheme === SCHEME);
 }
 
+export function isReviewInFront(): boolean {
+  return kindInFront() !== "";
+}
+
+/** Of the tab in front: the review of a file, or of a set of them, if it is one. */
+export function kindInFront(): "file" | "set" | "" {
+  const { activeTab } = window.tabGroups.activeTabGroup;
+  if (!activeTab || !isReview(activeTab)) {
+    return "";
+  }
+  return urisOf(activeTab).length > 2 ? "set" : "file";
+}
+
 export function urisOf(tab: Tab): Uri[] {
   const { input } = tab;
   if (input instanceof TabInputText) {
@@ -98,8 +111,4 @@ export function openDocument(uri: Uri): TextDocument | undefined {
 
 function allTabs(): Tab[] {
   return window.tabGroups.all.flatMap((group) => group.tabs);
-}
-
-export function sameUri(one: Uri, two: Uri): boolean {
-  return one.toString() === two.toString();
 }

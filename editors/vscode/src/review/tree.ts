@@ -13,8 +13,9 @@ import {
 } from "vscode";
 import type { ReviewHunk } from "../protocol";
 import { counted } from "../words";
-import type { Desk, Shown } from "./desk";
+import type { ShownFiles } from "./files";
 import { nameOf, oneLine, pendingIn, sizeOf } from "./reviews";
+import type { Shown } from "./shown";
 import { placeAt, shown } from "./texts";
 
 export type Node = { shown: Shown; hunk?: ReviewHunk };
@@ -26,17 +27,17 @@ export class ReviewTree implements TreeDataProvider<Node> {
   readonly onDidChangeTreeData = this.#changed.event;
   readonly #view: TreeView<Node> = window.createTreeView("odin.reviewTree", { treeDataProvider: this });
 
-  constructor(private readonly desk: Desk) {}
+  constructor(private readonly files: ShownFiles) {}
 
   refresh(): void {
-    const count = this.desk.pending.length;
+    const count = this.files.pending.length;
     this.#view.badge = count > 0 ? { value: count, tooltip: `${counted(count, "change")} to review` } : undefined;
     this.#changed.fire();
   }
 
   getChildren(node?: Node): Node[] {
     if (!node) {
-      return this.desk.files.filter(({ file }) => pendingIn(file).length > 0).map((shown) => ({ shown }));
+      return this.files.open.filter(({ file }) => pendingIn(file).length > 0).map((shown) => ({ shown }));
     }
     const { shown, hunk } = node;
     return hunk || shown.file.operation !== "edit"

@@ -1,0 +1,106 @@
+// The files under review, and which of them a document belongs to.
+
+import type { TextDocument, TextDocumentContentChangeEvent, Uri } from "vscode";
+import type { Review } from "../protocol";
+import { SCHEME, sameUri } from "./addresses";
+import { pendingIn } from "./reviews";
+import type { Chosen, Shown } from "./shown";
+
+/** What a document on the screen is to have. */
+export interface Text {
+  text: string;
+  isEditable: boolean;
+}
+
+export class ShownFiles {
+  #all: Shown[] = [];
+
+  /** Those whose review goes on. */
+  get open(): readonly Shown[] {
+    return this.#all.filter((it) => !it.isEnding);
+  }
+
+  get pending(): readonly Chosen[] {
+    return this.open.flatMap((it) => pendingIn(it.file).map((hunk) => ({ shown: it, hunk })));
+  }
+
+  /** Of one proposal, or of all. */
+  pendingOf(proposalId: string | undefined): readonly Chosen[] {
+    return this.pending.filter((it) => !proposalId || it.shown.review.proposalId === proposalId);
+  }
+
+  of(review: Review | undefined): Shown[] {
+    return this.open.filter((it) => it.review === review);
+  }
+
+  /** The file that is proposed as this document. */
+  proposedAs(uri: Uri): Shown | undefined {
+    const found = this.#rightAt(uri);
+    return found?.isEnding ? undefined : found;
+  }
+
+  /** What is under review of this file. */
+  reviewsOf(uri: Uri): Shown[] {
+    return this.open.filter((it) => sameUri(it.real, uri));
+  }
+
+  add(files: readonly Shown[]): void {
+    this.#all.push(...files);
+  }
+
+  /** The review is over, but not yet off the screen. */
+  end(review: Review | undefined): Shown[] {
+    const files = this.of(review);
+    for (const it of files) {
+      it.isEnding = true;
+      it.watcher.dispose();
+    }
+    return files;
+  }
+
+  remove(files: readonly Shown[]): void {
+    this.#all = this.#all.filter((it) => !files.includes(it));
+  }
+
+  opened(document: TextDocument): void {
+    for (const { texts } of this.reviewsOf(document.uri)) {
+      texts.openReal(document);
+    }
+    this.proposedAs(document.uri)?.texts.openProposed(document);
+  }
+
+  closed({ uri }: TextDocument): void {
+    for (const { texts } of this.reviewsOf(uri)) {
+      texts.closeReal();
+    }
+    this.proposedAs(uri)?.texts.closeProposed();
+  }
+
+  saved(uri: Uri): void {
+    this.#rightAt(uri)?.texts.own.keep();
+  }
+
+  /** Somebody typed into a document; `false` if it is not one of these. */
+  typed({ uri }: TextDocument, changes: readonly TextDocumentContentChangeEvent[]): boolean {
+    const files = this.#all.filter((it) => sameUri(it.real, uri));
+    const proposed = this.#rightAt(uri);
+    for (const { texts } of files) {
+      texts.realTyped(changes);
+    }
+    proposed?.texts.proposedTyped(changes);
+    return proposed !== undefined || files.length > 0;
+  }
+
+  /** Of a document that only a review has. */
+  textOf(uri: Uri): Text | undefined {
+    const it = this.#rightAt(uri);
+    if (it) {
+      return { text: it.texts.proposed, isEditable: it.texts.isEditable };
+    }
+    return this.#all.some(({ left }) => sameUri(left, uri)) ? { text: "", isEditable: false } : undefined;
+  }
+
+  #rightAt(uri: Uri): Shown | undefined {
+    return uri.scheme === SCHEME ? this.#all.find((it) => sameUri(it.right, uri)) : undefined;
+  }
+}

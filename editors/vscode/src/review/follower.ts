@@ -1,0 +1,36 @@
+// A document that is to have a text, which others change too: tells what was typed from what was sent to it.
+
+import { type Change, changed, difference } from "./texts";
+
+export class Follower {
+  readonly #sent = new Set<string>();
+
+  constructor(public known: string) {}
+
+  sent(text: string): void {
+    this.#sent.add(text);
+  }
+
+  /** What somebody else did to the document, as changes one after the other of the text that it should have. */
+  typed(now: string, changes: readonly Change[], wanted: string): Change[] {
+    const before = this.known;
+    this.known = now;
+    if (now === wanted) {
+      this.#sent.clear();
+    }
+    if (now === before || now === wanted || this.#sent.has(now)) {
+      return [];
+    }
+    const all = changes.reduce(changed, before);
+    const single = difference(before, now) as Change;
+    const behind = difference(before, wanted);
+    return (all === now ? changes : [single]).map((change) => (behind ? movedBy(change, behind) : change));
+  }
+}
+
+function movedBy(change: Change, other: Change): Change {
+  const grown = other.text.length - (other.end - other.start);
+  const moved = (at: number) => (at <= other.start ? at : at >= other.end ? at + grown : other.start);
+  const start = moved(change.start);
+  return { start, end: Math.max(start, moved(change.end)), text: change.text };
+}

@@ -1,0 +1,115 @@
+// The tabs of reviews: when they come, where the user is taken, when they go.
+
+import { commands, Position, Range, type Tab, window } from "vscode";
+import type { Receipt, ReviewHunk } from "../protocol";
+import { sameUri } from "./addresses";
+import type { ShownFiles } from "./files";
+import { firstAccepted, isAcceptedIn } from "./outcomes";
+import { nameOf, pendingIn, summary, titleOf } from "./reviews";
+import { acceptedUri, type Shown } from "./shown";
+import * as tabs from "./tabs";
+import { placeAt, shown } from "./texts";
+
+/** How the user is, as far as tabs are concerned. */
+export interface User {
+  isTyping(): boolean;
+  /** The last decision was made in an editor: that is where they go on. */
+  isInEditor(): boolean;
+}
+
+export class Stage {
+  constructor(
+    private readonly files: ShownFiles,
+    private readonly user: User,
+  ) {}
+
+  /** Show the diff of a file, at a hunk of it. */
+  async show(it: Shown, hunk?: ReviewHunk, how: tabs.HowToShow = {}): Promise<void> {
+    if (!it.isText) {
+      void window.showInformationMessage(`${nameOf(it.file.uri)} cannot be shown as text.`);
+      return;
+    }
+    const at = hunk && it.texts.placesOf(hunk.id)?.proposed[0];
+    const line = at === undefined ? undefined : placeAt(shown(it.texts.sheet), at).line;
+    await tabs.showDiff(sidesOf(it), { line, ...how });
+  }
+
+  /** Show what is pending, of one proposal or of all: several files in one tab. */
+  async showAll(proposalId?: string): Promise<void> {
+    const wanted = this.files.pendingOf(proposalId).map((it) => it.shown);
+    const files = [...new Set(wanted)].filter((it) => it.isText);
+    const [first] = files;
+    if (files.length > 1) {
+      await tabs.showAll("Odin: Proposed Changes", files.map(sidesOf));
+    } else if (first) {
+      await this.show(first, pendingIn(first.file)[0]);
+    } else {
+      await commands.executeCommand("odin.reviewTree.focus");
+    }
+  }
+
+  /** Nobody who types is taken anywhere: then a tab waits in the background. */
+  async arrive(files: readonly Shown[]): Promise<void> {
+    const pending = this.files.pending.filter((it) => files.includes(it.shown));
+    const first = pending.find((it) => it.shown.isText);
+    const background = this.user.isTyping() || tabs.isReviewInFront();
+    if (first) {
+      await this.show(first.shown, first.hunk, { preserveFocus: true, background });
+    }
+    if (pending.length > 0 && (background || files.length > 1 || !first)) {
+      const what = `Odin proposes ${summary(pending.map((it) => ({ ...it.shown, hunk: it.hunk })))}.`;
+      if ((await window.showInformationMessage(what, "Review")) === "Review") {
+        await this.showAll(first?.shown.review.proposalId);
+      }
+    }
+  }
+
+  /** All of a file is decided, but not of the others: on to the next one. */
+  async goOn(done: Shown): Promise<void> {
+    const own = () => tabs.diffTabsOf(done.right);
+    const next = this.files.pending.find((it) => it.shown.review === done.review && it.shown.isText);
+    if (own().some(isInFront) && next) {
+      await this.show(next.shown, next.hunk, { preserveFocus: !this.user.isInEditor() });
+    }
+    await tabs.close(own, []);
+  }
+
+  /** Close the diffs. Who decided in one of them goes on in the file, where the change is and can be undone. */
+  async leave(files: readonly Shown[], receipts: readonly Receipt[]): Promise<void> {
+    const tabsOf = (it: Shown) => [...tabs.diffTabsOf(it.right), ...tabs.multiDiffTabsOf(it.right)];
+    const own = () => [...new Set(files.flatMap(tabsOf))];
+    const active = own().find(isInFront);
+    const here = active && files.find((it) => isAcceptedIn(it.file, receipts) && isIn(active, it));
+    if (here && here.file.operation !== "delete") {
+      await this.#showAccepted(here, receipts, active);
+    }
+    const documents = files.map((it) => it.right);
+    await tabs.close(own, documents);
+    await Promise.all(files.map((it) => it.texts.arrived()));
+  }
+
+  async #showAccepted({ file, texts }: Shown, receipts: readonly Receipt[], tab: Tab): Promise<void> {
+    const place = firstAccepted(texts, receipts);
+    const at = place && new Position(place.line, place.character);
+    const options = {
+      viewColumn: tab.group.viewColumn,
+      preserveFocus: !this.user.isInEditor(),
+      preview: false,
+      selection: at && new Range(at, at),
+    };
+    // A file that cannot be shown is no reason to leave its diff open.
+    await window.showTextDocument(acceptedUri(file), options).then(undefined, () => undefined);
+  }
+}
+
+function sidesOf(it: Shown): tabs.Sides {
+  return { title: titleOf(it.file), left: it.left, right: it.right };
+}
+
+function isInFront(tab: Tab): boolean {
+  return tab.isActive && tab.group.isActive;
+}
+
+function isIn(tab: Tab, it: Shown): boolean {
+  return tabs.urisOf(tab).some((uri) => sameUri(uri, it.right));
+}
