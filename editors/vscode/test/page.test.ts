@@ -147,6 +147,35 @@ describe("an approval", () => {
     expect(document.activeElement?.closest(".question")).toBeNull();
   });
 
+  it("has its reason with inline code, and nothing else of what a reason may contain", () => {
+    const reason = [
+      "your rules ask about `git push <b>`",
+      "<img src=x onerror='hacked = 1'> **loud** [a](command:x) ![b](http://c) `<script>hacked = 1</script>` ``",
+      "a ` alone, \u202eturned `co\u200bde`",
+    ];
+    const { command, cwd } = PERMISSION.question;
+    const question = { ...PERMISSION.question, detail: [command, `in ${cwd}`, ...reason].join("\n") };
+    page.show([turnWith([{ ...PERMISSION, question }], { status: "running" })]);
+    const detail = find(".question-detail");
+    expect([...detail.querySelectorAll("code")].map((it) => it.textContent)).toEqual([
+      "git push <b>",
+      "<script>hacked = 1</script>",
+    ]);
+    expect(new Set([...detail.querySelectorAll("*")].map((it) => it.tagName))).toEqual(new Set(["CODE", "MARK"]));
+    expect([...detail.querySelectorAll("code")].flatMap((it) => it.getAttributeNames())).toEqual([]);
+    expect(detail.textContent).toContain("onerror='hacked = 1'> **loud** [a](command:x) ![b](http://c) ");
+    expect(detail.textContent).toContain("a ` alone, ⟨U+202E⟩turned `co⟨U+200B⟩de`");
+    expect("hacked" in globalThis).toBe(false);
+  });
+
+  it("of several commands at once shows each backtick of theirs", () => {
+    const detail = "1. echo `rm -rf build`\nin /project\n\n2. make";
+    const question = { ...PERMISSION.question, command: undefined, cwd: undefined, detail };
+    page.show([turnWith([{ ...PERMISSION, question }], { status: "running" })]);
+    expect(find(".question-detail").textContent).toBe(detail);
+    expect(find(".question-detail").children).toHaveLength(0);
+  });
+
   it("is given by a button", () => {
     page.show([turnWith([PERMISSION], { status: "running" })]);
     find("[data-option=allow_session]").click();
@@ -176,8 +205,13 @@ describe("an approval", () => {
 
 it("asks for several choices and for words", () => {
   const { question } = PERMISSION;
-  const several = { ...question, kind: "question", multiple: true, command: undefined } as const;
+  const options = question.options?.map((it) => ({ ...it, description: "as `make` <i>does</i>" }));
+  const asked = { ...question, title: "Which of `make`'s?", command: undefined, detail: undefined, options };
+  const several = { ...asked, kind: "question", multiple: true } as const;
   page.show([turnWith([{ ...PERMISSION, question: several }], { status: "running" })]);
+  expect(find(".question h3").textContent).toBe("Which of make's?");
+  expect(find(".question h3 code").textContent).toBe("make");
+  expect(find(".choice .muted").innerHTML).toBe(" as <code>make</code> &lt;i&gt;does&lt;/i&gt;");
   for (const box of document.querySelectorAll<HTMLInputElement>(".choice input")) box.checked = box.value !== "deny";
   write(named("Something else"), "and this");
   named("Answer").click();

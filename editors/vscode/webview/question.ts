@@ -4,6 +4,7 @@ import type { QuestionItem } from "../src/chat/state";
 import { exact, readable } from "../src/chat/text";
 import type { Question } from "../src/protocol";
 import { button, h, icon } from "./dom";
+import { withInlineCode } from "./markdown";
 
 export type GiveAnswer = (questionId: string, optionIds: string[], text?: string) => void;
 
@@ -14,7 +15,7 @@ export function questionOf(item: QuestionItem, answer: GiveAnswer): HTMLElement 
   const titleId = `title-${question.questionId}`;
   const section = h("section", { class: `question ${question.kind}`, "aria-labelledby": titleId });
   const sign = icon(question.kind === "question" ? "question" : "shield");
-  section.append(h("h3", { id: titleId }, sign, readable(question.title)));
+  section.append(h("h3", { id: titleId }, sign, h("span", {}, ...said(question, question.title))));
   if (question.command !== undefined) section.append(commandOf(question.command));
   section.classList.toggle("is-open", item.answer === null);
   if (item.answer !== null) {
@@ -25,8 +26,8 @@ export function questionOf(item: QuestionItem, answer: GiveAnswer): HTMLElement 
     section.append(h("p", { class: "place" }, "in ", h("code", {}, ...marked(question.cwd))));
   }
   const detail = detailOf(question);
-  if (detail)
-    section.append(h("div", { class: "question-detail", ...SCROLLS, "aria-label": "Details" }, ...marked(detail)));
+  if (detail.length > 0)
+    section.append(h("div", { class: "question-detail", ...SCROLLS, "aria-label": "Details" }, ...detail));
   section.append(form(question, answer));
   return section;
 }
@@ -39,18 +40,30 @@ function commandOf(command: string): HTMLElement {
   return h("pre", { class: "exact-command", ...SCROLLS, "aria-label": "Command" }, ...pieces);
 }
 
-/** What the detail says besides the command and its folder, which have their own places. */
-function detailOf(question: Question): string {
-  const said = new Set([question.command, question.cwd && `in ${question.cwd}`]);
-  let { detail = "" } = question;
-  for (const part of said) if (part && detail.startsWith(part)) detail = detail.slice(part.length).trimStart();
-  return detail.trim();
+/** What the detail says besides the command and its folder, which have their own places. Without these it may be a list
+ * of commands: then all of it is shown as it is, for a backtick in a command is not a matter of style. */
+function detailOf({ detail = "", command, cwd }: Question): Node[] {
+  if (command === undefined || !detail.startsWith(command)) return marked(detail.trim());
+  const place = `in ${cwd}`;
+  const rest = detail.slice(command.length).trimStart();
+  return marked((rest.startsWith(place) ? rest.slice(place.length) : rest).trim(), withInlineCode);
 }
 
-function marked(text: string): (HTMLElement | string)[] {
-  return exact(text).map((part) =>
-    part.isMarked ? h("mark", { class: "hidden-character", text: part.text, title: "cannot be seen" }) : part.text,
+/** What a model asks is prose; what is asked for the user's safety is shown as it is. */
+function said({ kind }: Question, text: string): Node[] {
+  return kind === "question" ? withInlineCode(readable(text)) : plain(readable(text));
+}
+
+function marked(text: string, shown: (text: string) => Node[] = plain): Node[] {
+  return exact(text).flatMap((part) =>
+    part.isMarked
+      ? [h("mark", { class: "hidden-character", text: part.text, title: "cannot be seen" })]
+      : shown(part.text),
   );
+}
+
+function plain(text: string): Node[] {
+  return [document.createTextNode(text)];
 }
 
 function form(question: Question, answer: GiveAnswer): HTMLElement {
@@ -72,7 +85,7 @@ function form(question: Question, answer: GiveAnswer): HTMLElement {
   const described = options.filter((it) => it.description);
   const explained = h("dl", { class: "explained" });
   for (const it of described) {
-    explained.append(h("dt", { text: readable(it.label) }), h("dd", { text: readable(it.description ?? "") }));
+    explained.append(h("dt", { text: readable(it.label) }), h("dd", {}, ...said(question, it.description ?? "")));
   }
   const whole = h("div", {}, described.length > 0 && explained, actions);
   if (!allowText) return whole;
@@ -100,7 +113,7 @@ function severalOf(question: Question, answer: GiveAnswer): HTMLElement {
   const { questionId, options = [], allowText = false } = question;
   const boxes = options.map((option) => {
     const box = h("input", { type: "checkbox", value: option.id });
-    const detail = option.description && h("span", { class: "muted", text: ` ${readable(option.description)}` });
+    const detail = option.description && h("span", { class: "muted" }, " ", ...said(question, option.description));
     return h("label", { class: "choice" }, box, h("span", {}, readable(option.label), detail || undefined));
   });
   const text = h("textarea", { rows: "1", "aria-label": "Something else", placeholder: "Something else…" });
