@@ -1,7 +1,7 @@
 // Which words lead to files, and which names fit what was typed.
 
 import { describe, expect, it } from "vitest";
-import { mayNameFile, placeOf } from "../src/chat/links";
+import { leadsToWeb, mayNameFile, placeOf } from "../src/chat/links";
 import { best } from "../src/chat/matching";
 import { notificationText, notifiedOptions } from "../src/chat/notifying";
 import type { Question } from "../src/protocol";
@@ -58,5 +58,47 @@ describe("a notification", () => {
   it.each(["ls\nrm x", "x".repeat(500), "ls \u202e"])("lets nobody allow what it cannot show: %j", (command) => {
     expect(ids({ ...question, command })).toEqual([]);
     expect(notificationText({ ...question, command })).toBe("Odin: Run it?");
+  });
+});
+
+describe("the web", () => {
+  it.each(["https://example.org", "http://127.0.0.1:8080/a?b=c#d", "HTTPS://Example.org/Ä%20b", "hTtP://x"])(
+    "is where %s leads",
+    (target) => {
+      expect(leadsToWeb(target)).toBe(true);
+    },
+  );
+
+  it.each([
+    "command:workbench.action.terminal.new",
+    "COMMAND:workbench.action.terminal.new",
+    "file:///etc/passwd",
+    "vscode://odin-lsp.odin/run",
+    "vscode-insiders://x/y",
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)//https://example.org",
+    "java\tscript:alert(1)",
+    "data:text/html,<script>https://example.org</script>",
+    "mailto:a@example.org",
+    "ms-msdt:/id",
+    "ftp://example.org",
+    "//example.org",
+    "https:example.org",
+    "https:/example.org",
+    "https://",
+    " https://example.org",
+    "\thttps://example.org",
+    "\nhttps://example.org",
+    "\u0000https://example.org",
+    "\u0001javascript:alert(1)",
+    "command:x\nhttps://example.org",
+    "https://example.org\ncommand:x",
+    "https://example.org\u0000.evil",
+    "https://example.org /c calc",
+    "\u200bhttps://example.org",
+    "xhttps://example.org",
+    "",
+  ])("is not where %j leads", (target) => {
+    expect(leadsToWeb(target)).toBe(false);
   });
 });

@@ -2,7 +2,7 @@
 
 import DOMPurify from "dompurify";
 import MarkdownIt, { type Token } from "markdown-it";
-import { mayNameFile, placeOf } from "../src/chat/links";
+import { leadsToWeb, mayNameFile, placeOf } from "../src/chat/links";
 import { readable } from "../src/chat/text";
 import { h, iconButton } from "./dom";
 import { highlighted } from "./highlight";
@@ -41,6 +41,8 @@ markdown.renderer.rules.fence = markdown.renderer.rules.code_block = (tokens, in
   const inside = highlighted(code, language) ?? markdown.utils.escapeHtml(code);
   return `<pre><code>${inside}</code></pre>`;
 };
+
+const inlineCode = new MarkdownIt("zero").enable("backticks");
 
 interface Block {
   source: string;
@@ -113,14 +115,7 @@ export class MarkdownView {
   }
 
   #safe(html: string): DocumentFragment {
-    const fragment = DOMPurify.sanitize(html, {
-      ALLOWED_TAGS: TAGS,
-      ALLOWED_ATTR: ["class", "href", "start"],
-      ALLOW_DATA_ATTR: false,
-      ALLOW_ARIA_ATTR: false,
-      ALLOW_UNKNOWN_PROTOCOLS: true,
-      RETURN_DOM_FRAGMENT: true,
-    });
+    const fragment = sanitized(html, TAGS, ["class", "href", "start"]);
     for (const element of fragment.querySelectorAll("[class]")) {
       const names = [...element.classList].filter((it) => element.tagName === "SPAN" && CODE_CLASS.test(it));
       if (names.length > 0) element.className = names.join(" ");
@@ -141,7 +136,7 @@ export class MarkdownView {
     const target = link.getAttribute("href") ?? "";
     const place = placeOf(target);
     let replacement: HTMLElement = h("span");
-    if (/^https?:\/\//i.test(target)) replacement = this.#link(target, () => this.actions.openExternal(target));
+    if (leadsToWeb(target)) replacement = this.#link(target, () => this.actions.openExternal(target));
     else if (place) replacement = this.#link(target, () => this.actions.openFile(target));
     replacement.append(...link.childNodes);
     link.replaceWith(replacement);
@@ -168,6 +163,23 @@ export class MarkdownView {
     pre.setAttribute("aria-label", "Code");
     frame.append(pre, h("div", { class: "code-actions" }, copy, insert));
   }
+}
+
+/** Words in which nothing but inline code, each within its line, is more than a word. */
+export function withInlineCode(text: string): Node[] {
+  const lines = text.split("\n").map((line) => inlineCode.renderInline(line));
+  return [...sanitized(lines.join("\n"), ["code"], []).childNodes];
+}
+
+function sanitized(html: string, tags: string[], attributes: string[]): DocumentFragment {
+  return DOMPurify.sanitize(html, {
+    ALLOWED_TAGS: tags,
+    ALLOWED_ATTR: attributes,
+    ALLOW_DATA_ATTR: false,
+    ALLOW_ARIA_ATTR: false,
+    ALLOW_UNKNOWN_PROTOCOLS: true,
+    RETURN_DOM_FRAGMENT: true,
+  });
 }
 
 /** The source of each top-level block, with the blank lines that follow it. */

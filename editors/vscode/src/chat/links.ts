@@ -1,4 +1,4 @@
-// Which words lead to a file, and where in it: `src/a.ts`, `src/a.ts:12`, `src/a.ts:12:3`, `src/a.ts#L12-L20`.
+// Which words lead somewhere: to the web, or to a file and a place in it, as `src/a.ts`, `src/a.ts:12:3`, `src/a.ts#L12-L20`.
 
 export interface FilePlace {
   path: string;
@@ -10,7 +10,13 @@ export interface FilePlace {
 
 const PLACE = /^(.+?)(?:#L(\d+)(?:-L?(\d+))?|:(\d+)(?::(\d+)|-(\d+))?)?$/;
 const SCHEME = /^[a-z][a-z0-9+.-]+:/i;
+const WEB = /^https?:\/\/[^\s\p{Cc}]+$/iu;
 const NAME = /^[\w.@~+()[\] /\\-]*[\w)\]]$/u;
+
+/** Whether a link leads to the web. Nothing else is handed to the system: any other scheme may run something. */
+export function leadsToWeb(target: string): boolean {
+  return WEB.test(target);
+}
 
 /** Of a link's target. */
 export function placeOf(target: string): FilePlace | undefined {

@@ -15,6 +15,7 @@ import type { AnswerQuestion, Odin } from "../odin";
 import type { Question } from "../protocol";
 import { ago } from "../words";
 import type { Conversation } from "./conversation";
+import { leadsToWeb } from "./links";
 import { type FromPage, OWN_COMMANDS, type ToPage } from "./messages";
 import { notificationText, notifiedOptions } from "./notifying";
 import { pageHtml } from "./page";
@@ -164,7 +165,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
         return;
       }
       case "openExternal":
-        if (/^https?:\/\//i.test(message.url)) await env.openExternal(Uri.parse(message.url));
+        if (leadsToWeb(message.url)) await env.openExternal(Uri.parse(message.url));
         return;
       case "insert":
         return insert(message.text);
