@@ -104,10 +104,13 @@ export function activate(context: ExtensionContext): void {
     desk,
     chat,
     view,
+    host,
+    servicing,
     renewal,
     status,
     item,
     odin.onDidChangeState(follow),
+    host.onDidFindAnother(() => void renewal.because("The selected Python environment")),
     window.onDidChangeActiveTextEditor(look),
     workspace.onDidChangeConfiguration((event) => {
       if (RESTARTING_SETTINGS.some((name) => event.affectsConfiguration(name))) {

@@ -7,7 +7,7 @@ function places(there: string[], more: Partial<Places> = {}): Places {
     configured: "",
     home: "/home/ada",
     selectedPython: async () => undefined,
-    ownEnvironment: "/storage/environment",
+    ownEnvironment: async () => "/storage/environment",
     searchPath: "/usr/bin:/opt/bin",
     isWindows: false,
     isExecutable: async (file) => there.includes(file),
@@ -15,7 +15,8 @@ function places(there: string[], more: Partial<Places> = {}): Places {
   };
 }
 
-const EVERYWHERE = ["/project/.venv/bin/odin-lsp", "/storage/environment/bin/odin-lsp", "/opt/bin/odin-lsp"];
+const OWN = ["/storage/environment/bin/odin-lsp", "/storage/environment/bin/python"];
+const EVERYWHERE = ["/project/.venv/bin/odin-lsp", ...OWN, "/opt/bin/odin-lsp"];
 const selectedPython = async (): Promise<string> => "/project/.venv/bin/python";
 
 test("the setting comes before everything else", async () => {
@@ -25,11 +26,15 @@ test("the setting comes before everything else", async () => {
 
 test("then the selected Python environment, the extension's own, and the PATH", async () => {
   const origins = [];
-  for (const there of [EVERYWHERE, EVERYWHERE.slice(1), EVERYWHERE.slice(2), []]) {
+  for (const there of [EVERYWHERE, EVERYWHERE.slice(1), EVERYWHERE.slice(3), []]) {
     const found = await findServer(places(there, { selectedPython }));
     origins.push(found.kind === "found" ? found.origin : found.kind);
   }
   expect(origins).toEqual(["python", "own", "path", "missing"]);
+});
+
+test("an environment of the extension's whose Python is gone is none", async () => {
+  expect(await findServer(places(OWN.slice(0, 1)))).toEqual({ kind: "missing" });
 });
 
 test("a setting that is wrong is told and not passed over", async () => {

@@ -8,8 +8,8 @@ export interface Places {
   home: string;
   /** The interpreter that is selected in the Python extension. Only asked for if the workspace is trusted. */
   selectedPython(): Promise<string | undefined>;
-  /** The folder of the extension's own environment. */
-  ownEnvironment: string;
+  /** The folder of the extension's own environment, if there is one. */
+  ownEnvironment(): Promise<string | undefined>;
   /** The environment variable. */
   searchPath: string;
   isWindows: boolean;
@@ -33,9 +33,9 @@ export async function findServer(places: Places): Promise<Finding> {
       return { kind: "found", command: beside, origin: "python" };
     }
   }
-  const own = programIn(places.ownEnvironment, places.isWindows);
-  if (await places.isExecutable(own)) {
-    return { kind: "found", command: own, origin: "own" };
+  const own = await places.ownEnvironment();
+  if (own && (await isWhole(own, places))) {
+    return { kind: "found", command: programIn(own, places.isWindows), origin: "own" };
   }
   const onPath = await findOnPath(programName(places.isWindows), places);
   return onPath ? { kind: "found", command: onPath, origin: "path" } : { kind: "missing" };
@@ -44,6 +44,18 @@ export async function findServer(places: Places): Promise<Finding> {
 /** The server's program in a virtual environment. */
 export function programIn(environment: string, isWindows: boolean): string {
   return path.join(environment, isWindows ? "Scripts" : "bin", programName(isWindows));
+}
+
+/** The interpreter in a virtual environment. */
+export function pythonIn(environment: string, isWindows: boolean): string {
+  return path.join(environment, ...(isWindows ? ["Scripts", "python.exe"] : ["bin", "python"]));
+}
+
+/** The Python that an environment was made of goes with its next version, and leaves a program that cannot run. */
+async function isWhole(environment: string, { isWindows, isExecutable }: Places): Promise<boolean> {
+  return (
+    (await isExecutable(programIn(environment, isWindows))) && (await isExecutable(pythonIn(environment, isWindows)))
+  );
 }
 
 function programName(isWindows: boolean): string {

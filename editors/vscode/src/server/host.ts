@@ -4,14 +4,18 @@ import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import * as path from "node:path";
-import { type ExtensionContext, extensions, type Uri, workspace } from "vscode";
+import { isDeepStrictEqual } from "node:util";
+import { type ExtensionContext, extensions, workspace } from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
+import { Emitter } from "../emitter";
 import type { EventRecord } from "../protocol";
 import type { Keys } from "../secrets";
 import { serverSettings, userSetting } from "../settings";
+import { Environments } from "./environments";
 import { type Finding, findServer } from "./finding";
 import type { Answers } from "./launch";
 import { type Running, ServerProblem, SHOW_LOG } from "./life";
+import { type PythonApi, SelectedPython } from "./python";
 import type { RedactedLog } from "./redaction";
 
 const PYTHON_EXTENSION = "ms-python.python";
@@ -20,21 +24,31 @@ export const INSTALL = { title: "Install", command: "odin.vscode.install" };
 const HELP = { title: "Help", command: "odin.vscode.help" };
 
 export class ServerHost {
+  /** Those that the extension installs the server into. */
+  readonly environments: Environments;
+  readonly #python: SelectedPython;
+  readonly #changes = new Emitter<void>();
+  /** Another Python environment is selected, and with it another server is found than the one that was started. */
+  readonly onDidFindAnother = this.#changes.event;
+  #started: Finding | undefined;
+
   constructor(
-    private readonly context: ExtensionContext,
+    context: ExtensionContext,
     private readonly log: RedactedLog,
     private readonly keys: Keys,
     private readonly answers: Answers,
     private readonly middleware: Middleware,
-  ) {}
-
-  /** The folder of the environment that the extension installs the server into. */
-  get environment(): string {
-    return path.join(this.context.globalStorageUri.fsPath, "environment");
+  ) {
+    this.environments = new Environments(path.join(context.globalStorageUri.fsPath, "environments"));
+    this.#python = new SelectedPython(
+      () => extensions.getExtension<PythonApi>(PYTHON_EXTENSION),
+      () => void this.#compare(),
+    );
   }
 
   async launch(onEvent: (record: EventRecord) => void): Promise<Running> {
-    const command = await this.command();
+    this.#started = await this.#find();
+    const command = this.#commandOf(this.#started);
     const configuration = workspace.getConfiguration("odin");
     const secrets = await this.keys.all();
     const { launch } = await import("./launch");
@@ -52,9 +66,26 @@ export class ServerHost {
     });
   }
 
+  /** Whether the server is the one that the extension has installed. */
+  get isOwn(): boolean {
+    return this.#started?.kind === "found" && this.#started.origin === "own";
+  }
+
   /** The server's program. Rejects with what to do about it if there is none. */
   async command(): Promise<string> {
-    const found = await this.find();
+    return this.#commandOf(await this.#find());
+  }
+
+  /** The interpreter of the workspace's environment, which is not run before the workspace is trusted. */
+  async selectedPython(): Promise<string | undefined> {
+    return workspace.isTrusted ? this.#python.executable(workspace.workspaceFolders?.[0]?.uri) : undefined;
+  }
+
+  dispose(): void {
+    this.#python.dispose();
+  }
+
+  #commandOf(found: Finding): string {
     switch (found.kind) {
       case "found":
         this.log.info(`The server is ${found.command} (${found.origin}).`);
@@ -66,17 +97,18 @@ export class ServerHost {
     }
   }
 
-  /** The interpreter of the workspace's environment, which is not run before the workspace is trusted. */
-  async selectedPython(): Promise<string | undefined> {
-    return workspace.isTrusted ? selectedPython() : undefined;
+  async #compare(): Promise<void> {
+    if (!isDeepStrictEqual(await this.#find(), this.#started)) {
+      this.#changes.fire();
+    }
   }
 
-  private find(): Promise<Finding> {
+  #find(): Promise<Finding> {
     return findServer({
       configured: userSetting(workspace.getConfiguration("odin"), "server.path", ""),
       home: homedir(),
       selectedPython: () => this.selectedPython(),
-      ownEnvironment: this.environment,
+      ownEnvironment: () => this.environments.current(),
       searchPath: process.env.PATH ?? "",
       isWindows: process.platform === "win32",
       isExecutable,
@@ -97,26 +129,4 @@ async function firstFolder(): Promise<string | undefined> {
   const folder = workspace.workspaceFolders?.find((it) => it.uri.scheme === "file")?.uri.fsPath;
   const found = folder ? await stat(folder).catch(() => undefined) : undefined;
   return found?.isDirectory() ? folder : undefined;
-}
-
-/** As far as it is used here: https://github.com/microsoft/vscode-python/wiki/Python-Environment-APIs */
-interface PythonApi {
-  environments: {
-    getActiveEnvironmentPath(resource?: Uri): { path: string };
-    resolveEnvironment(environment: { path: string }): Promise<{ executable: { uri?: Uri } } | undefined>;
-  };
-}
-
-async function selectedPython(): Promise<string | undefined> {
-  const extension = extensions.getExtension<PythonApi>(PYTHON_EXTENSION);
-  if (!extension) {
-    return undefined;
-  }
-  try {
-    const { environments } = await extension.activate();
-    const selected = environments.getActiveEnvironmentPath(workspace.workspaceFolders?.[0]?.uri);
-    return (await environments.resolveEnvironment(selected))?.executable.uri?.fsPath;
-  } catch {
-    return undefined; // another extension's trouble
-  }
 }

@@ -1,57 +1,77 @@
 // The server in an environment of the extension's own, made from the wheel that the extension carries.
 
-import { spawn } from "node:child_process";
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import * as path from "node:path";
-import { programIn } from "./finding";
+import type { Environments } from "./environments";
+import { programIn, pythonIn } from "./finding";
+import { run } from "./programs";
 
 const OLDEST = [3, 11] as const;
 const NAMES = ["python3.14", "python3.13", "python3.12", "python3.11", "python3", "python"];
-const ASK_VERSION = "import sys; print('%d.%d' % sys.version_info[:2])";
+const DESCRIBE = `
+import importlib.util, sys
+print("%d.%d" % sys.version_info[:2], *(it for it in ("venv", "pip", "ensurepip") if importlib.util.find_spec(it)))
+`;
 const MARK = "installed-from";
-const CANCELLED = "The installation was cancelled.";
+const UNREACHABLE = /NewConnectionError|NameResolutionError|ConnectTimeout|ProxyError|SSLError/;
 
 export interface Installation {
-  /** Where to. */
-  environment: string;
+  environments: Environments;
   /** The folder with the wheel that the extension carries. */
   wheels: string;
-  /** An interpreter to try before those on the PATH. */
+  /** An interpreter to try besides those on the PATH. */
   preferred?: string;
   isWindows: boolean;
-  say(line: string): void;
+  /** Every line that the programs say. */
+  log(line: string): void;
+  /** What is being done, in words for the user. */
+  tell(step: string): void;
   signal: AbortSignal;
 }
 
-/** Install, and answer with the server's program. Leaves nothing behind if it fails or is cancelled. */
-export async function install(installation: Installation): Promise<string> {
-  const { environment, isWindows, signal } = installation;
+interface Python {
+  command: string;
+  version: number[];
+  modules: string[];
+}
+
+/** Install. If it fails or is cancelled, all is as it was before. */
+export async function install(installation: Installation): Promise<void> {
   const wheel = await carriedWheel(installation.wheels);
   if (!wheel) {
     throw new Error("This build of the extension carries no server. Install it yourself: pipx install odin-lsp");
   }
-  const python = await newestPython(installation);
-  if (!python) {
-    throw new Error(`Python ${OLDEST.join(".")} or newer is needed, and none was found on the PATH.`);
-  }
-  try {
-    await rm(environment, { recursive: true, force: true });
-    await run(installation, python, ["-m", "venv", environment]);
-    const own = path.join(environment, isWindows ? "Scripts\\python.exe" : "bin/python");
-    await run(installation, own, ["-m", "pip", "install", "--disable-pip-version-check", "--no-input", wheel]);
-    await writeFile(path.join(environment, MARK), path.basename(wheel));
-    return programIn(environment, isWindows);
-  } catch (error) {
-    await rm(environment, { recursive: true, force: true });
-    throw signal.aborted ? new Error(CANCELLED) : error;
-  }
+  const python = choosePython(await pythons(installation));
+  await installation.environments.renew((folder) => fill(folder, wheel, python, installation));
 }
 
 /** Whether the extension carries another server than the one in its environment. */
-export async function isOutdated(environment: string, wheels: string): Promise<boolean> {
+export async function isOutdated(environment: string | undefined, wheels: string): Promise<boolean> {
   const wheel = await carriedWheel(wheels);
-  const installed = await readFile(path.join(environment, MARK), "utf8").catch(() => undefined);
-  return wheel !== undefined && installed !== undefined && installed !== path.basename(wheel);
+  const installed = environment && (await readFile(path.join(environment, MARK), "utf8").catch(() => undefined));
+  return Boolean(wheel && installed) && installed !== path.basename(wheel as string);
+}
+
+/** As little as possible: no pip of its own, and no bytecode but what Python makes of the modules it really uses. */
+async function fill(folder: string, wheel: string, python: Python, installation: Installation): Promise<void> {
+  const { isWindows } = installation;
+  const temporary = path.join(folder, "tmp");
+  await mkdir(temporary);
+  const env = { ...environmentOf(process.env), TMPDIR: temporary, TEMP: temporary, TMP: temporary };
+  const own = pythonIn(folder, isWindows);
+  installation.tell("Making an environment…");
+  await succeed(installation, env, python.command, ["-I", "-m", "venv", "--without-pip", folder]);
+  let pip = [python.command, "-I", "-m", "pip", "--python", own];
+  if (!python.modules.includes("pip")) {
+    await succeed(installation, env, own, ["-I", "-m", "ensurepip"]);
+    pip = [own, "-I", "-m", "pip"];
+  }
+  const quick = ["--only-binary", ":all:", "--no-compile", "--disable-pip-version-check", "--no-input"];
+  const [program = "", ...parameters] = [...pip, "install", ...quick, wheel];
+  await succeed(installation, { ...env, PIP_USER: "0" }, program, parameters);
+  await succeed(installation, env, programIn(folder, isWindows), ["--version"]);
+  await rm(temporary, { recursive: true, force: true });
+  await writeFile(path.join(folder, MARK), path.basename(wheel));
 }
 
 async function carriedWheel(folder: string): Promise<string | undefined> {
@@ -60,26 +80,43 @@ async function carriedWheel(folder: string): Promise<string | undefined> {
   return name && path.join(folder, name);
 }
 
-async function newestPython(installation: Installation): Promise<string | undefined> {
-  let best: { python: string; version: number[] } | undefined;
-  for (const python of [...(installation.preferred ? [installation.preferred] : []), ...NAMES]) {
-    const version = await versionOf(python, installation.signal);
-    if (version && compare(version, OLDEST) >= 0 && (!best || compare(version, best.version) > 0)) {
-      best = { python, version };
-    }
+/** The newest that can make environments. Throws what to do if there is none. */
+export function choosePython(found: readonly Python[]): Python {
+  const needed = `Odin's server needs Python ${OLDEST.join(".")} or newer`;
+  const [newest, ...older] = found
+    .filter((it) => compare(it.version, OLDEST) >= 0)
+    .sort((one, other) => compare(other.version, one.version));
+  if (!newest) {
+    throw new Error(`${needed}, and there is none on the PATH. Install it, or set odin.server.path.`);
   }
-  return best?.python;
+  const able = [newest, ...older].find(({ modules }) => modules.includes("venv") && modules.length > 1);
+  if (!able) {
+    const name = `python${newest.version.join(".")}`;
+    const how = `On Debian and Ubuntu, run “sudo apt install ${name}-venv”, then install again.`;
+    throw new Error(`${needed} that can make environments, but ${name} has neither pip nor ensurepip. ${how}`);
+  }
+  return able;
 }
 
-async function versionOf(python: string, signal: AbortSignal): Promise<number[] | undefined> {
-  let said = "";
+async function pythons({ preferred, signal }: Installation): Promise<Python[]> {
+  const names = preferred ? [preferred, ...NAMES] : NAMES;
+  const found = await Promise.all(names.map((name) => describe(name, signal)));
+  return found.filter((it) => it !== undefined);
+}
+
+async function describe(command: string, signal: AbortSignal): Promise<Python | undefined> {
+  const said: string[] = [];
   try {
-    await output(python, ["-c", ASK_VERSION], (text) => (said += text), signal);
+    const onLine = (line: string): unknown => said.push(line);
+    if ((await run(command, ["-I", "-c", DESCRIBE], { env: environmentOf(process.env), signal, onLine })) !== 0) {
+      return undefined;
+    }
   } catch {
     signal.throwIfAborted();
-    return undefined; // not there, or not working: not this one
+    return undefined; // not there
   }
-  return said.trim().split(".").map(Number);
+  const [version = "", ...modules] = said.at(-1)?.split(" ") ?? [];
+  return { command, version: version.split(".").map(Number), modules };
 }
 
 export function compare(one: readonly number[], other: readonly number[]): number {
@@ -87,30 +124,45 @@ export function compare(one: readonly number[], other: readonly number[]): numbe
   return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
 }
 
-async function run(installation: Installation, program: string, parameters: readonly string[]): Promise<void> {
-  installation.say(`> ${program} ${parameters.join(" ")}`);
-  await output(program, parameters, (text) => installation.say(text.trimEnd()), installation.signal);
+/** Without what is meant for other Pythons: packages on a PYTHONPATH would be taken for installed ones. */
+function environmentOf(all: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith("PYTHON")));
 }
 
-function output(
+async function succeed(
+  { log, tell, signal }: Installation,
+  env: NodeJS.ProcessEnv,
   program: string,
   parameters: readonly string[],
-  say: (text: string) => void,
-  signal: AbortSignal,
 ): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, parameters, { stdio: ["ignore", "pipe", "pipe"], windowsHide: true, signal });
-    let last = "";
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding("utf8").on("data", (text: string) => {
-        last = text.trim() || last;
-        say(text);
-      });
+  log(`> ${program} ${parameters.join(" ")}`);
+  const said: string[] = [];
+  const onLine = (line: string): void => {
+    log(line);
+    said.push(line);
+    const step = stepIn(line);
+    if (step) {
+      tell(step);
     }
-    child.once("error", reject);
-    child.once("close", (code) => {
-      const words = last.split("\n").at(-1) ?? "";
-      code === 0 ? resolve() : reject(new Error(`${path.basename(program)} has ended with code ${code}: ${words}`));
-    });
-  });
+  };
+  const code = await run(program, parameters, { env, signal, onLine });
+  if (code !== 0) {
+    throw new Error(whyFailed(path.basename(program), code, said));
+  }
+}
+
+/** What pip is about, if the line says it. */
+export function stepIn(line: string): string | undefined {
+  const fetched = /^Collecting ([\w.-]+)/.exec(line)?.[1];
+  const unpacked = /^Installing collected packages: (.*)/.exec(line)?.[1]?.split(",").length;
+  const count = unpacked === 1 ? "1 package" : `${unpacked} packages`;
+  return fetched ? `Fetching ${fetched}…` : unpacked ? `Unpacking ${count}…` : undefined;
+}
+
+export function whyFailed(program: string, code: number, said: readonly string[]): string {
+  if (said.some((line) => UNREACHABLE.test(line))) {
+    return "pip cannot reach the package index. Is there a connection? Behind a proxy, pip has to be told of it.";
+  }
+  const words = said.findLast((line) => line.startsWith("ERROR")) ?? said.findLast((line) => line.trim()) ?? "";
+  return `${program} has ended with code ${code}: ${words.trim()}`;
 }

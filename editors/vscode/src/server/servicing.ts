@@ -12,6 +12,8 @@ import type { RedactedLog } from "./redaction";
 const WALKTHROUGH = "odin-lsp.odin#start";
 
 export class Servicing {
+  #installing: AbortController | undefined;
+
   constructor(
     private readonly context: ExtensionContext,
     private readonly host: ServerHost,
@@ -25,36 +27,24 @@ export class Servicing {
     return path.join(this.context.extensionPath, "dist", "wheel");
   }
 
+  /** One at a time. */
   async install(): Promise<void> {
-    const { install } = await import("./installing");
-    const options = { location: ProgressLocation.Notification, title: "Installing Odin's server", cancellable: true };
-    try {
-      await window.withProgress(options, async (progress, token) => {
-        const cancelling = new AbortController();
-        token.onCancellationRequested(() => cancelling.abort());
-        await this.life.stop(); // it may be the one that is replaced
-        await install({
-          environment: this.host.environment,
-          wheels: this.wheels,
-          preferred: await this.host.selectedPython(),
-          isWindows: process.platform === "win32",
-          signal: cancelling.signal,
-          say: (line) => {
-            this.log.info(line);
-            progress.report({ message: line.split("\n").at(-1)?.slice(0, 80) });
-          },
-        });
-      });
-      await this.life.restart();
-    } catch (error) {
-      await this.tell(error);
+    if (this.#installing) {
+      return;
+    }
+    const cancelling = new AbortController();
+    this.#installing = cancelling;
+    const failure = await this.#install(cancelling).catch((error: unknown) => error);
+    this.#installing = undefined;
+    if (failure && !cancelling.signal.aborted) {
+      await this.tell(failure, { title: "Try Again", run: () => this.install() });
     }
   }
 
   /** Only offered: nothing is installed without a click. */
   async offerUpdate(): Promise<void> {
     const { isOutdated } = await import("./installing");
-    if (await isOutdated(this.host.environment, this.wheels)) {
+    if (this.host.isOwn && (await isOutdated(await this.host.environments.current(), this.wheels))) {
       const update = "Update";
       const chosen = await window.showInformationMessage("Odin: this version brings a newer server.", update);
       if (chosen === update) {
@@ -96,11 +86,41 @@ export class Servicing {
     await commands.executeCommand("workbench.action.openWalkthrough", WALKTHROUGH, false);
   }
 
-  private async tell(error: unknown): Promise<void> {
+  /** What is being installed comes to nothing. */
+  dispose(): void {
+    this.#installing?.abort();
+  }
+
+  /** The server that there is goes on until the new one can take its place. */
+  async #install(cancelling: AbortController): Promise<void> {
+    const { install } = await import("./installing");
+    const options = { location: ProgressLocation.Notification, title: "Installing Odin's server", cancellable: true };
+    await window.withProgress(options, async (progress, token) => {
+      token.onCancellationRequested(() => cancelling.abort());
+      await install({
+        environments: this.host.environments,
+        wheels: this.wheels,
+        preferred: await this.host.selectedPython(),
+        isWindows: process.platform === "win32",
+        signal: cancelling.signal,
+        log: (line) => this.log.info(line),
+        tell: (message) => progress.report({ message }),
+      });
+      progress.report({ message: "Starting it…" });
+      await this.life.stop();
+      await this.host.environments.sweep();
+      await this.life.start().catch(() => {}); // told as its state
+    });
+  }
+
+  private async tell(error: unknown, remedy?: { title: string; run(): Promise<void> }): Promise<void> {
     this.log.error(wordsOf(error));
-    const chosen = await window.showErrorMessage(`Odin: ${wordsOf(error)}`, SHOW_LOG.title);
-    if (chosen) {
+    const titles = [...(remedy ? [remedy.title] : []), SHOW_LOG.title];
+    const chosen = await window.showErrorMessage(`Odin: ${wordsOf(error)}`, ...titles);
+    if (chosen === SHOW_LOG.title) {
       this.log.show();
+    } else if (chosen) {
+      await remedy?.run();
     }
   }
 }
