@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Extension, Uri } from "vscode";
+import type { Uri } from "vscode";
 import { Emitter } from "../src/emitter";
 import { type PythonApi, SelectedPython } from "../src/server/python";
 
@@ -18,7 +18,7 @@ function scene(activate: (api: PythonApi) => Promise<PythonApi> = async (api) =>
       it.activations += 1;
       return activate(api);
     },
-  } as Extension<PythonApi>;
+  };
   const python = new SelectedPython(
     () => extension,
     () => {

@@ -24,8 +24,6 @@ export const INSTALL = { title: "Install", command: "odin.vscode.install" };
 const HELP = { title: "Help", command: "odin.vscode.help" };
 
 export class ServerHost {
-  /** Those that the extension installs the server into. */
-  readonly environments: Environments;
   readonly #python: SelectedPython;
   readonly #changes = new Emitter<void>();
   /** Another Python environment is selected, and with it another server is found than the one that was started. */
@@ -33,17 +31,21 @@ export class ServerHost {
   #started: Finding | undefined;
 
   constructor(
-    context: ExtensionContext,
+    private readonly context: ExtensionContext,
     private readonly log: RedactedLog,
     private readonly keys: Keys,
     private readonly answers: Answers,
     private readonly middleware: Middleware,
   ) {
-    this.environments = new Environments(path.join(context.globalStorageUri.fsPath, "environments"));
     this.#python = new SelectedPython(
       () => extensions.getExtension<PythonApi>(PYTHON_EXTENSION),
       () => void this.#compare(),
     );
+  }
+
+  /** Those that the extension installs the server into. */
+  get environments(): Environments {
+    return new Environments(path.join(this.context.globalStorageUri.fsPath, "environments"));
   }
 
   async launch(onEvent: (record: EventRecord) => void): Promise<Running> {

@@ -15,7 +15,7 @@ export class SelectedPython {
   #listening: Disposable | undefined;
 
   constructor(
-    private readonly extension: () => Extension<PythonApi> | undefined,
+    private readonly extension: () => Pick<Extension<PythonApi>, "activate"> | undefined,
     private readonly onChange: () => void,
   ) {}
 
