@@ -9,14 +9,14 @@ import re
 import shlex
 import stat
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import platformdirs
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
@@ -219,7 +219,8 @@ class RuleSettings(Section):
 
 class Config(Section):
     model: str | None = None
-    """The planner's model, `provider/model`. Without it: the provider whose key is set, else `offline/odin`."""
+    """The planner's model, `provider/model[@effort]`. Without it: that of the provider whose key is set, else
+    `offline/odin`."""
     small_model: str | None = None
     """The model for everything else: titles, summaries, digests."""
     memory: bool = True
@@ -253,6 +254,17 @@ class Config(Section):
     """Commands that never run, in whatever they are wrapped."""
     rules: tuple[RuleSettings, ...] = ()
     """What tools may do, in order: any `deny` wins, then the last rule that matches."""
+    _fixed: frozenset[str] = PrivateAttr(default=frozenset())
+
+    @property
+    def fixed(self) -> frozenset[str]:
+        """Fields that the environment or the command line has set: what the user picks does not go before these."""
+        return self._fixed
+
+    def with_fixed(self, names: Iterable[str]) -> "Config":
+        config = self.model_copy()
+        config._fixed = frozenset(names)
+        return config
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +314,8 @@ def load(
     config = Config.model_construct()  # defaults need no check, and the machinery for it takes a while to set up
     for layer in layers:
         config = _apply(config, layer, trusted=trusted, problems=problems)
-    return config, tuple(problems)
+    insisted = {key for layer in layers if layer.origin in ("environment", "flags") for key in layer.values}
+    return config.with_fixed(name for name in Config.model_fields if to_camel(name) in insisted), tuple(problems)
 
 
 def has_settings(root: Path) -> bool:

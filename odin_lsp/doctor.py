@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from odin_lsp import __version__, config
+from odin_lsp.agent.picks import Picks
 from odin_lsp.commands.environment import find_shell
 from odin_lsp.errors import ModelError
 from odin_lsp.models import catalog, providers, selection
@@ -48,7 +49,7 @@ def _findings(root: Path) -> Iterator[Finding]:
         yield Finding("wrong", str(problem), "correct that line; docs/config.schema.json lists what is known")
     if not problems:
         yield Finding("ok", f"settings from {', '.join(_files(root)) or 'the defaults'}")
-    yield from _models(settings)
+    yield from _models(root, settings)
     yield _ripgrep(root)
     yield from _commands(settings)
     yield _sessions(root)
@@ -58,14 +59,17 @@ def _files(root: Path) -> list[str]:
     return [str(path) for path in (config.user_file(), root / config.FILE_NAME) if path.is_file()]
 
 
-def _models(settings: config.Config) -> Iterator[Finding]:
+def _models(root: Path, settings: config.Config) -> Iterator[Finding]:
+    picked = Picks(root).in_force(settings, {})
     try:
-        model, small = selection.choose(settings, {})
+        model, small = selection.choose(settings, {}, picked)
     except ModelError as error:
         yield Finding("wrong", str(error), "correct `model` in odinconfig.json or ODIN_MODEL")
         return
     for ref in dict.fromkeys((model, small, *settings.fallback_models)):
         yield _model(ref, settings)
+    for ref in dict.fromkeys(picked.values()):
+        yield Finding("note", f"{ref} was picked in this workspace, and goes before the settings")
     if model == selection.OFFLINE:
         keys = ", ".join(name for names in selection.KEY_VARIABLES.values() for name in names)
         yield Finding("note", "no language model is set: Odin answers by searching", f"set one of {keys}")

@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pydantic.alias_generators import to_camel
+
 from odin_lsp.agent import named
 from odin_lsp.agent.agent import Agent
 from odin_lsp.agent.compaction import Compaction
@@ -19,6 +21,7 @@ from odin_lsp.agent.instructions import Instructions, NestedInstructions
 from odin_lsp.agent.modes import mode_tools
 from odin_lsp.agent.named import NamedAgent
 from odin_lsp.agent.naming import Namer
+from odin_lsp.agent.picks import Picks
 from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.plans import Plans
 from odin_lsp.agent.preview import ContextPreview, preview
@@ -28,12 +31,14 @@ from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.subagents import Subagents
 from odin_lsp.agent.turn import Progress, Remark
 from odin_lsp.commands.session import SessionCommands, judged_by
-from odin_lsp.config import Config
+from odin_lsp.config import ENVIRONMENT, Config
+from odin_lsp.errors import ModelError, RequestError, ToolError
 from odin_lsp.events import Emit, EventRecord, Mode, Notice, Todo
 from odin_lsp.messages import user
 from odin_lsp.models import providers, selection
 from odin_lsp.models.base import Model, Request, ToolSpec
 from odin_lsp.models.resilience import KeyPool, ResilientModel
+from odin_lsp.models.selection import Role
 from odin_lsp.permissions import protected
 from odin_lsp.permissions.gate import Gate
 from odin_lsp.permissions.outside import OutsideGate
@@ -93,6 +98,8 @@ class Core:
         self._hooks = hooks or Hooks()
         self._keys = KeyPool()
         self._models: dict[str, ResilientModel] = {}
+        self._picks: dict[Path, Picks] = {}
+        """By the first folder, which may become another."""
         self._views: dict[str, _View] = {}
         self._told: dict[str, Instructions] = {}
         """The project's, as the users of each session know them."""
@@ -113,7 +120,18 @@ class Core:
     @property
     def selected(self) -> tuple[str, str]:
         """The planner's model and the small one."""
-        return selection.choose(self.config, self._secrets)
+        return selection.choose(self.config, self._secrets, self.picked)
+
+    @property
+    def picked(self) -> Mapping[Role, str]:
+        """Those of the two that the user picked, now or the last time."""
+        return self.picks.in_force(self.config, self._secrets)
+
+    @property
+    def picks(self) -> Picks:
+        if self._root not in self._picks:
+            self._picks[self._root] = Picks(self._root)
+        return self._picks[self._root]
 
     def agent(self, session_id: str | None = None) -> Agent:
         """The agent of that session, or of the current one."""
@@ -152,10 +170,15 @@ class Core:
         return self._models[selected].running if selected in self._models else selected
 
     def choose_models(self, model: str | None, small_model: str | None) -> None:
-        for ref in filter(None, (model, small_model)):
-            selection.named(ref)
-        update = {"model": model or self.config.model, "small_model": small_model or self.config.small_model}
-        self.config = self.config.model_copy(update=update)
+        """The user's pick; an empty one: as in the settings again."""
+        named: Mapping[Role, str | None] = {"model": model, "small_model": small_model}
+        for role, ref in named.items():
+            if ref:
+                selection.named(ref)
+            if ref and role in self.config.fixed:
+                variable = next(name for name, key in ENVIRONMENT.items() if key == to_camel(role))
+                raise RequestError(f"{variable} is set, which goes before what you pick; unset it first")
+        self.picks.pick({role: ref for role, ref in named.items() if ref is not None}, self.config)
 
     def reconfigure(self, config: Config) -> None:
         """New settings, from the next turn on."""
@@ -209,7 +232,7 @@ class Core:
             "instructionFiles": [
                 {"path": it.path, "size": it.size, "isCut": it.is_cut} for it in self._view(session).instructions.files
             ],
-            "config": _shown_config(self.config),
+            "config": _shown_config(self.config.model_copy(update={**self.picked})),
             "cache": [
                 {
                     "filePath": str(path),
@@ -284,6 +307,8 @@ class Core:
     async def _planner(self, session: Session, progress: Progress, emit: Emit) -> Planner:
         view = self._view(session)
         self._tell_of_instructions(session, view.instructions, emit)
+        for notice in self.picks.settle(self.config, self._secrets):
+            emit(Notice("info", notice))
         helpers = Subagents(
             session,
             progress,
@@ -312,6 +337,10 @@ class Core:
         model, small = self.selected
         by_mode = model if task.mode == "edit_mode" else small
         ref = task.model or (agent and agent.model) or self.config.subagent_model or by_mode
+        try:
+            selection.named(ref)
+        except ModelError as error:
+            raise ToolError(str(error)) from None
         planner = self._make_planner(
             conversation, progress, emit, self._new_view(owner.instructions, {}), ref, write_scope=task.write_scope
         )

@@ -2,7 +2,10 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import cast
+from pathlib import Path
+from typing import Literal, cast, get_args
+
+import platformdirs
 
 from odin_lsp.config import Config
 from odin_lsp.errors import ModelError
@@ -14,19 +17,27 @@ KEY_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "google": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     "openai": ("OPENAI_API_KEY",),
 }
+INSTEAD_OF_KEYS = {"anthropic": "ANTHROPIC_AUTH_TOKEN", "openai": "OPENAI_BASE_URL"}
+"""Variables that do without a key: a token, or the address of a server that wants none."""
 KEYLESS = ("offline", "scripted")
 OFFLINE = "offline/odin"
+Role = Literal["model", "small_model"]
+ROLES: tuple[Role, ...] = get_args(Role)
 
 
-def choose(config: Config, secrets: Mapping[str, str]) -> tuple[str, str]:
-    """The planner's model and the small one: as configured, else by which key is set, else offline."""
-    selected = config.model or next(
-        (f"{it}/{catalog.DEFAULTS[it][0]}" for it in KEY_VARIABLES if keys(it, config, secrets)), OFFLINE
-    )
+def picks_file() -> Path:
+    """Where `agent.picks` keeps what the user picked."""
+    return Path(platformdirs.user_state_dir("odin", appauthor=False)) / "models.json"
+
+
+def choose(config: Config, secrets: Mapping[str, str], picked: Mapping[Role, str] | None = None) -> tuple[str, str]:
+    """The planner's model and the small one: as picked, else as configured, else by which key is set, else offline."""
+    picked = picked or {}
+    default = next((f"{it}/{catalog.DEFAULTS[it][0]}" for it in KEY_VARIABLES if keys(it, config, secrets)), OFFLINE)
+    selected = picked.get("model") or config.model or default
     provider = named(selected).provider
-    small = config.small_model or (
-        f"{provider}/{catalog.DEFAULTS[provider][1]}" if provider in catalog.DEFAULTS else selected
-    )
+    beside = f"{provider}/{catalog.DEFAULTS[provider][1]}" if provider in catalog.DEFAULTS else selected
+    small = picked.get("small_model") or config.small_model or beside
     named(small)
     return selected, small
 
@@ -48,8 +59,9 @@ def is_usable(text: str, config: Config, secrets: Mapping[str, str]) -> bool:
         provider = named(text).provider
     except ModelError:
         return False
-    is_own_server = provider == "openai" and bool(os.environ.get("OPENAI_BASE_URL"))
-    return provider in KEYLESS or is_own_server or bool(keys(provider, config, secrets))
+    if provider in KEYLESS or os.environ.get(INSTEAD_OF_KEYS.get(provider, "")):
+        return True
+    return bool(keys(provider, config, secrets))
 
 
 def named(text: str) -> ModelRef:

@@ -235,7 +235,7 @@ class OdinServer(LanguageServer):
 
     def info(self) -> ServerInfo:
         try:
-            model, small = selection.choose(self.settings, self._secrets)
+            model, small = selection.choose(self.settings, self._secrets, self._picked())
         except ModelError:
             model = small = selection.OFFLINE
         return ServerInfo(PROTOCOL_VERSION, __version__, model, small, tuple(MODES.values()), tool_names())
@@ -250,6 +250,14 @@ class OdinServer(LanguageServer):
             task.cancel()
         if self._core is not None:
             await self._core.close()
+
+    def _picked(self) -> Mapping[selection.Role, str]:
+        """What the user picked the last time. Mostly nothing, and then nothing is imported for it."""
+        if not selection.picks_file().exists():
+            return {}
+        from odin_lsp.agent.picks import Picks
+
+        return Picks(self.roots[0] if self.roots else Path("/")).in_force(self.settings, self._secrets)
 
     @property
     def _secrets(self) -> Mapping[str, str]:

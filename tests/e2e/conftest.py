@@ -29,11 +29,14 @@ class Client:
 
     def __init__(self, lsp: LanguageClient) -> None:
         self.lsp = lsp
+        self.info: dict[str, Any] = {}
+        """What the server said of itself."""
         self.events: list[dict[str, Any]] = []
         self.answers: list[Any] = []
         self.questions: list[Any] = []
         self.reloads: list[Any] = []
         self._changed = asyncio.Event()
+        self._has_left = False
         lsp.feature("odin/event")(lambda params: self._event(params))
 
         @lsp.feature("odin/question")
@@ -45,6 +48,12 @@ class Client:
     async def command(self, name: str, /, **argument: Any) -> Any:
         params = types.ExecuteCommandParams(f"odin.{name}", [argument])
         return plain(await self.lsp.workspace_execute_command_async(params))
+
+    async def leave(self) -> None:
+        """End the server; only once."""
+        if not self._has_left:
+            self._has_left = True
+            await self.lsp.shutdown_session()
 
     async def until(self, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         """The first event that fulfils the condition, now or later."""
@@ -133,7 +142,7 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture
 async def start(root: Path) -> AsyncIterator[Start]:
     """Start a server and say hello; what is started is ended."""
-    started: list[LanguageClient] = []
+    started: list[Client] = []
 
     async def start(
         *,
@@ -147,24 +156,25 @@ async def start(root: Path) -> AsyncIterator[Start]:
     ) -> Client:
         config = ClientServerConfig(list(command), server_env={**os.environ, **env})
         lsp = await config.start()
-        started.append(lsp)
         client = Client(lsp)
+        started.append(client)
         capabilities = types.ClientCapabilities(
             window=window,
             workspace=workspace,
             text_document=text_document,
             experimental={"odin": ODIN if odin is None else odin},
         )
-        await lsp.initialize_session(
+        answer = await lsp.initialize_session(
             types.InitializeParams(
                 capabilities, process_id=os.getpid(), root_uri=root.as_uri(), initialization_options=options
             )
         )
+        client.info = plain(answer.capabilities.experimental)["odin"]
         return client
 
     yield start
-    for lsp in started:
-        await lsp.shutdown_session()
+    for client in started:
+        await client.leave()
 
 
 @pytest.fixture

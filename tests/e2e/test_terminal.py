@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from tests.e2e.steps import says
 from tests.support import wire as kit
 
 COMMAND = [sys.executable, "-m", "odin_lsp"]
@@ -34,6 +35,18 @@ async def test_an_answer_goes_to_stdout_and_nothing_else(run, script):
         "It is **it**.\n",
         "",
     )
+
+
+async def test_a_model_that_was_picked_in_an_editor_counts_here_too(run, root, start, wire, anthropic):
+    client = await start(**anthropic)
+    await client.command("model", model="anthropic/claude-haiku-5-5@low")
+    wire.play(says("hello"), says("hello again"))
+
+    assert await run("ask", "hi", **anthropic) == (0, "hello\n", "")
+    assert wire.request["output_config"] == {"effort": "low"}
+    assert (await run("ask", "hi", "--model", "anthropic/claude-opus-5-5@high", **anthropic))[0] == 0
+    assert (wire.request["model"], wire.request["output_config"]) == ("claude-opus-5-5", {"effort": "high"})
+    assert "anthropic/claude-haiku-5-5@low was picked in this workspace" in (await run("doctor", **anthropic))[1]
 
 
 async def test_without_a_key_the_embedded_model_answers_with_true_evidence(run, root):

@@ -100,6 +100,8 @@ def test_layers_lie_over_each_other(write, user, monkeypatch):
     assert (settings.model, settings.small_model) == ("offline/environment", "offline/flag")
     assert (settings.timeouts.client, settings.timeouts.person) == (3, 9)
     assert settings.forbidden_commands == ("rm", "dd")
+    assert settings.fixed == {"model", "small_model"}
+    assert load(root, settings={"model": "offline/editor"})[0].fixed == {"model"}
 
 
 @pytest.mark.parametrize("trusted", [False, True])

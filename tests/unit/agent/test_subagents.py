@@ -74,6 +74,26 @@ async def test_c_091_the_task_then_the_settings_then_the_mode_decide_on_a_helper
     assert odin.core.state()["earlierSubagents"][0]["model"] == used
 
 
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        ("anthropic/claude-sonnet-5-5@hgih", "@low, @medium, @high"),
+        ("offline/odin@low", "offline/odin takes no effort"),
+        ("claude", "write provider/model"),
+    ],
+)
+async def test_a_model_that_there_is_not_is_told_to_whoever_asked_for_it(odin, call, model, why):
+    agent = call("AgentTool", description="look", prompt="look around", model=model)
+    odin.script({"calls": [agent]}, {"text": "I go on myself"})
+
+    outcome = await odin.take("go")
+
+    assert (outcome.reason, outcome.answer) == ("end_turn", "I go on myself")
+    [result] = odin.core.agent().session.messages[2].results
+    assert result.failed
+    assert why in result.content
+
+
 async def test_c_082_a_helper_hands_over_what_it_did_and_not_what_it_says_it_did(odin, models):
     run = ("ExecuteCommand", {"command": "ls", "description": "list the files"})
     asked = models([calls(helper()), says("done")], [calls(run), says("I have rewritten everything.")])

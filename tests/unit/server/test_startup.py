@@ -1,8 +1,13 @@
 """The answer to `initialize` waits for nothing that only turns need."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
+
+from odin_lsp.agent.picks import Picks
+from odin_lsp.config import Config
 
 LATE = (
     *("agent.", "tools.", "review.", "permissions.", "sessions.", "terminal.", "models.base", "models.providers"),
@@ -24,12 +29,28 @@ print(json.dumps({"answer": json.loads(answers[0]), "modules": list(sys.modules)
 """
 
 
-def test_initialize_is_answered_before_what_turns_need_is_imported():
-    run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, check=True, text=True)
+def initialize(state):
+    """What the server says of itself, and what it has imported too early."""
+    env = {**os.environ, "XDG_STATE_HOME": str(state)}
+    run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, check=True, text=True, env=env)
     said = json.loads(run.stdout)
-
+    late = tuple(f"odin_lsp.{name}" for name in LATE) + FOREIGN
     about = said["answer"]["result"]["capabilities"]["experimental"]["odin"]
+    return about, {module for module in said["modules"] if module.startswith(late)}
+
+
+def test_initialize_is_answered_before_what_turns_need_is_imported(tmp_path):
+    about, imported = initialize(tmp_path)
+
     assert about["tools"]
     assert about["model"]
-    late = tuple(f"odin_lsp.{name}" for name in LATE) + FOREIGN
-    assert [module for module in said["modules"] if module.startswith(late)] == []
+    assert imported == set()
+
+
+def test_a_picked_model_is_known_at_once(tmp_path):
+    Picks(Path("/"), tmp_path / "odin" / "models.json").pick({"model": "offline/picked"}, Config())
+
+    about, imported = initialize(tmp_path)
+
+    assert about["model"] == "offline/picked"
+    assert imported == {"odin_lsp.agent.picks", "odin_lsp.permissions.private"}
