@@ -1,11 +1,12 @@
 """Odin's own messages: what editors send and get. `docs/protocol.md` is made from it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from odin_lsp.agent.context import ContextItem
 from odin_lsp.agent.plans import StepStatus
 from odin_lsp.agent.turn import QueuedMessage
+from odin_lsp.models.reference import Effort
 from odin_lsp.modes import Mode
 from odin_lsp.ports import Receipt, Review
 from odin_lsp.sessions.listing import SessionSummary
@@ -146,10 +147,12 @@ class Queue(Value):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelParams(Value):
-    """`odin.model`: choose models, or see which are chosen."""
+    """`odin.model`: choose models, now and for the next time in this workspace, or see which are chosen."""
 
     model: str | None = None
+    """`provider/model[@effort]`; empty: as in the settings again."""
     small_model: str | None = None
+    """The same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +162,11 @@ class ModelState(Value):
     running: str
     available: tuple[str, ...]
     """Models that are known and have a key. Others may be selected by name."""
+    efforts: dict[str, tuple[Effort, ...]] = field(default_factory=dict[str, tuple[Effort, ...]])
+    """Of these models: what may be written behind an `@`."""
+    picked: bool = False
+    """Whether `model` was chosen by this command rather than by the settings."""
+    small_picked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,8 @@ from odin_lsp.workspace.uris import path_of
 from tests.e2e.steps import play_calls
 from tests.support import wire as kit
 
+SONNET = "anthropic/claude-sonnet-5-5"
+
 
 def says(text: str) -> kit.Answer:
     return kit.Answer(
@@ -278,21 +280,73 @@ async def test_a_bad_command_says_what_is_wrong_and_the_next_one_works(start, sc
 
 
 async def test_the_model_can_be_changed_for_the_next_turn(start, script):
-    client = await start(**script({"text": "from the script"}))
+    scripted = script({"text": "from the script"})["ODIN_MODEL"]
+    client = await start(options={"settings": {"model": scripted}})
 
     chosen = await client.command("model", model="offline/odin", smallModel="offline/odin")
 
     models = {"model": "offline/odin", "smallModel": "offline/odin", "running": "offline/odin"}
-    assert chosen == {**models, "available": ["offline/odin"]}
+    assert chosen == {**models, "available": ["offline/odin"], "efforts": {}, "picked": True, "smallPicked": True}
     told = [it["event"] for it in client.events if it["event"]["kind"] == "modelChanged"]
     assert told == [{"kind": "modelChanged", "selected": "offline/odin", "running": "offline/odin"}]
     assert "Odin's offline search" in (await client.command("ask", text="where is greet?"))["answer"]
+
+
+async def test_a_picked_model_with_its_effort_outlives_the_server(start, wire, anthropic):
+    first = await start(**anthropic)
+    assert (await first.command("model"))["efforts"][SONNET] == ["low", "medium", "high"]
+    await first.command("model", model=f"{SONNET}@low")
+    await first.leave()
+
+    second = await start(**anthropic)
+    assert second.info["model"] == f"{SONNET}@low"
+    wire.play(says("hello"))
+    await second.command("ask", text="hi")
+
+    assert (wire.request["model"], wire.request["output_config"]) == (SONNET.partition("/")[2], {"effort": "low"})
+    [began] = [it["event"] for it in second.events if it["event"]["kind"] == "turnStarted"]
+    assert began["model"] == f"{SONNET}@low"
+    assert not [it for it in second.events if it["event"]["kind"] in ("notice", "modelChanged")]
+    running = {it["selected"]: it["running"] for it in (await second.command("state"))["models"]}
+    assert running[f"{SONNET}@low"] == f"{SONNET}@low"
+    assert (await second.command("model"))["picked"]
+    assert not (await second.command("model", model=""))["picked"]
+    await second.leave()
+
+    third = await start(**anthropic)
+    assert third.info["model"] == SONNET
+
+
+async def test_a_picked_model_without_its_key_is_told_of_quietly(start, wire, anthropic):
+    first = await start(**anthropic)
+    await first.command("model", model=f"{SONNET}@high")
+    await first.leave()
+
+    second = await start()
+    assert second.info["model"] == "offline/odin"
+    for text in ("where is greet?", "and now?"):
+        assert "Odin's offline search" in (await second.command("ask", text=text))["answer"]
+
+    told = [it["event"] for it in second.events if it["event"]["kind"] == "notice"]
+    assert [it["level"] for it in told] == ["info"]
+    assert f"{SONNET}@high, which you had picked, cannot be used" in told[0]["message"]
+    assert second.lsp.messages == []
+
+
+async def test_the_environment_goes_before_what_is_picked(start, script):
+    client = await start(**script({"text": "from the script"}))
+
+    with pytest.raises(JsonRpcException, match="ODIN_MODEL is set"):
+        await client.command("model", model="offline/odin")
+
+    assert (await client.command("ask", text="hi"))["answer"] == "from the script"
 
 
 @pytest.mark.parametrize(
     ("env", "problem"),
     [
         ({"ODIN_MODEL": "nobody/x"}, "write provider/model"),
+        ({"ODIN_MODEL": "anthropic/claude-sonnet-5-5@hgih", "ANTHROPIC_API_KEY": "x"}, "@low, @medium, @high"),
         ({"ODIN_MODEL": "anthropic/claude-sonnet-5-5"}, "ANTHROPIC_API_KEY"),
         ({"ODIN_MODEL": "scripted/none.json"}, "none.json"),
         ({"ANTHROPIC_API_KEY": "x", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}, "Anthropic"),

@@ -9,6 +9,7 @@ from odin_lsp.agent.prompt import prompt_text
 from odin_lsp.agent.turn import Remark
 from odin_lsp.errors import OdinError, RequestError
 from odin_lsp.events import ModelChanged
+from odin_lsp.models import selection
 from odin_lsp.modes import MODES, Mode
 from odin_lsp.ports import Option, Question
 from odin_lsp.server import wire
@@ -115,9 +116,20 @@ async def model(server: "OdinServer", params: wire.ModelParams, _: Token) -> dic
     core = server.core
     core.choose_models(params.model, params.small_model)
     selected, small = core.selected
-    if params.model or params.small_model:
+    if params.model is not None or params.small_model is not None:
         core.stream.emitter("", core.agent().session.id)(ModelChanged(selected, core.running_model))
-    return to_wire(wire.ModelState(selected, small, core.running_model, core.available_models))
+    available = core.available_models
+    return to_wire(
+        wire.ModelState(
+            selected,
+            small,
+            core.running_model,
+            available,
+            dict(selection.efforts(available)),
+            picked="model" in core.picked,
+            small_picked="small_model" in core.picked,
+        )
+    )
 
 
 @command("odin.state", wire.StateParams)
