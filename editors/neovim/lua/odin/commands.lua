@@ -90,8 +90,23 @@ local function undo(args)
   end)
 end
 
+local AS_CONFIGURED = "settings"
+
+local function complete_models(lead)
+  local state = server().glance(root(), "model")
+  local words = { AS_CONFIGURED }
+  for _, model in ipairs(state and state.available or {}) do
+    table.insert(words, model)
+    for _, effort in ipairs(state.efforts[model] or {}) do
+      table.insert(words, model .. "@" .. effort)
+    end
+  end
+  return complete_from(words)(lead)
+end
+
 local function choose_model(args)
-  server().execute(root(), "model", args.args ~= "" and { model = args.args } or {}, function(result)
+  local model = args.args ~= AS_CONFIGURED and args.args or ""
+  server().execute(root(), "model", args.args ~= "" and { model = model } or {}, function(result)
     server().say(("model %s, small model %s"):format(result.model, result.smallModel))
   end)
 end
@@ -204,10 +219,11 @@ M.commands = {
   },
   {
     name = "OdinModel",
-    args = "[provider/model]",
-    desc = "Tell which model is used, or choose one.",
+    args = "[provider/model[@effort]]",
+    desc = "Tell which model is used, or choose one, which is remembered for this project. `@low`, `@medium` or "
+      .. "`@high` says how hard it should think. `settings` goes back to the model of the settings.",
     run = choose_model,
-    opts = { nargs = "?" },
+    opts = { nargs = "?", complete = complete_models },
   },
   {
     name = "OdinInit",

@@ -6,6 +6,7 @@ local M = {}
 
 local NAME = "odin"
 local IS_NEW = vim.fn.has("nvim-0.11") == 1
+local GLANCE_MS = 1000
 
 ---@type table<string, boolean> Roots whose server is on its way.
 local starting = {}
@@ -261,6 +262,26 @@ function M.execute(root, command, argument, done, failed)
       M.say("the server has ended; :OdinRestart starts it again", vim.log.levels.ERROR)
     end
   end)
+end
+
+---What a command that takes nothing answers, for completion: only from a server that runs, and answers at once.
+---@param root string
+---@param command string
+---@return any? result
+function M.glance(root, command)
+  local client = M.clients(root)[1]
+  if not client then
+    return nil
+  end
+  local is_answered, answer = false, nil
+  local params = { command = "odin." .. command, arguments = { vim.empty_dict() } }
+  M.request(client, "workspace/executeCommand", params, function(_, result)
+    is_answered, answer = true, result
+  end)
+  vim.wait(GLANCE_MS, function()
+    return is_answered
+  end, 5)
+  return answer
 end
 
 ---@param client vim.lsp.Client
