@@ -113,6 +113,8 @@ class OpenAIModel:
         temperature = None if entry.thinking else request.temperature
         max_tokens = min(request.max_tokens, entry.max_output)
         is_openai = self._client.base_url.host == "api.openai.com"
+        # There, models that reason take no tools unless they are told not to; unasked, they would.
+        unasked = "none" if is_openai and request.tools and entry.thinking else omit
         return await self._client.chat.completions.create(
             model=self._service.model,
             max_completion_tokens=max_tokens if is_openai else omit,
@@ -121,7 +123,7 @@ class OpenAIModel:
             tools=[_tool(spec) for spec in request.tools] or omit,
             tool_choice="none" if request.tools and not request.may_call else omit,
             temperature=omit if temperature is None else temperature,
-            reasoning_effort=self._service.ref.effort or omit,
+            reasoning_effort=self._service.ref.effort or unasked,
             stream=True,
             stream_options={"include_usage": True},
         )

@@ -1,6 +1,7 @@
 """OpenAI's own ways, and those of the servers that speak like it."""
 
 import json
+import os
 from importlib import import_module
 
 import pytest
@@ -215,6 +216,15 @@ async def test_openai_itself_names_the_length_otherwise(monkeypatch, connect, re
     await reply(connect(REF), body, Request((), (user("a"),), max_tokens=100))
     assert wire.request["max_completion_tokens"] == 100
     assert "max_tokens" not in wire.request
+
+
+async def test_openai_itself_takes_tools_only_without_reasoning(monkeypatch, sent):
+    monkeypatch.setenv("HTTP_PROXY", os.environ["OPENAI_BASE_URL"])
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://api.openai.com/v1")
+    assert (await sent(user("a"), tools=TOOLS))["reasoning_effort"] == "none"
+    assert "reasoning_effort" not in await sent(user("a"))
+    assert "reasoning_effort" not in await sent(user("a"), ref=PLAIN, tools=TOOLS)
+    assert (await sent(user("a"), ref=f"{PLAIN}@low", tools=TOOLS))["reasoning_effort"] == "low"
 
 
 async def test_the_effort_is_sent_as_such(sent):
