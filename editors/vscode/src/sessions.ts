@@ -5,6 +5,7 @@ import { type QuickPickItem, Uri, window, workspace } from "vscode";
 import type { Conversation } from "./chat/conversation";
 import type { Odin, SessionState } from "./odin";
 import type { SessionSummary, TurnRecord } from "./protocol";
+import { exportName } from "./session-names";
 import { ago, counted } from "./words";
 
 const SEARCH_PAUSE_MS = 200;
@@ -121,7 +122,7 @@ export class SessionCommands {
       return;
     }
     const { format, extension } = FORMATS[kind as keyof typeof FORMATS];
-    const name = `${session.title.replace(/[^\p{L}\p{N} ._-]+/gu, " ").trim() || session.sessionId}.${extension}`;
+    const name = exportName(session, extension);
     const folder = workspace.workspaceFolders?.[0]?.uri;
     const target = await window.showSaveDialog({
       title: "Export Session",

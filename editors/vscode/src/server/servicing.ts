@@ -84,6 +84,8 @@ export class Servicing {
 
   async help(): Promise<void> {
     await commands.executeCommand("workbench.action.openWalkthrough", WALKTHROUGH, false);
+    // VS Code ticks a step when something becomes true, not if it was true before the walkthrough was first shown.
+    await commands.executeCommand("setContext", "odin.gettingStarted", true);
   }
 
   /** What is being installed comes to nothing. */
