@@ -50,6 +50,9 @@ class ToolRecord(Value):
     description: str
     affected_files: tuple[str, ...]
     status: ToolStatus
+    added: int = 0
+    """Lines, as in a diff."""
+    removed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

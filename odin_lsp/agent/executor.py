@@ -154,7 +154,9 @@ class Executor:
             await self._after("PostToolUseFailure", call, output)
         finally:
             results[call.id] = ToolResult(call.id, call.name, output.data, failed=status != "success")
-            self.records.append(ToolRecord(call.name, output.description, output.files, status))
+            self.records.append(
+                ToolRecord(call.name, output.description, output.files, status, output.added, output.removed)
+            )
             self.context.emit(
                 ToolFinished(
                     call_id=call.id,

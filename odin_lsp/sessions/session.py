@@ -12,6 +12,7 @@ from odin_lsp.errors import SessionError
 from odin_lsp.events import ExitReason, Mode, Outcome, SubagentRecord, Todo, ToolRecord, Usage
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.sessions import reader, titles
+from odin_lsp.sessions.reviewed import ReviewedFile, reviewed_files
 from odin_lsp.sessions.store import SessionLog, open_log
 from odin_lsp.values import Value, is_list, is_object, to_wire
 
@@ -42,6 +43,7 @@ class TurnRecord(Value):
     todos: tuple[Todo, ...]
     tool_history: tuple[ToolRecord, ...]
     usage: Usage
+    reviewed: tuple[ReviewedFile, ...] = ()
 
 
 class Session:
@@ -142,6 +144,7 @@ class Session:
             todos=outcome.todos,
             tool_history=outcome.tools,
             usage=outcome.usage,
+            reviewed=reviewed_files(outcome.receipts),
         )
         self._take_turn(record)
         if self.titled_by == "nobody":

@@ -81,6 +81,11 @@ async def test_three_files_and_five_hunks_end_exactly_as_they_were_decided(scree
     assert third.startswith("The user accepted the edit.")
     assert "     2\tCRLF TWO" in third
     assert [path.read_bytes().count(b"\r\n") for path in files.values()] == [0, 0, 2]
+    [told] = (await screen.client.command("state"))["messages"]
+    assert [(it["accepted"], it["rejected"]) for it in told["reviewed"]] == [(1, 1), (1, 1), (1, 0)]
+    finished = [it["event"] for it in screen.client.events if it["event"]["kind"] == "toolFinished"]
+    for key in ("added", "removed"):
+        assert [it[key] for it in told["toolHistory"]] == [it.get(key, 0) for it in finished] == [0, 0, 0, 1, 2, 1]
 
 
 async def test_hunks_can_be_decided_by_commands_while_the_turn_waits(screen, wire, step, files):

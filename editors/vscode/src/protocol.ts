@@ -337,6 +337,12 @@ export interface ReviewHunk {
 
 export type ReviewListParams = Record<string, never>;
 
+export interface ReviewedFile {
+  uri: string;
+  accepted: number;
+  rejected: number;
+}
+
 export interface ServerInfo {
   version: number;
   server: string;
@@ -407,6 +413,8 @@ export interface ToolRecord {
   description: string;
   affectedFiles: string[];
   status: "success" | "error" | "cancelled";
+  added?: number;
+  removed?: number;
 }
 
 export interface TrustParams {
@@ -427,6 +435,7 @@ export interface TurnRecord {
   todos: Todo[];
   toolHistory: ToolRecord[];
   usage: Usage;
+  reviewed?: ReviewedFile[];
 }
 
 export interface UndoParams {

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { applyPatch } from "../src/chat/patches";
 import { emptyState, type Item, type ToolItem } from "../src/chat/state";
 import { Transcript } from "../src/chat/transcript";
-import type { Event, EventRecord } from "../src/protocol";
+import type { Event, EventRecord, ToolRecord } from "../src/protocol";
 import { recorded } from "./chat-fakes";
 
 function told(events: Event[], turnId = "t"): Transcript {
@@ -181,4 +181,24 @@ it("says with patches what the whole state says", () => {
       expect(page).toEqual(transcript.state);
     }),
   );
+});
+
+it("shows of a turn from the past what its tools changed, and what was accepted of it", () => {
+  const summary = { sessionId: "s", title: "", createdAt: 0, updatedAt: 0, messages: 1 };
+  const about = { turnId: "t", body: "Change it", mode: "edit_mode", timestamp: 0, answerSummary: "Done." } as const;
+  const tool: ToolRecord = { name: "EditTool", description: "a.py", affectedFiles: ["/w/a.py"], status: "success" };
+  const transcript = Transcript.restored({ ...summary, firstMessage: "", locked: false, uri: "" }, [
+    {
+      ...{ ...about, reason: "end_turn", todos: [], usage: {} },
+      toolHistory: [{ ...tool, added: 3, removed: 1 }, tool],
+      reviewed: [{ uri: "file:///w/a.py", accepted: 2, rejected: 1 }],
+    },
+    { ...about, turnId: "old", reason: "end_turn", todos: [], usage: {}, toolHistory: [] },
+  ]);
+  const [turn, old] = transcript.state.turns;
+  expect(kinds(turn?.items)).toEqual(["tool", "tool", "review", "text"]);
+  expect(turn?.items[0]).toMatchObject({ added: 3, removed: 1 });
+  expect(turn?.items[1]).toMatchObject({ added: 0, removed: 0 });
+  expect(turn?.items[2]).toMatchObject({ isOpen: false, files: [{ pending: 0, accepted: 2, rejected: 1 }] });
+  expect(kinds(old?.items)).toEqual(["text"]);
 });

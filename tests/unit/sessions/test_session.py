@@ -5,14 +5,16 @@ import pytest
 from odin_lsp.errors import SessionError
 from odin_lsp.events import Outcome, ToolRecord
 from odin_lsp.messages import user
+from odin_lsp.ports import Receipt
 from odin_lsp.sessions import listing
+from odin_lsp.sessions.reviewed import ReviewedFile
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import SessionLog, sessions_folder
 from odin_lsp.sessions.touched import touched_files
 
 
-def outcome(answer="done"):
-    return Outcome(turn_id="t", session_id="s", mode="ask_mode", reason="end_turn", answer=answer)
+def outcome(answer="done", **more):
+    return Outcome(turn_id="t", session_id="s", mode="ask_mode", reason="end_turn", answer=answer, **more)
 
 
 def test_a_session_comes_back_as_it_was(tmp_path):
@@ -20,13 +22,25 @@ def test_a_session_comes_back_as_it_was(tmp_path):
     session.append(user("hello"))
     session.append(user("taken back"))
     session.remove_last()
-    session.finish_turn("hello", 1.0, outcome())
+    session.finish_turn("hello", 1.0, outcome(tools=(ToolRecord("EditTool", "edited a", ("a",), "success", 3, 1),)))
 
     again = Session.load(tmp_path, session.id)
 
     assert again.messages == session.messages
     assert again.turns == session.turns
+    assert (again.turns[0].tool_history[0].added, again.turns[0].tool_history[0].removed) == (3, 1)
     assert again.title == "On greeting"
+
+
+def test_a_turn_tells_what_became_of_its_proposals_in_each_file(tmp_path):
+    states = {"file:///b": ("modified",), "file:///a": ("accepted", "rejected", "accepted", "superseded")}
+    receipts = tuple(Receipt(hunk_id="h", uri=uri, state=it) for uri, each in states.items() for it in each)
+    session = Session(tmp_path)
+    session.finish_turn("change it", 1.0, outcome(receipts=receipts))
+
+    [turn] = Session.load(tmp_path, session.id).turns
+
+    assert turn.reviewed == (ReviewedFile("file:///b", 1, 0), ReviewedFile("file:///a", 2, 2))
 
 
 def test_each_record_is_one_line_that_only_the_user_can_read(tmp_path):

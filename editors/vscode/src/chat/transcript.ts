@@ -484,9 +484,14 @@ export class Transcript {
         status: tool.status,
         files: tool.affectedFiles,
         progress: "",
-        added: 0,
-        removed: 0,
+        added: tool.added ?? 0,
+        removed: tool.removed ?? 0,
       });
+    }
+    const reviewed = record.reviewed ?? [];
+    if (reviewed.length > 0) {
+      const files = reviewed.map((it) => ({ ...it, operation: "edit", pending: 0 }));
+      this.#put(turn, { kind: "review", id: this.#name("review"), files, isOpen: false });
     }
     if (record.todos.length > 0) this.#put(turn, { kind: "todos", id: `todos/${MAIN}`, todos: record.todos });
     if (record.answerSummary) this.#addText(turn, { kind: "text", text: record.answerSummary, isDone: true });
