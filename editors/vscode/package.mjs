@@ -13,10 +13,11 @@ function run(command, ...parameters) {
 
 rmSync("dist/wheel", { recursive: true, force: true });
 run("node", "build.mjs", "--production");
-if (!process.argv.includes("--without-wheel")) {
+const isWhole = !process.argv.includes("--without-wheel");
+if (isWhole) {
   const python = process.env.PYTHON ?? "python3";
   run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", "dist/wheel", "../..");
 }
 writeFileSync(README, packagedReadme());
 const sources = ["--no-dependencies", "--allow-missing-repository", "--readme-path", README];
-run("npx", "vsce", "package", ...sources, "--out", "dist/odin.vsix");
+run("npx", "vsce", "package", ...sources, "--out", isWhole ? "dist/odin.vsix" : "dist/odin-without-wheel.vsix");

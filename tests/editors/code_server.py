@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.editors import wheels
 from tests.editors.debian import CACHE, CHROMIUM, PATIENCE, Unavailable, alone, fetched, run
 
 EXTENSION = Path(__file__).parents[2] / "editors" / "vscode"
@@ -88,15 +89,18 @@ def installed(build: Build) -> Path:
     return build.folder / "run"
 
 
-def packaged() -> Path:
-    """The extension as its users install it, built anew if anything of it has changed. The server is on the path."""
-    package, modules = EXTENSION / "dist" / "odin.vsix", EXTENSION / "node_modules" / ".package-lock.json"
+def packaged(*, whole: bool = False) -> Path:
+    """The extension as its users install it, built anew if anything has changed; the whole one with the server."""
+    package = EXTENSION / "dist" / ("odin.vsix" if whole else "odin-without-wheel.vsix")
+    modules = EXTENSION / "node_modules" / ".package-lock.json"
     with alone(CACHE / "extension"):
         if _older(modules, EXTENSION / "package-lock.json"):
             _npm(EXTENSION, "install", "--no-save", "--ignore-scripts")
-        if _older(package, *_sources()):
-            script = ("npm", "run", "package", "--", "--without-wheel")
-            subprocess.run(script, cwd=EXTENSION, check=True, timeout=PATIENCE)
+        if _older(package, *_sources(), *(_server_sources() if whole else ())):
+            env = {**os.environ, "PYTHON": sys.executable, "NPM_CONFIG_UPDATE_NOTIFIER": "false"}
+            env |= wheels.only_from(wheels.kept()) if whole else {}
+            script = ("npm", "run", "package", "--", *(() if whole else ("--without-wheel",)))
+            subprocess.run(script, cwd=EXTENSION, env=env, check=True, timeout=PATIENCE)
     return package
 
 
@@ -145,6 +149,10 @@ def _sources() -> list[Path]:
     return [file for top in tops for file in (top, *top.rglob("*")) if file.is_file()]
 
 
+def _server_sources() -> list[Path]:
+    return [wheels.PROJECT, *(wheels.PROJECT.parent / "odin_lsp").rglob("*.py")]
+
+
 def _older(made: Path, *sources: Path) -> bool:
     return not made.exists() or made.stat().st_mtime < max(it.stat().st_mtime for it in sources)
 
@@ -152,7 +160,8 @@ def _older(made: Path, *sources: Path) -> bool:
 def main() -> int:
     try:
         with ThreadPoolExecutor() as pool:
-            jobs = [pool.submit(fetched, CHROMIUM), *(pool.submit(installed, build) for build in BUILDS.values())]
+            jobs = [pool.submit(fetched, CHROMIUM), pool.submit(wheels.fetched)]
+            jobs += [pool.submit(installed, build) for build in BUILDS.values()]
             for job in jobs:
                 job.result()
     except Unavailable as error:

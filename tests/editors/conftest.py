@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
 
-from tests.editors import code_server
+from tests.editors import code_server, wheels
 from tests.editors.debian import CHROMIUM, NEOVIM, NEOVIM_0_10, TMUX, Program, Unavailable, fetched
 from tests.editors.neovim import Neovim
 from tests.editors.terminal import Terminal
@@ -150,9 +150,27 @@ def code(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="session")
 def vsix() -> Path:
-    """The extension, as its users install it."""
+    """The extension, as its users install it, without the server."""
     try:
         return code_server.packaged()
+    except Unavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def wheelhouse() -> Path:
+    """What the server needs, for a pip that asks nobody."""
+    try:
+        return wheels.kept()
+    except Unavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def whole_vsix(wheelhouse: Path) -> Path:
+    """The extension, as its users install it, with the server in it."""
+    try:
+        return code_server.packaged(whole=True)
     except Unavailable as error:
         pytest.skip(str(error))
 
@@ -197,7 +215,7 @@ async def start_vscode(
 
 
 @asynccontextmanager
-async def lent(vscode: VSCode, wire: Wire, tmp_path: Path) -> AsyncIterator[VSCode]:
+async def lent(vscode: VSCode, wire: Wire, tmp_path: Path) -> AsyncGenerator[VSCode]:
     """A VS Code that tests share, for one of them: a picture of its end is kept, and nothing is left behind."""
     wire.answers.clear()
     yield vscode

@@ -5,7 +5,6 @@ import re
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
 from pathlib import Path
 from textwrap import dedent
 
@@ -15,6 +14,7 @@ from playwright.async_api import expect
 
 from tests.editors.conftest import StartVSCode
 from tests.editors.neovim import until
+from tests.editors.processes import servers
 from tests.editors.vscode import VSCode
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -126,7 +126,7 @@ async def test_a_server_that_dies_is_started_again(vscode: VSCode) -> None:
     os.kill(server, signal.SIGKILL)
     await expect(vscode.page.locator(".statusbar-item.warning-kind", has_text="Odin")).to_be_visible()
     await expect(vscode.status("claude")).to_be_visible()
-    assert servers(vscode) != [server]
+    assert server not in servers(vscode)
     assert await vscode.notifications() == []
 
 
@@ -177,14 +177,4 @@ async def test_a_workspace_that_is_not_trusted_is_only_asked_about(
 
 async def _others(vscode: VSCode, server: int) -> bool:
     now = servers(vscode)
-    return len(now) == 1 and now != [server]
-
-
-def servers(vscode: VSCode) -> list[int]:
-    """The processes of Odin's server that this VS Code has started."""
-    found: list[int] = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if str(SERVER) in (folder / "cmdline").read_text() and os.getsid(int(folder.name)) == vscode.process.pid:
-                found.append(int(folder.name))
-    return found
+    return len(now) == 1 and server not in now

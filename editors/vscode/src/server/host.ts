@@ -28,7 +28,8 @@ export class ServerHost {
   readonly #changes = new Emitter<void>();
   /** Another Python environment is selected, and with it another server is found than the one that was started. */
   readonly onDidFindAnother = this.#changes.event;
-  #started: Finding | undefined;
+  /** What was found when the server was started, or told since. */
+  #found: Finding | undefined;
 
   constructor(
     private readonly context: ExtensionContext,
@@ -49,8 +50,8 @@ export class ServerHost {
   }
 
   async launch(onEvent: (record: EventRecord) => void): Promise<Running> {
-    this.#started = await this.#find();
-    const command = this.#commandOf(this.#started);
+    this.#found = await this.#find();
+    const command = this.#commandOf(this.#found);
     const configuration = workspace.getConfiguration("odin");
     const secrets = await this.keys.all();
     const { launch } = await import("./launch");
@@ -70,7 +71,7 @@ export class ServerHost {
 
   /** Whether the server is the one that the extension has installed. */
   get isOwn(): boolean {
-    return this.#started?.kind === "found" && this.#started.origin === "own";
+    return this.#found?.kind === "found" && this.#found.origin === "own";
   }
 
   /** The server's program. Rejects with what to do about it if there is none. */
@@ -99,8 +100,11 @@ export class ServerHost {
     }
   }
 
+  /** A server that runs goes on if the environment has none. */
   async #compare(): Promise<void> {
-    if (!isDeepStrictEqual(await this.#find(), this.#started)) {
+    const found = await this.#find();
+    if (found.kind === "found" && !isDeepStrictEqual(found, this.#found)) {
+      this.#found = found;
       this.#changes.fire();
     }
   }

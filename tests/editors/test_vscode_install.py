@@ -1,0 +1,137 @@
+"""Where a real VS Code gets the server from if nobody says where it is: it installs the one that the extension carries,
+or takes the one of the Python environment that is selected."""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Locator, expect
+
+from tests.editors import wheels
+from tests.editors.conftest import StartVSCode
+from tests.editors.neovim import until
+from tests.editors.processes import servers
+from tests.editors.vscode import VSCode
+from tests.editors.vscode_chat import Chat
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.parametrize("code", ["newest"], indirect=True),
+]
+
+HERE = Path(sys.executable).parent
+PYTHON_EXTENSION = Path(__file__).parent / "python"
+NO_GIT = {"git.enabled": False}
+READY = "Odin is ready. Model: offline/odin."
+RECORD = """
+    window.progress = new Set();
+    new MutationObserver(() => {
+        for (const it of document.querySelectorAll(".notification-list-item-message")) progress.add(it.innerText);
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });
+"""
+SELECT = """
+    const python = vscode.extensions.getExtension("ms-python.python");
+    await python.exports.environments.updateActiveEnvironmentPath(args[0]);
+"""
+
+
+@pytest.fixture(scope="module")
+def bare(place: Path) -> dict[str, str]:
+    """Variables of somebody who has a Python, but neither Odin nor a key. The Python waits while it is told to."""
+    programs = place / "programs"
+    programs.mkdir()
+    for name in ("dirname", "env", "sh", "sleep"):
+        (programs / name).symlink_to(f"/bin/{name}")
+    python = programs / "python3"
+    python.write_text(
+        f'#!/bin/sh\nwhile [ -e {place / "wait"} ]; do sleep 0.1; done\nexec {sys.base_prefix}/bin/python3 "$@"\n'
+    )
+    python.chmod(0o755)
+    return {"PATH": str(programs), "ANTHROPIC_API_KEY": ""}
+
+
+@pytest.fixture
+def code_file(root: Path) -> Path:
+    file = root / "code.py"
+    file.write_text("def add(a, b):\n    return a - b\n")
+    return file
+
+
+async def test_the_server_is_installed_at_a_click_and_answers(
+    start_vscode: StartVSCode, whole_vsix: Path, wheelhouse: Path, bare: dict[str, str], place: Path, code_file: Path
+) -> None:
+    (place / "wait").touch()
+    vscode = await start_vscode(whole_vsix, settings=NO_GIT, **bare, **wheels.only_from(wheelhouse))
+    await vscode.open_file(code_file)
+    await vscode.respond("odin-lsp, is not installed", "Install")
+    await cancel(vscode)
+    assert await vscode.notifications() == []
+    await expect(vscode.page.locator(".statusbar-item.error-kind", has_text="Odin")).to_be_visible()
+
+    (place / "wait").unlink()
+    await vscode.page.evaluate(RECORD)
+    await vscode.palette("Odin: Install Server")
+    await expect(vscode.status("odin")).to_have_attribute("aria-label", READY)
+    told: list[str] = await vscode.page.evaluate("[...progress]")
+    assert any("Making an environment…" in it for it in told)
+    assert any("Unpacking " in it for it in told)
+    await expect(installing(vscode)).to_have_count(0)
+    assert await vscode.notifications() == []
+    (server,) = servers(vscode).values()
+    assert server.parent.parent.parent.name == "environments"
+
+    await vscode.palette("Odin: Ask…")
+    await vscode.answer("what does add do?")
+    await expect(Chat(vscode).turn).to_contain_text("code.py:1")
+
+
+async def test_the_server_of_the_selected_python_environment_is_used(
+    start_vscode: StartVSCode, vsix: Path, bare: dict[str, str], place: Path, code_file: Path
+) -> None:
+    other, without = environment(place / "other", HERE / "odin-lsp"), environment(place / "without")
+    settings = {**NO_GIT, "python.defaultInterpreterPath": str(HERE / "python")}
+    vscode = await start_vscode(vsix, PYTHON_EXTENSION, settings=settings, **bare)
+    await vscode.open_file(code_file)
+    await runs(vscode, HERE / "odin-lsp")
+
+    await vscode.eval(SELECT, str(without))
+    await vscode.eval(SELECT, str(HERE / "python"))
+    await vscode.eval(SELECT, str(other))
+    await runs(vscode, other.parent / "odin-lsp")
+    await expect(vscode.status("odin")).to_have_attribute("aria-label", READY)
+    assert started(vscode) == [HERE / "odin-lsp", other.parent / "odin-lsp"]
+    assert await vscode.notifications() == []
+
+
+def environment(folder: Path, *programs: Path) -> Path:
+    """With its Python, and programs of another environment; its interpreter."""
+    python = folder / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    for program in programs:
+        shutil.copy2(program, python.parent)
+    return python
+
+
+async def runs(vscode: VSCode, program: Path) -> None:
+    async def alone() -> bool:
+        return list(servers(vscode).values()) == [program]
+
+    await until(alone, f"only {program} runs")
+
+
+def started(vscode: VSCode) -> list[Path]:
+    """All servers so far, as the log has them."""
+    (log,) = Path(f"/proc/{vscode.process.pid}/cwd").resolve().rglob("Odin.log")
+    return [Path(it) for it in re.findall(r"The server is (\S+) \(python\)", log.read_text())]
+
+
+async def cancel(vscode: VSCode) -> None:
+    await installing(vscode).get_by_role("button", name="Cancel", exact=True).click()
+    await expect(installing(vscode)).to_have_count(0)
+
+
+def installing(vscode: VSCode) -> Locator:
+    return vscode.notification("Installing Odin's server")
