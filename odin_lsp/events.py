@@ -85,6 +85,16 @@ class Usage(Value):
         return replace(self, context_tokens=0, context_limit=0)
 
 
+@dataclass(frozen=True, slots=True)
+class QueuedMessage(Value):
+    """A message of the user that has not been answered yet."""
+
+    turn_id: str
+    body: str
+    mode: Mode
+    timestamp: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubagentRecord(Value):
     """A helper of a turn: what it was for, and what came of it."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from odin_lsp.agent.planner import Ending, Planner
 from odin_lsp.agent.stream import EventStream
-from odin_lsp.agent.turn import Progress, QueuedMessage, Remark, UserMessage, clean_prompt
+from odin_lsp.agent.turn import Progress, Remark, UserMessage, clean_prompt
 from odin_lsp.errors import OdinError, RequestError, SessionBusy, SessionError
 from odin_lsp.events import (
     ActivityChanged,
@@ -18,6 +18,7 @@ from odin_lsp.events import (
     Mode,
     Notice,
     Outcome,
+    QueuedMessage,
     TodosChanged,
     ToolFinished,
     TurnFinished,
@@ -103,6 +104,7 @@ class Agent:
         if turn is self.running:
             turn.may_begin.set()
         else:
+            self.session.note_waiting(_queued(turn))
             turn.emit(TurnQueued(len(self._turns) - 1))
         return turn
 
@@ -130,15 +132,16 @@ class Agent:
         await asyncio.gather(*(turn.task for turn in self._turns), return_exceptions=True)
 
     def queue(self) -> list[QueuedMessage]:
-        waiting = [turn.progress.message for turn in self._turns[1:]]
-        return [QueuedMessage(it.turn_id, it.text, it.mode, it.timestamp) for it in waiting]
+        return [_queued(turn) for turn in self._turns[1:]]
 
     def edit_queued(self, turn_id: str, text: str | None, mode: Mode | None) -> None:
-        progress = self._waiting(turn_id).progress
+        turn = self._waiting(turn_id)
+        progress = turn.progress
         if text is not None:
             progress.message = replace(progress.message, text=clean_prompt(text))
         if mode is not None:
             progress.message = replace(progress.message, mode=mode)
+        self.session.note_waiting(_queued(turn))
 
     def remove_queued(self, turn_id: str) -> None:
         self._drop(self._waiting(turn_id))
@@ -189,10 +192,10 @@ class Agent:
         self.mode = message.mode
         planner = await self._make_planner(self.session, turn.progress, turn.emit)
         turn.emit(TurnStarted(message.mode, planner.model.ref, message.text))
+        self.session.note_begun(_queued(turn))
         if message.todos:
             self.session.todos[:] = message.todos
             turn.emit(TodosChanged(message.todos))
-        self.session.hand_over()
         texts = (message.text, *message.context, planner.prompt.opening(self.session))
         self.session.append(Message("user", (*(Text(text) for text in texts), *message.images)))
         ending = await planner.run()
@@ -216,6 +219,8 @@ class Agent:
         if turn.may_begin.is_set():
             self.session.finish_turn(turn.progress.message.text, turn.progress.message.timestamp, outcome)
             self._tell_of_session(turn)
+        elif not self._closing:
+            self.session.note_dropped(turn.id)
         turn.emit(TurnFinished(outcome))
         if turn in self._turns:
             self._turns.remove(turn)
@@ -247,3 +252,8 @@ class Agent:
             emit(event)
 
         return watched
+
+
+def _queued(turn: Turn) -> QueuedMessage:
+    message = turn.progress.message
+    return QueuedMessage(message.turn_id, message.text, message.mode, message.timestamp)

@@ -7,7 +7,6 @@ from odin_lsp.errors import EmptyPrompt, ModelError, RequestError
 from odin_lsp.events import ExitReason, Mode, Outcome, Todo, ToolRecord, Usage
 from odin_lsp.messages import Image
 from odin_lsp.review.desk import TurnReview
-from odin_lsp.values import Value
 
 MAX_PROMPT_CHARS = 1_000_000
 
@@ -47,14 +46,6 @@ class Remark:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", clean_prompt(self.text))
-
-
-@dataclass(frozen=True, slots=True)
-class QueuedMessage(Value):
-    turn_id: str
-    body: str
-    mode: Mode
-    timestamp: float
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from odin_lsp.errors import SessionError
-from odin_lsp.events import SubagentRecord
+from odin_lsp.events import QueuedMessage, SubagentRecord
 from odin_lsp.markdown import harmless
 from odin_lsp.sessions import listing, private, reader
 from odin_lsp.sessions.session import Session, TurnRecord
@@ -22,6 +22,7 @@ Told = tuple[TurnRecord, Helpers]
 """A turn, and who helped with it."""
 MAX_HANDED_OVER = 300
 """Characters of what a helper handed over; the model was told all of it, and exports to JSON have it."""
+UNBEGUN = "not begun: Odin was ended before"
 Format = Literal["markdown", "html", "json"]
 SUFFIXES: dict[Format, str] = {"markdown": ".md", "html": ".html", "json": ".json"}
 MODE_NAMES = {"ask_mode": "Ask", "plan_mode": "Plan", "edit_mode": "Edit"}
@@ -98,7 +99,8 @@ def stored_turns(folder: Path, session_id: str) -> Iterator[Told]:
 def transcript(session: Session) -> str:
     """The session as a Markdown document, as far as it is in memory."""
     told = [(turn, _helpers_of(turn, session.subagents.values())) for turn in session.turns]
-    return "".join(markdown(session.title, told, session.earlier_turns))
+    unbegun = (f"\n{_asked(it)}\n*{UNBEGUN}*\n" for it in session.unbegun)
+    return "".join((*markdown(session.title, told, session.earlier_turns), *unbegun))
 
 
 def markdown(title: str, turns: Iterable[Told], earlier: int = 0) -> Iterator[str]:
@@ -111,13 +113,17 @@ def markdown(title: str, turns: Iterable[Told], earlier: int = 0) -> Iterator[st
 
 
 def _markdown_turn(turn: TurnRecord, helpers: Helpers) -> str:
-    quoted = "\n".join(f"> {line}" for line in harmless(turn.body).splitlines())
     ended = f"*{_ending(turn)}*\n\n" if _ending(turn) else ""
     details = ""
     for summary, items in _details(turn, helpers):
         told = harmless("".join(f"- {item}\n" for item in items))
         details += f"<details><summary>{summary}</summary>\n\n{told}\n</details>\n\n"
-    return f"## {_heading(turn)}\n\n{quoted}\n\n{details}{ended}{harmless(turn.answer_summary)}\n"
+    return f"{_asked(turn)}\n{details}{ended}{harmless(turn.answer_summary)}\n"
+
+
+def _asked(message: TurnRecord | QueuedMessage) -> str:
+    quoted = "\n".join(f"> {line}" for line in harmless(message.body).splitlines())
+    return f"## {_heading(message)}\n\n{quoted}\n"
 
 
 def _html(title: str, turns: Iterable[Told]) -> Iterator[str]:
@@ -166,13 +172,19 @@ def _helper(helper: SubagentRecord) -> str:
     return f"{about}: {handed_over}" if handed_over else about
 
 
-def _heading(turn: TurnRecord) -> str:
+def _heading(message: TurnRecord | QueuedMessage) -> str:
     try:
-        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(turn.timestamp))
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(message.timestamp))
     except (OverflowError, ValueError, OSError):
         when = "at an unknown time"
-    return f"{MODE_NAMES[turn.mode]} · {when}"
+    return f"{MODE_NAMES[message.mode]} · {when}"
 
 
 def _ending(turn: TurnRecord) -> str:
-    return "" if turn.reason == "end_turn" else turn.reason.replace("_", " ")
+    match turn.reason:
+        case "end_turn":
+            return ""
+        case "aborted":
+            return "cut off: Odin was ended"
+        case reason:
+            return reason.replace("_", " ")

@@ -12,7 +12,7 @@ from odin_lsp.sessions import private, reader
 from odin_lsp.sessions.session import Session, TurnRecord, header
 from odin_lsp.sessions.store import line_of, log_path, open_log
 
-OWN = ("session", "title", "repaired")
+OWN = ("session", "title", "repaired", "waiting", "begun", "dropped")
 """What says something of one session only."""
 
 

@@ -12,7 +12,7 @@ from odin_lsp.sessions.store import is_locked, log_path, open_log
 from odin_lsp.values import Value, is_list, is_object
 
 TAIL = 64 * 1024
-HEAD_LINES = 3
+HEAD_LINES = 4
 MAX_SHOWN = 200
 """Characters of a first message."""
 
@@ -133,10 +133,7 @@ class _About:
 
 def _head(file: BinaryIO) -> Iterator[reader.Record]:
     for _ in range(HEAD_LINES):
-        line = file.readline(reader.MAX_RECORD)
-        if not line.endswith(b"\n"):
-            return
-        yield from reader.records(line)
+        yield from reader.records(file.readline(reader.MAX_RECORD))
 
 
 def _tail(file: BinaryIO) -> Iterator[reader.Record]:
@@ -146,7 +143,7 @@ def _tail(file: BinaryIO) -> Iterator[reader.Record]:
     start = max(0, size - TAIL)
     file.seek(start)
     lines = file.read(TAIL).splitlines(keepends=True)[1 if start else 0 :]
-    found = [record for line in lines if line.endswith(b"\n") for record in reader.records(line)]
+    found = [record for line in lines for record in reader.records(line)]
     if start and not any(record["type"] == "turn" for record in found):
         file.seek(0)
         yield from reader.every(file, "turn", "title")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from odin_lsp.errors import SessionError
-from odin_lsp.events import ExitReason, Mode, Outcome, SubagentRecord, Todo, ToolRecord, Usage
+from odin_lsp.events import ExitReason, Mode, Outcome, QueuedMessage, SubagentRecord, Todo, ToolRecord, Usage
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.sessions import reader, titles
 from odin_lsp.sessions.reviewed import ReviewedFile, reviewed_files
@@ -25,7 +25,9 @@ MAX_TURNS = 100
 """Turns in memory, and as many helpers; all of them are on disk."""
 HISTORY = ("message", "removed", "history", None)
 """Kinds of lines that make up the messages; `None`: a line that has to be read to be known."""
-COUNTED = (*HISTORY, "turn", "subagent")
+UNANSWERED = ("waiting", "begun", "dropped")
+"""Kinds of lines that tell which messages have had no answer yet."""
+COUNTED = (*HISTORY, *UNANSWERED, "turn", "subagent")
 """Kinds of lines of which there may be too many."""
 GAP = " messages that came between this and the next are not part of this request.\n</reminder>"
 
@@ -70,6 +72,11 @@ class Session:
         self._spent = Usage()
         self._unsettled: dict[str, Usage] = {}
         """Spent by the helpers of turns that have not ended, by the turns' ids."""
+        self._waiting: dict[str, QueuedMessage] = {}
+        self._begun: dict[str, QueuedMessage] = {}
+        """What the user has said that has had no answer yet, by the turns' ids."""
+        self.unbegun: list[QueuedMessage] = []
+        """What still waited when Odin was ended, until the conversation goes on."""
         self._last_helper = 0
         self.problem: str | None = None
         """Why not all of the session is on disk, if it is not."""
@@ -99,6 +106,7 @@ class Session:
             lines = "line" if session._damaged == 1 else "lines"
             session.notices.append(f"{session._damaged} damaged {lines} of {session.log.path} were left out")
             session._write({"type": "repaired", "damaged": session._damaged})
+        session._end_what_was_cut_off()
         return session
 
     @property
@@ -133,6 +141,20 @@ class Session:
         self._spent = self._spent.plus(usage.besides if usage else Usage())
         self._write({"type": "title", "title": self.title, "by": by, **spent}, flush=True)
 
+    def note_waiting(self, message: QueuedMessage) -> None:
+        """What is said is not lost, whatever becomes of Odin before it is answered."""
+        self._write({"type": "waiting", "message": to_wire(message)})
+
+    def note_begun(self, message: QueuedMessage) -> None:
+        for old in self.unbegun:
+            self.note_dropped(old.turn_id)
+        self.unbegun.clear()
+        self._write({"type": "begun", "message": to_wire(message)})
+
+    def note_dropped(self, turn_id: str) -> None:
+        """A message that waited is not wanted any more."""
+        self._write({"type": "dropped", "turnId": turn_id})
+
     def finish_turn(self, body: str, timestamp: float, outcome: Outcome) -> None:
         record = TurnRecord(
             turn_id=outcome.turn_id,
@@ -146,14 +168,7 @@ class Session:
             usage=outcome.usage,
             reviewed=reviewed_files(outcome.receipts),
         )
-        self._take_turn(record)
-        if self.titled_by == "nobody":
-            self.title, self.titled_by = titles.from_message(body), "message"
-        count = self.earlier_turns + len(self.turns)
-        about = {"count": count, "title": self.title, "by": self.titled_by, "isCompacted": self.is_compacted}
-        spent = to_wire(self._spent)
-        self._write({"type": "turn", **about, "spent": spent, "turn": to_wire(record)}, flush=True)
-        self._make_room()
+        self._add_turn(record)
 
     def new_agent_id(self, kind: str) -> str:
         """A name for a helper that no other of this session has had."""
@@ -165,14 +180,6 @@ class Session:
         self._take_subagent(record)
         self._write({"type": "subagent", "subagent": to_wire(record)})
 
-    def hand_over(self) -> None:
-        """What helpers had found when Odin was ended in the middle of a turn is the result of the calls that waited."""
-        waiting = {call.id for message in self.messages[-1:] for call in message.calls}
-        ended = [it for it in self.subagents.values() if it.turn_id in self._unsettled and it.status != "running"]
-        results = tuple(_result(it) for it in ended if it.call_id in waiting)
-        if results:
-            self.append(Message("user", results))
-
     def take_notices(self) -> list[str]:
         """What the user has not been told yet."""
         notices, self.notices = self.notices, []
@@ -181,6 +188,48 @@ class Session:
     def close(self) -> None:
         """Let others go on with it."""
         self.log.close()
+
+    def _add_turn(self, record: TurnRecord) -> None:
+        self._take_turn(record)
+        if self.titled_by == "nobody":
+            self.title, self.titled_by = titles.from_message(record.body), "message"
+        count = self.earlier_turns + len(self.turns)
+        about = {"count": count, "title": self.title, "by": self.titled_by, "isCompacted": self.is_compacted}
+        spent = to_wire(self._spent)
+        self._write({"type": "turn", **about, "spent": spent, "turn": to_wire(record)}, flush=True)
+        self._make_room()
+
+    def _end_what_was_cut_off(self) -> None:
+        """What had no answer when Odin was ended gets none, but it was said: that is told."""
+        self._hand_over()
+        for message in tuple(self._begun.values()):
+            self._add_turn(
+                TurnRecord(
+                    turn_id=message.turn_id,
+                    body=message.body,
+                    mode=message.mode,
+                    timestamp=message.timestamp,
+                    answer_summary="",
+                    reason="aborted",
+                    todos=tuple(self.todos),
+                    tool_history=(),
+                    usage=self._unsettled.get(message.turn_id, Usage()).besides,
+                )
+            )
+        self.unbegun = list(self._waiting.values())
+        for message in self.unbegun:
+            said = titles.from_message(message.body)
+            self.notices.append(
+                f"this message had not been begun when Odin was ended, send it again if need be: {said}"
+            )
+
+    def _hand_over(self) -> None:
+        """What helpers had found when Odin was ended in the middle of a turn is the result of the calls that waited."""
+        waiting = {call.id for message in self.messages[-1:] for call in message.calls}
+        ended = [it for it in self.subagents.values() if it.turn_id in self._unsettled and it.status != "running"]
+        results = tuple(_result(it) for it in ended if it.call_id in waiting)
+        if results:
+            self.append(Message("user", results))
 
     def _write(self, record: dict[str, object], *, flush: bool = False) -> None:
         """A disk that fails costs the log, not the conversation; when it works again, all of it is written."""
@@ -210,7 +259,9 @@ class Session:
         self.is_compacted = bool(whole)
         if self.earlier_turns:
             self.first_message = _said(file, found.of("turn")[0])
-        wanted = {line.offset for line in (*messages, *turns, *subagents)}
+        first = turns[0].offset if self.earlier_turns else -1
+        unanswered, _ = _recent([line for line in found.of(*UNANSWERED) if line.offset > first])
+        wanted = {line.offset for line in (*messages, *turns, *subagents, *unanswered)}
         for line in found.lines:
             if line.offset in wanted or line.kind not in COUNTED:
                 self._replay_line(file, line)
@@ -241,6 +292,15 @@ class Session:
                     del self.messages[max(0, len(self.messages) - count) :]
                 case "history":
                     self.messages = [_without_thinking(reader.message(it)) for it in record["messages"]]
+                case "waiting":
+                    message = reader.value(QueuedMessage, record.get("message"))
+                    self._waiting[message.turn_id] = message
+                case "begun":
+                    message = reader.value(QueuedMessage, record.get("message"))
+                    self._waiting.pop(message.turn_id, None)
+                    self._begun[message.turn_id] = message
+                case "dropped":
+                    self._waiting.pop(str(record.get("turnId")), None)
                 case "turn":
                     self._take_turn(reader.value(TurnRecord, record.get("turn")))
                     self.todos = list(self.turns[-1].todos)
@@ -271,6 +331,8 @@ class Session:
 
     def _take_turn(self, record: TurnRecord) -> None:
         self.first_message = self.first_message or record.body
+        self._waiting.pop(record.turn_id, None)
+        self._begun.pop(record.turn_id, None)
         self.turns.append(record)
         if len(self.turns) > MAX_TURNS:
             del self.turns[0]

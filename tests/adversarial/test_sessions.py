@@ -18,12 +18,13 @@ from pathlib import Path
 import pytest
 
 from odin_lsp.errors import SessionError, SessionLocked
-from odin_lsp.events import Outcome, SubagentRecord, Todo, ToolRecord, Usage
+from odin_lsp.events import Outcome, QueuedMessage, SubagentRecord, Todo, ToolRecord, Usage
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.sessions import listing, search
 from odin_lsp.sessions.forking import fork
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import delete_log
+from odin_lsp.sessions.titles import NEW
 from tests.support.session_killer import accepted
 
 MIB = 1024 * 1024
@@ -51,8 +52,10 @@ def ended(session, body="hello", answer="done", **rest):
 
 
 def eventful(folder, session_id="whole"):
-    """A session with a record of every kind: tools, edits, helpers, an image, thinking, todos, compaction, a title."""
+    """A session with a record of every kind: messages that wait, tools, edits, helpers, an image, thinking, todos,
+    compaction, a title."""
     session = Session(folder, session_id)
+    session.note_begun(QueuedMessage("t0", "fix é 😀", "edit_mode", 1.0))
     session.append(Message("user", (Text("fix é 😀"), Image("image/png", "aGVsbG8="))))
     session.append(
         Message(
@@ -63,7 +66,11 @@ def eventful(folder, session_id="whole"):
     )
     session.append(Message("user", (ToolResult("1", "Read", "line\nline"), ToolResult("2", "LS", "none", failed=True))))
     session.append(Message("assistant", (Text("I edit."), ToolCall("3", "EditTool", {"old": "a", "new": "b"}))))
+    session.note_waiting(QueuedMessage("t1", "and?", "ask_mode", 1.5))
     session.append(Message("user", (ToolResult("3", "EditTool", "accepted"),)))
+    session.note_waiting(QueuedMessage("t2", "never mind", "ask_mode", 1.6))
+    session.note_waiting(QueuedMessage("t1", "and now?", "edit_mode", 1.5))
+    session.note_dropped("t2")
     session.append(Message("assistant", (ToolCall("h1", "AgentTool", {}), ToolCall("h2", "AgentTool", {}))))
     for status in ("running", "completed"):
         session.note_subagent(helper(session, "t0", 1, status))
@@ -79,6 +86,7 @@ def eventful(folder, session_id="whole"):
     session.append(user("taken back"))
     session.remove_last()
     session.replace([user("fix é 😀"), Message("assistant", (Text("done"),))])
+    session.note_begun(QueuedMessage("t1", "and now?", "edit_mode", 1.5))
     session.append(user("and now?"))
     session.append(Message("assistant", (ToolCall("4", "Grep", {"pattern": "x"}),)))
     session.append(Message("user", (ToolResult("4", "Grep", "found"),)))
@@ -129,6 +137,25 @@ def states(folder, data):
     return found
 
 
+def unanswered(lines):
+    """Id, text and mode of what has been said and has had no answer after these lines: what was begun, what was not."""
+    begun, waiting = {}, {}
+    for record in map(json.loads, lines):
+        match record:
+            case {"type": "waiting", "message": {"turnId": turn_id, "body": body, "mode": mode}}:
+                waiting[turn_id] = (turn_id, body, mode)
+            case {"type": "begun", "message": {"turnId": turn_id, "body": body, "mode": mode}}:
+                waiting.pop(turn_id, None)
+                begun[turn_id] = (turn_id, body, mode)
+            case {"type": "dropped", "turnId": turn_id}:
+                waiting.pop(turn_id)
+            case {"type": "turn", "turn": {"turnId": turn_id}}:
+                begun.pop(turn_id)
+            case _:
+                pass
+    return list(begun.values()), list(waiting.values())
+
+
 def contents(session):
     return session.messages, session.turns, session.title, session.todos, session.subagents, session.usage
 
@@ -141,17 +168,26 @@ def test_ses_01_a_session_that_is_cut_off_at_any_byte_loses_no_more_than_the_rec
         path = stored(folder, data[:size])
         session = Session.resume(folder, "cut")
         count = data[:size].count(b"\n") + data.startswith(b"\n", size)
+        messages, turns = len(whole[count - 1][0]), len(whole[count - 1][1])
+        handed_over, cut_off = session.messages[messages:], session.turns[turns:]
+        del session.messages[messages:], session.turns[turns:]
+        if cut_off and whole[count - 1][2] == NEW:
+            assert session.title == "fix é 😀"
+            session.title = NEW
         assert contents(session) == whole[count - 1], size
+        session.messages += handed_over
+        begun, waiting = unanswered(data.splitlines()[:count])
+        assert [(it.turn_id, it.body, it.mode, it.reason) for it in cut_off] == [(*it, "aborted") for it in begun], size
+        assert [(it.turn_id, it.body, it.mode) for it in session.unbegun] == waiting, size
         torn = 0 if data.startswith(b"\n", size) else size - (data.rfind(b"\n", 0, size) + 1)
         backups = list(folder.glob("cut.*.torn"))
         assert [it.stat().st_size for it in backups] == ([torn] if torn else []), size
-        assert bool(session.notices) == bool(torn), size
+        assert len(session.notices) == bool(torn) + len(waiting), size
         assert accepted(session.messages) == [], size
-        session.hand_over()
-        handed_over = session.messages[len(whole[count - 1][0]) :]
         session.append(user("next"))
         session.close()
-        assert [it["type"] for it in lines(path)][count:] == ["message"] * (len(handed_over) + 1), size
+        kinds = ["message"] * len(handed_over) + ["turn"] * len(cut_off) + ["message"]
+        assert [it["type"] for it in lines(path)][count:] == kinds, size
         assert Session.load(folder, "cut").messages == [*whole[count - 1][0], *handed_over, user("next")], size
         assert accepted(session.messages) == [], size
         for backup in backups:
@@ -169,7 +205,9 @@ def test_ses_01_what_is_cut_off_in_its_first_record_is_refused_and_not_shown(fol
 
 def test_ses_01_every_view_of_a_cut_session_is_a_view_of_what_is_left(folder):
     data = eventful(folder).log.path.read_bytes()
-    for size in range(data.index(b"\n") + 1, len(data), 17):
+    first = data.index(b"\n")
+    ends = (at for at in range(first + 1, len(data)) if data.startswith(b"\n", at))
+    for size in sorted({*range(first + 1, len(data), 17), *ends}):
         stored(folder, data[:size])
         summary = listing.summary(folder, "cut")
         session = Session.load(folder, "cut")
@@ -193,7 +231,7 @@ def test_ses_02_what_is_written_behind_a_torn_record_starts_on_its_own_line(fold
 
 def test_ses_02_records_that_share_a_line_are_both_read(folder):
     data = eventful(folder).log.path.read_bytes().splitlines(keepends=True)
-    message = data[1]
+    message = data[2]
     stored(folder, data[0] + message[:30] + message + message.rstrip(b"\n") + message)
 
     assert len(Session.load(folder, "cut").messages) == 3
@@ -221,13 +259,14 @@ def test_ses_03_a_damaged_line_costs_only_itself(folder, damage):
         session = Session.resume(folder, "cut")
         kept = b"".join([*data[:index], *data[index + 1 :]])
         stored(folder, kept, "kept")
-        expected = Session.load(folder, "kept")
+        expected = Session.resume(folder, "kept")
         assert [it.text for it in session.messages] == [it.text for it in expected.messages], index
         assert session.turns == expected.turns, index
         assert accepted(session.messages) == [], index
         session.close()
+        expected.close()
         again = Session.resume(folder, "cut")
-        assert again.notices == []
+        assert again.notices == expected.notices
         again.close()
 
 

@@ -249,6 +249,45 @@ async def test_ses_04_a_killed_server_leaves_a_session_that_goes_on(serve, wire,
     assert sum(block["type"] == "tool_result" for block in blocks) == 2 * after
 
 
+async def test_nothing_that_was_said_is_lost_when_the_server_dies(serve, wire, root):
+    wire.play(kit.Answer([kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, "I was"))], held=True))
+    async with serve() as server:
+        begun = asyncio.create_task(server.command("ask", text="look around", turnId="begun"))
+        await server.until(lambda: "textStreamed" in server.kinds())
+        session = server.events[0]["sessionId"]
+        names = ("first", "second", "third")
+        waiting = [asyncio.create_task(server.command("plan", text=f"the {it}", turnId=it)) for it in names]
+        await server.until(lambda: server.kinds().count("turnQueued") == 3)
+        await server.command("queue", action="remove", turnId="first")
+        await server.command("queue", action="edit", turnId="third", text="the third, *changed*", mode="ask_mode")
+        await server.kill()
+        await asyncio.gather(begun, *waiting, return_exceptions=True)
+    wire.play(says("I am back"))
+    async with serve() as server:
+        summary = await server.command("session.resume", sessionId=session)
+        cut_off = (await server.command("state"))["messages"]
+        transcript = path_of(summary["uri"]).read_text()
+        told = list(server.messages)
+        await server.command("ask", text="go on")
+        await server.command("session.resume", sessionId=session)
+        after = path_of(summary["uri"]).read_text()
+
+    assert [(it["turnId"], it["body"], it["reason"]) for it in cut_off] == [("begun", "look around", "aborted")]
+    assert summary["messages"] == 1
+    assert "> look around\n\n*cut off: Odin was ended*" in transcript
+    assert [line for line in transcript.splitlines() if line.startswith("> the")] == [
+        "> the second",
+        "> the third, *changed*",
+    ]
+    assert transcript.count("*not begun: Odin was ended before*") == 2
+    assert [text.rpartition(": ")[2] for text in told if "had not been begun" in text] == [
+        "the second",
+        "the third, *changed*",
+    ]
+    assert "the second" not in after
+    assert "> look around" in after
+
+
 async def test_ses_12_a_command_that_was_running_when_the_server_died_is_not_run_again(serve, wire, step, root):
     step(("ExecuteCommand", {"command": "echo ran >> ran.txt && sleep 600", "description": "run"}))
     async with serve() as server:

@@ -83,8 +83,6 @@ def test_what_helpers_of_a_turn_that_never_ended_cost_counts_too(session):
 
 def test_what_was_found_before_a_crash_is_handed_over_and_the_rest_is_unknown(session):
     resumed = again(session)
-
-    resumed.hand_over()
     resumed.append(user("go on"))
 
     told = {it.call_id: it for message in repair(resumed.messages) for it in message.results}
@@ -99,9 +97,7 @@ def test_nothing_is_handed_over_for_another_turns_call_of_the_same_id(session):
     session.append(Message("assistant", (ToolCall("c1", "AgentTool", {}),)))
     before = list(session.messages)
 
-    session.hand_over()
-
-    assert session.messages == before
+    assert again(session).messages == before
 
 
 @pytest.mark.parametrize("format", ["markdown", "html"])
