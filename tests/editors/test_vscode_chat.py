@@ -197,6 +197,9 @@ async def test_everybody_can_use_it(vscode: VSCode, chat: Chat, wire: Wire, root
         assert await findings(chat) == []
     await chat.review.get_by_role("button", name="Accept all").click()
     await expect(chat.question).to_be_visible()
+    editor = "vscode.window.activeTextEditor"
+    await vscode.until(f"{editor}?.document.fileName === args[0] && {editor}.selection.active.line === 1", str(path))
+    await expect(vscode.page.locator(".monaco-editor.focused")).to_have_count(0)
     for theme in reversed(THEMES):
         await vscode.theme(theme)
         assert await findings(chat) == []
@@ -204,9 +207,14 @@ async def test_everybody_can_use_it(vscode: VSCode, chat: Chat, wire: Wire, root
     await expect(chat.turn.get_by_text("And done.")).to_be_visible()
 
 
-async def test_a_window_that_is_reloaded_in_a_turn_goes_on(vscode: VSCode, chat: Chat, wire: Wire) -> None:
+async def test_a_window_that_is_reloaded_in_a_turn_goes_on(vscode: VSCode, chat: Chat, wire: Wire, root: Path) -> None:
+    path = root / "kept.txt"
+    path.write_text("one\ntwo\n")
+    play_calls(wire, ("Read", {"file_path": str(path)}))
+    play_calls(wire, ("EditTool", {"file_path": str(path), "old_string": "two", "new_string": "2\nthree"}))
     wire.play(says("Nice to meet you."), begins("Half of it"))
-    await chat.say("hello")
+    await chat.say("hello", "Edit")
+    await chat.review.get_by_role("button", name="Accept all").click()
     await expect(chat.turn.get_by_text("Nice to meet you.")).to_be_visible()
     await chat.say("a long story")
     await expect(chat.turn.get_by_text("Half of it")).to_be_visible()
@@ -215,6 +223,8 @@ async def test_a_window_that_is_reloaded_in_a_turn_goes_on(vscode: VSCode, chat:
     await expect(chat.turn.locator(".end")).to_contain_text("Cut off")
     await expect(chat.said).to_have_text(["hello", "a long story"])
     await expect(chat.log.get_by_text("Nice to meet you.")).to_be_visible()
+    await expect(chat.log.locator(".tool .added, .tool .removed")).to_have_text(["+2", "−1"])
+    await expect(chat.log.get_by_text("1 accepted in kept.txt")).to_be_visible()
     await expect(chat.box).to_have_value("my draft")
     wire.play(says("All of it."))
     await chat.turn.get_by_role("button", name="Continue").click()
