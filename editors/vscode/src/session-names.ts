@@ -7,6 +7,9 @@ const MOST = 100;
 
 /** A name that every file system takes. */
 export function exportName({ title, sessionId }: SessionSummary, extension: string): string {
-  const name = title.replace(NOT_IN_NAMES, " ").slice(0, MOST).replace(/^[. ]+|[. ]+$/g, "");
+  const name = title
+    .replace(NOT_IN_NAMES, " ")
+    .slice(0, MOST)
+    .replace(/^[. ]+|[. ]+$/g, "");
   return `${name || sessionId}.${extension}`;
 }

@@ -110,8 +110,8 @@ export class Transcript {
   /** A turn of before that was cut off, as far as it is known. */
   addLost(turnId: string, said: string, mode: Mode, why: string, answer: string): void {
     const turn =
-      this.#find(turnId) ??
-      this.#add({ id: turnId, said, mode, status: "lost", reason: "aborted", detail: why, changed: false });
+      this.#find(turnId) ?? this.#add({ id: turnId, said, mode, status: "lost", reason: "aborted", changed: false });
+    if (turn.head.reason === "aborted") this.#changeTurn(turn, { status: "lost", detail: why });
     if (answer && !this.answerOf(turnId)) this.#addText(turn, { kind: "text", text: answer, isDone: true });
   }
 
