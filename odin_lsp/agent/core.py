@@ -79,6 +79,7 @@ class Core:
         hooks: Hooks | None = None,
         restricted: bool = False,
         is_trusted: Callable[[], bool] = lambda: False,
+        can_pick: bool = True,
     ) -> None:
         self.config = config
         self.restricted = restricted
@@ -98,6 +99,7 @@ class Core:
         self._hooks = hooks or Hooks()
         self._keys = KeyPool()
         self._models: dict[str, ResilientModel] = {}
+        self._can_pick = can_pick
         self._picks: dict[Path, Picks] = {}
         """By the first folder, which may become another."""
         self._views: dict[str, _View] = {}
@@ -130,7 +132,7 @@ class Core:
     @property
     def picks(self) -> Picks:
         if self._root not in self._picks:
-            self._picks[self._root] = Picks(self._root)
+            self._picks[self._root] = Picks(self._root, can_pick=self._can_pick)
         return self._picks[self._root]
 
     def agent(self, session_id: str | None = None) -> Agent:

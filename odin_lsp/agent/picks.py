@@ -23,8 +23,11 @@ class Pick:
 
 
 class Picks:
-    def __init__(self, root: Path, path: Path | None = None) -> None:
+    def __init__(self, root: Path, path: Path | None = None, *, can_pick: bool = True) -> None:
+        """`can_pick`: whether that is possible in this process. A terminal does not know what an editor's settings say,
+        and so forgets nothing."""
         self._path = path or picks_file()
+        self._can_pick = can_pick
         self._root = str(root.resolve())
         self._untold: list[str] = []
         stored = private.read(self._path)
@@ -40,7 +43,7 @@ class Picks:
             role: pick.model
             for role, pick in self._picks.items()
             if role not in config.fixed
-            and pick.configured == getattr(config, role)
+            and pick.configured == _configured(config, role)
             and (role not in self._restored or is_usable(pick.model, config, secrets))
         }
 
@@ -50,7 +53,7 @@ class Picks:
             self._picks.pop(role, None)
             self._restored.discard(role)
             if model:
-                self._picks[role] = Pick(model, getattr(config, role))
+                self._picks[role] = Pick(model, _configured(config, role))
         self._store({role: self._picks.get(role) for role in chosen})
 
     def settle(self, config: Config, secrets: Mapping[str, str]) -> Iterator[str]:
@@ -61,10 +64,11 @@ class Picks:
             self._store({})
             yield "which models you had picked could not be read; the settings count"
         for role, pick in [it for it in self._picks.items() if it[0] not in config.fixed]:
-            if pick.configured != getattr(config, role):
-                del self._picks[role]
-                self._store({role: None}, instead_of=pick)
-                yield f"the settings have changed since you picked {pick.model}; they count again"
+            if pick.configured != _configured(config, role):
+                if self._can_pick:
+                    del self._picks[role]
+                    self._store({role: None}, instead_of=pick)
+                    yield f"the settings have changed since you picked {pick.model}; they count again"
             elif role in self._restored - self._left_out and not is_usable(pick.model, config, secrets):
                 self._left_out.add(role)
                 yield f"{pick.model}, which you had picked, cannot be used without a key; the settings count"
@@ -89,6 +93,10 @@ class Picks:
             private.update(self._path, change)
         except OSError as error:
             self._untold.append(f"what you pick cannot be kept for the next time ({error.strerror}: {self._path})")
+
+
+def _configured(config: Config, role: Role) -> str | None:
+    return getattr(config, role) or None
 
 
 def _picks(stored: object, root: str) -> dict[Role, Pick]:

@@ -64,7 +64,7 @@ async def _run(options: Options) -> int:
     settings, problems = config.load(options.cwd, flags=options.settings, trusted=trusted)
     for problem in problems:
         editor.notify("warning", str(problem))
-    core = Core([options.cwd], editor, settings, is_trusted=lambda: trusted)
+    core = Core([options.cwd], editor, settings, is_trusted=lambda: trusted, can_pick=False)
     renderer = _renderer(json=options.json)
     editor.pause = renderer.paused
     core.stream.subscribe(renderer.show)

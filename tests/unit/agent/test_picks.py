@@ -78,6 +78,21 @@ def test_other_settings_make_it_forgotten_for_good(restart):
     assert model(picks, Config(model=SONNET)) == model(restart(), Config(model=SONNET)) == SONNET
 
 
+def test_a_terminal_does_not_know_the_settings_of_an_editor(tmp_path, path, restart):
+    restart().pick({"model": OPUS}, Config(model=SONNET))
+    picks = Picks(tmp_path, path, can_pick=False)
+
+    assert model(picks, Config(model=FLASH)) == FLASH
+    assert list(picks.settle(Config(model=FLASH), KEYS)) == []
+    assert model(restart(), Config(model=SONNET)) == OPUS
+
+
+def test_no_setting_and_an_empty_one_are_the_same(restart):
+    restart().pick({"model": OPUS}, Config(model=""))
+
+    assert model(restart(), Config()) == OPUS
+
+
 def test_settings_that_come_late_make_nothing_forgotten(restart):
     restart().pick({"model": OPUS}, Config(model=SONNET))
     picks = restart()
