@@ -303,6 +303,7 @@ def _models() -> dict[str, str]:
         if it.long_from
     )
     return {
+        "without_efforts": "\n".join(f"- `{it.ref}`" for it in catalog.ENTRIES if not it.efforts),
         "defaults": _table(("provider", "model", "small model"), defaults),
         "unknown_context": f"{catalog.find('').context:,}",
         "catalog": _table(("model", "context", "input", "output", "cache read", "cache write"), prices),

@@ -219,8 +219,7 @@ class RuleSettings(Section):
 
 class Config(Section):
     model: str | None = None
-    """The planner's model, `provider/model[@effort]`. Without it: that of the provider whose key is set, else
-    `offline/odin`."""
+    """The planner's model, `provider/model[@effort]`. Without it: of the provider with a key, else `offline/odin`."""
     small_model: str | None = None
     """The model for everything else: titles, summaries, digests."""
     memory: bool = True

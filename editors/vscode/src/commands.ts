@@ -17,9 +17,10 @@ import type { Conversation } from "./chat/conversation";
 import { attachedTo, fileItem } from "./context";
 import { contextReport } from "./context-report";
 import type { ReadOnlyDocuments } from "./documents";
+import { AS_CONFIGURED, effortItems, modelItems } from "./models";
 import type { Mode, Odin } from "./odin";
 import type { Problems } from "./problems";
-import type { ContextItem, Undone } from "./protocol";
+import type { ContextItem, ModelState, Undone } from "./protocol";
 import { type Keys, keyProblem, PROVIDERS, type Provider } from "./secrets";
 import { isServerProblem, wordsOf } from "./server/life";
 import type { Servicing } from "./server/servicing";
@@ -151,18 +152,19 @@ class SettingCommands {
   async selectModel(): Promise<void> {
     const { odin } = this.parts;
     const now = await odin.execute("odin.model", {});
-    const known = [...new Set([now.model, ...now.available])];
     const items: (QuickPickItem & { model?: string; run?: () => unknown })[] = [
-      ...known.map((model) => ({ label: model, model, description: model === now.model ? "selected" : "" })),
+      ...modelItems(now),
       { label: "", kind: QuickPickItemKind.Separator },
+      ...(now.picked ? [{ ...AS_CONFIGURED, iconPath: new ThemeIcon("gear") }] : []),
       { label: "Other…", iconPath: new ThemeIcon("edit"), run: () => this.nameModel(now.model) },
       { label: "Set API Key…", iconPath: new ThemeIcon("key"), run: () => this.setKey() },
     ];
     const chosen = await window.showQuickPick(items, { title: "Select Model", placeHolder: "From the next turn on" });
-    if (chosen?.model) {
-      await odin.execute("odin.model", { model: chosen.model });
-    }
     await chosen?.run?.();
+    const model = chosen?.model && (await this.withEffort(now, chosen.model));
+    if (model !== undefined) {
+      await odin.execute("odin.model", { model });
+    }
   }
 
   async decideTrust(decision: "trust" | "restrict"): Promise<void> {
@@ -223,8 +225,17 @@ class SettingCommands {
     }
   }
 
+  private async withEffort(now: ModelState, model: string): Promise<string | undefined> {
+    const items = effortItems(now, model);
+    const isAsked = items.length > 1;
+    const chosen = isAsked
+      ? await window.showQuickPick(items, { title: "Select Effort", placeHolder: model })
+      : items[0];
+    return chosen?.model;
+  }
+
   private async nameModel(value: string): Promise<void> {
-    const model = await window.showInputBox({ title: "Select Model", prompt: "provider/model", value });
+    const model = await window.showInputBox({ title: "Select Model", prompt: "provider/model[@effort]", value });
     if (model?.trim()) {
       await this.parts.odin.execute("odin.model", { model: model.trim() });
     }

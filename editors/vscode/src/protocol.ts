@@ -159,6 +159,9 @@ export interface ModelState {
   smallModel: string;
   running: string;
   available: string[];
+  efforts?: Partial<Record<string, ("low" | "medium" | "high")[]>>;
+  picked?: boolean;
+  smallPicked?: boolean;
 }
 
 export interface ModelStatus {
