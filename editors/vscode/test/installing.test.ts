@@ -14,6 +14,7 @@ import { programIn } from "../src/server/finding";
 import {
   choosePython,
   compare,
+  environmentOf,
   type Installation,
   install,
   isOutdated,
@@ -205,6 +206,11 @@ test("a Python that cannot make environments is told with what to do", SLOW, asy
   const one = installation("unable");
   await expect(install(one)).rejects.toThrow(/neither pip nor ensurepip\. .*“sudo apt install python3\.\d+-venv”/);
   await expect(readdir(one.root)).rejects.toThrow();
+});
+
+test("neither another Python's modules nor programs of the workspace have a part in it", () => {
+  const env = environmentOf({ PATH: ".:bin::/usr/bin:/bin", PYTHONPATH: "/work", PYTHONHOME: "/old", LANG: "C" });
+  expect(env).toEqual({ PATH: "/usr/bin:/bin", LANG: "C" });
 });
 
 test("the newest Python is used that can make environments", () => {

@@ -16,7 +16,7 @@ export class Environments {
   /** The folder of the one that counts. */
   async current(): Promise<string | undefined> {
     const name = await readFile(this.#file(CURRENT), "utf8").catch(() => "");
-    return name && path.join(this.root, path.basename(name));
+    return name ? path.join(this.root, path.basename(name)) : undefined;
   }
 
   /** Make one that takes the place of the one that counts. Whatever happens before it is finished changes nothing. */

@@ -124,9 +124,12 @@ export function compare(one: readonly number[], other: readonly number[]): numbe
   return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
 }
 
-/** Without what is meant for other Pythons: packages on a PYTHONPATH would be taken for installed ones. */
-function environmentOf(all: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith("PYTHON")));
+/** Without what is meant for other Pythons: packages on a PYTHONPATH would be taken for installed ones. And without
+ * relative entries of the PATH, which may lead into anybody's workspace. */
+export function environmentOf(all: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const env = Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith("PYTHON")));
+  const folders = (all.PATH ?? "").split(path.delimiter);
+  return { ...env, PATH: folders.filter((it) => path.isAbsolute(it)).join(path.delimiter) };
 }
 
 async function succeed(
