@@ -88,7 +88,9 @@ def _add_turn(parser: "ArgumentParser") -> None:
     answers = parser.add_mutually_exclusive_group()
     answers.add_argument("--yes", dest="policy", action="store_const", const="yes", help="allow what Odin asks for")
     answers.add_argument("--no", dest="policy", action="store_const", const="no", help="deny what Odin asks for")
-    parser.add_argument("--model", metavar="PROVIDER/MODEL")
+    parser.add_argument(
+        "--model", metavar="PROVIDER/MODEL", help="which one; @low, @medium or @high behind it says how hard it thinks"
+    )
     parser.add_argument("--cwd", type=_folder, default=Path.cwd(), help="the workspace")
     parser.add_argument("--session", metavar="ID", help="go on with an earlier session")
     parser.add_argument("--max-turns", type=int, metavar="N", help="steps at most; 0 is unlimited")

@@ -29,7 +29,7 @@ class AgentParams(Params):
     agent: str | None = None
     """A named agent of this project."""
     model: str | None = None
-    """`provider/model`; left out, the small model reads and the user's model edits."""
+    """`provider/model[@effort]`; left out, the small model reads and the user's model edits."""
     write_scope: tuple[str, ...] = ()
     """Absolute paths of the files and folders that it may edit. Left out: all."""
 

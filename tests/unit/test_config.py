@@ -126,8 +126,9 @@ def test_an_untrusted_workspace_may_only_restrict(write):
     assert (trusted.allowed_commands, trusted.limits.max_turns, none) == (("*",), 500, [])
 
 
-def test_an_untrusted_workspace_cannot_bring_a_script(write):
-    settings, [problem] = load(write({"model": "scripted/x.json"}))
+@pytest.mark.parametrize("script", ["scripted/x.json", "scripted/x.json@low", "scripted/@low"])
+def test_an_untrusted_workspace_cannot_bring_a_script(write, script):
+    settings, [problem] = load(write({"model": script}))
 
     assert settings.model is None
     assert "until you trust" in problem

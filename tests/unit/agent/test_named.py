@@ -18,12 +18,12 @@ def write(tmp_path):
 
 
 def test_a_file_describes_a_helper(write, tmp_path):
-    write("tester.md", "---\nname: tester\ndescription: writes tests\nmode: edit\nmodel: a/b\n---\nTest it all.\n")
+    write("tester.md", "---\nname: tester\ndescription: writes tests\nmode: edit\nmodel: a/b@low\n---\nTest it all.\n")
     write("plain.md", "Just look.\n")
 
     assert load([tmp_path]) == {
         "plain": NamedAgent("plain", "", "Just look."),
-        "tester": NamedAgent("tester", "writes tests", "Test it all.", "edit", "a/b"),
+        "tester": NamedAgent("tester", "writes tests", "Test it all.", "edit", "a/b@low"),
     }
 
 

@@ -61,6 +61,8 @@ def helper(**more):
         ({}, {"mode": "edit"}, "edit_mode", "scripted/main"),
         ({"subagentModel": "scripted/helper"}, {"mode": "edit"}, "edit_mode", "scripted/helper"),
         ({"subagentModel": "scripted/helper"}, {"model": "scripted/named"}, "ask_mode", "scripted/named"),
+        ({"subagentModel": "openai/local@low"}, {}, "ask_mode", "openai/local@low"),
+        ({"subagentModel": "openai/local@low"}, {"model": "google/x@high"}, "ask_mode", "google/x@high"),
     ],
 )
 async def test_c_091_the_task_then_the_settings_then_the_mode_decide_on_a_helpers_model(

@@ -16,20 +16,20 @@ from odin_lsp.models.service import http_client
 
 REQUEST = Request((), ())
 OK = Reply(Message("assistant", (Text("ok"),)), "end", Usage(input_tokens=1_000_000))
-REF = "anthropic/claude-opus-5-5"
+REF, OTHER = "anthropic/claude-opus-5-5", "openai/gpt-6-sol"
 
 
 class World:
     """A chain of models whose answers are scripted per key, and a clock."""
 
-    def __init__(self, answers, *, keys=("k1",), fallback=False, attempts=6, longest=60.0):
+    def __init__(self, answers, *, keys=("k1",), fallback=False, attempts=6, longest=60.0, refs=(REF, OTHER)):
         self.now = 0.0
         self.waits = []
         self.used = []
         self.answers = {key: list(value) for key, value in answers.items()}
         self.pool = KeyPool(lambda: self.now)
-        chain = [[Candidate(REF, key, key) for key in keys]]
-        chain += [[Candidate("openai/gpt-6-sol", "other", "other")]] if fallback else []
+        chain = [[Candidate(refs[0], key, key) for key in keys]]
+        chain += [[Candidate(refs[1], "other", "other")]] if fallback else []
         self.model = ResilientModel(
             chain,
             self.connect,
@@ -145,6 +145,17 @@ async def test_after_three_faults_the_next_model_is_asked():
 
     assert world.used == ["k1", "k1", "k1", "other"]
     assert [event.running for event in events if isinstance(event, Attempt)][-1] == "openai/gpt-6-sol"
+
+
+async def test_each_model_keeps_its_effort_and_costs_what_it_costs_without():
+    refs = (f"{REF}@high", "google/gemini-3.8-flash@low")
+    world = World({"k1": [ModelUnavailable("busy", retry_after=500)], "other": [OK]}, fallback=True, refs=refs)
+
+    attempt, reply = [event async for event in world.model.stream(REQUEST) if isinstance(event, Attempt | Reply)]
+
+    assert (world.model.ref, attempt.running) == refs
+    assert (world.model.status().selected, world.model.status().running) == refs
+    assert (reply.usage.cost_usd, reply.usage.context_limit) == (1.5, 1_000_000)
 
 
 async def test_a_long_wait_leads_to_the_next_model_at_once():
