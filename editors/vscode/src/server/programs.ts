@@ -1,7 +1,7 @@
 // Programs that are run to their end, or ended with all that they have started.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { homedir } from "node:os";
+import * as path from "node:path";
 import { createInterface } from "node:readline";
 
 export interface Run {
@@ -17,7 +17,7 @@ export function run(program: string, parameters: readonly string[], { env, signa
     const isWindows = process.platform === "win32";
     const child = spawn(program, parameters, {
       env,
-      cwd: homedir(), // not the workspace, in which anybody's programs may lie
+      cwd: path.parse(process.execPath).root, // not the workspace, in which anybody's programs may lie
       stdio: ["ignore", "pipe", "pipe"],
       windowsHide: true,
       detached: !isWindows, // a group of its own, which can be ended as a whole
