@@ -71,7 +71,7 @@ class Picks:
                     yield f"the settings have changed since you picked {pick.model}; they count again"
             elif role in self._restored - self._left_out and not is_usable(pick.model, config, secrets):
                 self._left_out.add(role)
-                yield f"{pick.model}, which you had picked, cannot be used without a key; the settings count"
+                yield f"{pick.model}, which you had picked, cannot be used (is there a key for it?); the settings count"
         while self._untold:
             yield self._untold.pop()
 
