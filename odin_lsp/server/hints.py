@@ -68,6 +68,13 @@ class Hints:
                 if document_key(file.uri) == key and (review.proposal_id, key) in self._shown:
                     yield from ((file, hunk) for hunk in file.hunks if hunk.state == "pending")
 
+    def at(self, uri: str, wanted: types.Range) -> Iterator[types.Diagnostic]:
+        """The hints on these lines."""
+        for file, hunk in self.pending(uri):
+            hint = self._diagnostic(file, hunk)
+            if hint.range.start.line <= wanted.end.line and wanted.start.line <= _last_line(hint.range):
+                yield hint
+
     def place(self, file: ReviewFile, hunk: ReviewHunk) -> types.Range:
         """Where the hunk is now. What only adds gets the line that it is at: a mark of no width is hard to find."""
         found = lsp_range(hunk.range)
@@ -147,6 +154,11 @@ def _updated(review: Review, hunks: tuple[ReviewHunk, ...]) -> Review:
     by_id = {hunk.id: hunk for hunk in hunks}
     files = tuple(replace(file, hunks=tuple(by_id.get(it.id, it) for it in file.hunks)) for file in review.files)
     return replace(review, files=files)
+
+
+def _last_line(place: types.Range) -> int:
+    ends_before = place.end.character == 0 and place.end.line > place.start.line
+    return place.end.line - 1 if ends_before else place.end.line
 
 
 def _width(buffer: Buffer, line: int, buffers: Buffers) -> int:

@@ -64,12 +64,14 @@ class Editor(Screen):
         await self.until(lambda: len(self.diagnostics.get(path.as_uri(), [])) == count)
         return self.diagnostics[path.as_uri()]
 
-    async def fixes(self, path, hint):
+    async def fixes(self, path, *hints, line=None):
+        """At hints that the editor knows, or on a line."""
+        place = hints[0].range if hints else types.Range(types.Position(line, 0), types.Position(line, 0))
         return await self.client.lsp.text_document_code_action_async(
             types.CodeActionParams(
                 types.TextDocumentIdentifier(path.as_uri()),
-                hint.range,
-                types.CodeActionContext([hint], only=[types.CodeActionKind.QuickFix]),
+                place,
+                types.CodeActionContext(hints, only=[types.CodeActionKind.QuickFix]),
             )
         )
 
@@ -309,6 +311,23 @@ async def test_hints_are_decided_with_quick_fixes(editor, edit, wire, one):
     assert screen.diagnostics[one.as_uri()] == []
     assert screen.messages().count("Odin proposes 2 changes in one.py: use the quick fixes to accept or reject") == 1
     assert screen.asked == screen.previews == []
+
+
+async def test_quick_fixes_are_where_changes_are_even_if_the_editor_has_not_drawn_them(editor, edit, one):
+    screen = await editor(hints=True)
+    screen.open(one)
+    assert not await screen.fixes(one, line=0)
+    turn = edit(screen)
+    first, second = await screen.hints(one, 2)
+
+    assert await screen.fixes(one, line=0) == await screen.fixes(one, first)
+    assert not await screen.fixes(one, line=1)
+    accept, _, _ = await screen.fixes(one, line=2)
+    assert list(accept.arguments) == [{"hunkIds": [second.code]}]
+    await screen.run(accept)
+    await screen.run((await screen.fixes(one, line=0))[1])
+
+    assert states(await turn) == ["rejected", "accepted"]
 
 
 async def test_hints_are_decided_with_code_lenses(editor, edit, one):

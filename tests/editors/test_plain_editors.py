@@ -22,7 +22,8 @@ EDITS = [
 
 
 @pytest.fixture
-def file(root: Path) -> Path:
+def file(root: Path, wire: Wire) -> Path:
+    wire.answers.clear()
     file = root / "plain.py"
     file.write_text(OLD)
     return file

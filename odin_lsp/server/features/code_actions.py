@@ -25,7 +25,12 @@ def register(server: "OdinServer") -> None:
         types.CodeActionOptions(code_action_kinds=[SELECTION, types.CodeActionKind.QuickFix]),
     )
     def code_action(params: types.CodeActionParams) -> list[types.CodeAction] | list[types.Command]:
-        actions = [it for it in _actions(params) if _wanted(_name(it.kind), params.context.only)]
+        hints = [*_named(params), *_unnamed(server, params)]
+        actions = [
+            it
+            for it in (*quick_fixes(params.text_document.uri, hints), *_actions(params))
+            if _wanted(_name(it.kind), params.context.only)
+        ]
         if not server.abilities.events:
             for action in actions:
                 action.command = unwaited(action.command)
@@ -36,11 +41,22 @@ def register(server: "OdinServer") -> None:
         return [action.command for action in actions if action.command]
 
 
+def _named(params: types.CodeActionParams) -> list[types.Diagnostic]:
+    """Hints of pending hunks, as the editor tells them."""
+    return [it for it in params.context.diagnostics if is_hint(it)]
+
+
+def _unnamed(server: "OdinServer", params: types.CodeActionParams) -> list[types.Diagnostic]:
+    """Those on the lines that it asks for of which it does not tell: it has not drawn them yet, or never would."""
+    named = {it.code for it in _named(params)}
+    hints = server.editor.hints.at(params.text_document.uri, params.range)
+    return [it for it in hints if it.code not in named]
+
+
 def _actions(params: types.CodeActionParams) -> list[types.CodeAction]:
     actions: list[types.CodeAction] = []
     uri, selection = params.text_document.uri, params.range
     problems = params.context.diagnostics
-    actions += quick_fixes(uri, [it for it in problems if is_hint(it)])
     for problem in [it for it in problems if not is_hint(it)][:MAX_PROBLEMS]:
         about = {"kind": "diagnostics", "uri": uri, "range": _range(problem.range), "content": _described(problem)}
         around = {"kind": "file", "uri": uri}

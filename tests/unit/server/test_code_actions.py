@@ -1,17 +1,21 @@
 """The menu, as a client that knows code actions gets it."""
 
+from types import SimpleNamespace
+
 from lsprotocol import types
 
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.features.code_actions import register
+from odin_lsp.server.hints import Hints
 
 SELECTION = types.Range(types.Position(0, 4), types.Position(0, 9))
 
 
 class Server:
-    """Just enough of one to register a feature."""
+    """Just enough of one to register a feature; nothing is under review in it."""
 
     is_working = False
+    editor = SimpleNamespace(hints=Hints(None, None, None))
 
     def __init__(self, *, literals: bool) -> None:
         self.abilities = Abilities(code_action_literals=literals, events=True)
