@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Locator, expect
 
 from tests.editors import wheels
@@ -52,24 +53,32 @@ def bare(place: Path) -> dict[str, str]:
     return {"PATH": str(programs), "ANTHROPIC_API_KEY": ""}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def code_file(root: Path) -> Path:
     file = root / "code.py"
     file.write_text("def add(a, b):\n    return a - b\n")
     return file
 
 
-async def test_the_server_is_installed_at_a_click_and_answers(
-    start_vscode: StartVSCode, whole_vsix: Path, wheelhouse: Path, bare: dict[str, str], place: Path, code_file: Path
-) -> None:
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def vscode(
+    start_vscode: StartVSCode, whole_vsix: Path, wheelhouse: Path, bare: dict[str, str], place: Path
+) -> VSCode:
+    """There is no server."""
     (place / "wait").touch()
-    vscode = await start_vscode(whole_vsix, settings=NO_GIT, **bare, **wheels.only_from(wheelhouse))
+    return await start_vscode(whole_vsix, settings=NO_GIT, **bare, **wheels.only_from(wheelhouse))
+
+
+async def test_an_installation_is_offered_and_can_be_cancelled(vscode: VSCode, code_file: Path) -> None:
     await vscode.open_file(code_file)
     await vscode.respond("odin-lsp, is not installed", "Install")
-    await cancel(vscode)
+    await installing(vscode).get_by_role("button", name="Cancel", exact=True).click()
+    await expect(installing(vscode)).to_have_count(0)
     assert await vscode.notifications() == []
     await expect(vscode.page.locator(".statusbar-item.error-kind", has_text="Odin")).to_be_visible()
 
+
+async def test_the_server_is_installed_and_answers(vscode: VSCode, place: Path) -> None:
     (place / "wait").unlink()
     await vscode.page.evaluate(RECORD)
     await vscode.palette("Odin: Install Server")
@@ -77,14 +86,27 @@ async def test_the_server_is_installed_at_a_click_and_answers(
     told: list[str] = await vscode.page.evaluate("[...progress]")
     assert any("Making an environment…" in it for it in told)
     assert any("Unpacking " in it for it in told)
-    await expect(installing(vscode)).to_have_count(0)
     assert await vscode.notifications() == []
-    (server,) = servers(vscode).values()
-    assert server.parent.parent.parent.name == "environments"
 
     await vscode.palette("Odin: Ask…")
     await vscode.answer("what does add do?")
     await expect(Chat(vscode).turn).to_contain_text("code.py:1")
+
+
+async def test_a_newer_server_takes_the_place_of_the_old_one(vscode: VSCode) -> None:
+    (program,) = servers(vscode).values()
+    old = program.parent.parent
+    (old / "installed-from").write_text("odin_lsp-0.0.0-py3-none-any.whl")
+    await vscode.palette("Odin: Restart Server")
+    await vscode.respond("brings a newer server", "Update")
+
+    async def replaced() -> bool:
+        running = [it.parent.parent for it in servers(vscode).values()]
+        folders = [it for it in old.parent.iterdir() if it.is_dir()]
+        return len(running) == 1 and running != [old] and running == folders
+
+    await until(replaced, "only the new server is there, and runs")
+    await expect(vscode.status("odin")).to_have_attribute("aria-label", READY)
 
 
 async def test_the_server_of_the_selected_python_environment_is_used(
@@ -126,11 +148,6 @@ def started(vscode: VSCode) -> list[Path]:
     """All servers so far, as the log has them."""
     (log,) = Path(f"/proc/{vscode.process.pid}/cwd").resolve().rglob("Odin.log")
     return [Path(it) for it in re.findall(r"The server is (\S+) \(python\)", log.read_text())]
-
-
-async def cancel(vscode: VSCode) -> None:
-    await installing(vscode).get_by_role("button", name="Cancel", exact=True).click()
-    await expect(installing(vscode)).to_have_count(0)
 
 
 def installing(vscode: VSCode) -> Locator:

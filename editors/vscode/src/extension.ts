@@ -64,8 +64,8 @@ export function activate(context: ExtensionContext): void {
   function showChat(): void {
     void view.reveal(true);
   }
-  const servicing = new Servicing(context, host, odin, log, keys, documents);
   const renewal = new Renewal({ life: odin, isBusy: () => status.standing.running !== undefined, mayInterrupt });
+  const servicing = new Servicing(context, host, odin, log, keys, documents, renewal);
   const item = window.createStatusBarItem("odin", StatusBarAlignment.Right, 100);
   item.name = "Odin";
   item.command = "odin.vscode.showActions";
@@ -86,7 +86,7 @@ export function activate(context: ExtensionContext): void {
         void context.globalState.update(OFFERED, true);
       }
     } else if (state.kind === "ready") {
-      void servicing.offerUpdate();
+      void servicing.tendOwn();
     }
   };
   const look = (): void => {

@@ -49,7 +49,7 @@ export class Environments {
     for (const entry of await readdir(this.root, { withFileTypes: true })) {
       const folder = path.join(this.root, entry.name);
       if (entry.isDirectory() && folder !== current) {
-        await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+        await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {}); // another time
       }
     }
   }

@@ -8,6 +8,7 @@ import { type Keys, PROVIDERS } from "../secrets";
 import type { ServerHost } from "./host";
 import { type ServerLife, SHOW_LOG, wordsOf } from "./life";
 import type { RedactedLog } from "./redaction";
+import type { Renewal } from "./renewal";
 
 const WALKTHROUGH = "odin-lsp.odin#start";
 
@@ -21,6 +22,7 @@ export class Servicing {
     private readonly log: RedactedLog,
     private readonly keys: Keys,
     private readonly documents: ReadOnlyDocuments,
+    private readonly renewal: Renewal,
   ) {}
 
   private get wheels(): string {
@@ -36,15 +38,22 @@ export class Servicing {
     this.#installing = cancelling;
     const failure = await this.#install(cancelling).catch((error: unknown) => error);
     this.#installing = undefined;
-    if (failure && !cancelling.signal.aborted) {
+    if (failure === undefined) {
+      await this.#start();
+    } else if (!cancelling.signal.aborted) {
       await this.tell(failure, { title: "Try Again", run: () => this.install() });
     }
   }
 
-  /** Only offered: nothing is installed without a click. */
-  async offerUpdate(): Promise<void> {
+  /** The server is ready: what it took the place of goes. A newer one is only offered, not installed without a click. */
+  async tendOwn(): Promise<void> {
+    if (!this.host.isOwn) {
+      return;
+    }
+    const { environments } = this.host;
+    await environments.sweep();
     const { isOutdated } = await import("./installing");
-    if (this.host.isOwn && (await isOutdated(await this.host.environments.current(), this.wheels))) {
+    if (await isOutdated(await environments.current(), this.wheels)) {
       const update = "Update";
       const chosen = await window.showInformationMessage("Odin: this version brings a newer server.", update);
       if (chosen === update) {
@@ -93,7 +102,6 @@ export class Servicing {
     this.#installing?.abort();
   }
 
-  /** The server that there is goes on until the new one can take its place. */
   async #install(cancelling: AbortController): Promise<void> {
     const { install } = await import("./installing");
     const options = { location: ProgressLocation.Notification, title: "Installing Odin's server", cancellable: true };
@@ -108,11 +116,16 @@ export class Servicing {
         log: (line) => this.log.info(line),
         tell: (message) => progress.report({ message }),
       });
-      progress.report({ message: "Starting it…" });
-      await this.life.stop();
-      await this.host.environments.sweep();
-      await this.life.start().catch(() => {}); // told as its state
     });
+  }
+
+  /** What was installed. A turn that runs is not ended unasked. */
+  async #start(): Promise<void> {
+    if (this.life.state.kind === "stopped") {
+      this.life.wake();
+    } else {
+      await this.renewal.because("The new server");
+    }
   }
 
   private async tell(error: unknown, remedy?: { title: string; run(): Promise<void> }): Promise<void> {
