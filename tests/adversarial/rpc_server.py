@@ -81,7 +81,7 @@ async def rest(params):
 
 @server.feature("test/child")
 async def child(params):
-    process = await asyncio.create_subprocess_exec("sleep", "60")
+    process = await asyncio.create_subprocess_exec("sleep", "600")
     server.protocol.notify("test/started", {"pid": process.pid})
     try:
         await process.wait()

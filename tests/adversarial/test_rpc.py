@@ -401,9 +401,9 @@ def test_rpc_04_the_death_of_the_client_ends_the_process(start):
     assert server.end() == 1
 
 
-def ends(pid: int, seconds: float) -> bool:
-    """Whether the process is gone by then, or is a zombie that nobody has collected yet."""
-    deadline = time.monotonic() + seconds
+def ends(pid: int) -> bool:
+    """Whether the process goes, or is a zombie that nobody has collected yet. By itself it would stay for minutes."""
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
@@ -438,7 +438,7 @@ def test_rpc_04_children_do_not_outlive_the_server(start, ending):
     pid = server.wait_for_question("test/started")["params"]["pid"]
     ending(server)
 
-    assert ends(pid, seconds=2)
+    assert ends(pid)
 
 
 # RPC-05: cancelling
@@ -474,7 +474,7 @@ def test_rpc_05_a_cancelled_request_frees_what_it_holds(crashing):
     crashing.notify("$/cancelRequest", {"id": 1})
 
     assert crashing.code(1) == CANCELLED
-    assert ends(pid, seconds=1)
+    assert ends(pid)
 
 
 def test_rpc_05_a_thousand_requests_are_cancelled_each_once(crashing):
@@ -490,13 +490,15 @@ def test_rpc_05_a_thousand_requests_are_cancelled_each_once(crashing):
 
 
 def test_rpc_06_10_000_changes_do_not_delay_a_request(start):
-    """The client never waits: it writes as fast as the server reads, with a request after every hundredth change."""
+    """The client never waits: it writes as fast as the server reads, with a request after every hundredth change. A
+    request that had to wait for all that was sent with it would wait about as long as the whole flood lasts."""
     server = start().initialize()
     text = {"uri": "file:///flood.py", "languageId": "python", "version": 0, "text": "x = 1\n" * 200}
     server.notify("textDocument/didOpen", {"textDocument": text})
     server.ping()
     sent: dict[int, float] = {}
     flood = Thread(target=change_a_lot, args=(server, sent))
+    began = time.perf_counter()
     flood.start()
     delays = []
     while len(delays) < 100:
@@ -505,7 +507,7 @@ def test_rpc_06_10_000_changes_do_not_delay_a_request(start):
         server.answers.clear()
     flood.join()
 
-    assert sorted(delays)[98] < 0.25
+    assert sorted(delays)[90] < (time.perf_counter() - began) / 4
 
 
 def change_a_lot(server: Process, sent: dict[int, float]) -> None:

@@ -311,26 +311,34 @@ def test_what_is_quoted_is_bounded():
     assert len(message) < 2500
 
 
+def grows_with_the_text(work):
+    """Ten times as much of it takes ten times as long, roughly; a hundred times would be too much."""
+
+    def spent(size):
+        start = time.process_time()
+        work(size)
+        return time.process_time() - start
+
+    return min(spent(20_000) for _ in range(2)) < 40 * min(spent(2_000) for _ in range(3))
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_large_text_is_searched_in_no_time(end):
-    text = "".join(f"    self.value_{number} = compute(other, {number}){end}" for number in range(22_000))
-    old = "".join(f"    self.value_{number} = compute(another, {number})\n" for number in range(9_000, 9_050))
+def test_a_large_text_is_searched_in_time(end):
+    def search(lines):
+        text = "".join(f"    self.value_{number} = compute(other, {number}){end}" for number in range(lines))
+        old = "".join(f"    self.value_{number} = compute(another, {number})\n" for number in range(900, 950))
+        assert "   901\t    self.value_900 = " in refusal(text, old)
 
-    start = time.process_time()
-    message = refusal(text, old)
-
-    assert "  9001\t    self.value_9000 = " in message
-    assert time.process_time() - start < 1  # some 0.2 s; room for a slow machine
+    assert grows_with_the_text(search)
 
 
-def test_a_thousand_occurrences_in_a_large_text_are_replaced_in_no_time():
-    text = ("x" * 1000 + "needle\r\n") * 1000
+def test_many_occurrences_in_a_large_text_are_replaced_in_time():
+    def replace(lines):
+        text = ("x" * 100 + "needle\r\n") * lines
+        result, _ = edited(text, "needle", "a\nb", replace_all=True)
+        assert result == ("x" * 100 + "a\r\nb\r\n") * lines
 
-    start = time.process_time()
-    result, _ = edited(text, "needle", "a\nb", replace_all=True)
-
-    assert result == ("x" * 1000 + "a\r\nb\r\n") * 1000
-    assert time.process_time() - start < 1
+    assert grows_with_the_text(replace)
 
 
 # Several edits
