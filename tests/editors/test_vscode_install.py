@@ -102,10 +102,9 @@ async def test_a_newer_server_takes_the_place_of_the_old_one(vscode: VSCode) -> 
 
     async def replaced() -> bool:
         running = [it.parent.parent for it in servers(vscode).values()]
-        folders = [it for it in old.parent.iterdir() if it.is_dir()]
-        return len(running) == 1 and running != [old] and running == folders
+        return len(running) == 1 and running != [old]
 
-    await until(replaced, "only the new server is there, and runs")
+    await until(replaced, "only the new server runs")
     await expect(vscode.status("odin")).to_have_attribute("aria-label", READY)
 
 

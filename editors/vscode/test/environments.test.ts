@@ -29,6 +29,12 @@ test("one counts from the moment it is finished", async () => {
   expect(await environments.current()).not.toBe(first);
 });
 
+test("the one before stays, since another window may use it, and the one before that goes", async () => {
+  await renew();
+  const [second, third] = [await renew(), await renew()];
+  expect((await readdir(root)).sort()).toEqual(["current", ...[second, third].map((it) => path.basename(it)).sort()]);
+});
+
 test("one that cannot be finished leaves the other as it was", async () => {
   const first = await renew();
   const failing = environments.renew(async (folder) => {
@@ -43,7 +49,6 @@ test("one that cannot be finished leaves the other as it was", async () => {
 test("while one is made, no other is, and nothing is removed", async () => {
   await environments.renew(async (folder) => {
     await expect(renew()).rejects.toThrow("Another window");
-    await environments.sweep();
     await access(folder);
   });
 });

@@ -110,10 +110,7 @@ test("the server that the extension carries is installed, and replaced by a newe
   await install({ ...one, wheels: newer });
   expect(await said(one)).toBe("0.0.2");
   expect((await run(programIn(old, false))).stdout.trim()).toBe("0.0.1"); // it may still be running
-  await one.environments.sweep();
-  const current = (await one.environments.current()) as string;
-  expect((await readdir(one.root)).sort()).toEqual(["current", path.basename(current)]);
-  expect(await isOutdated(current, newer)).toBe(false);
+  expect(await isOutdated(await one.environments.current(), newer)).toBe(false);
 });
 
 test("what fails says why, and the server that was there stays", SLOW, async () => {

@@ -19,18 +19,19 @@ export class Environments {
     return name ? path.join(this.root, path.basename(name)) : undefined;
   }
 
-  /** Make one that takes the place of the one that counts. Whatever happens before it is finished changes nothing. */
+  /** Make one that takes the place of the one that counts. Whatever happens before it is finished changes nothing. The
+   * one that counted stays until the next time: another window may still run the server in it. */
   async renew(fill: (folder: string) => Promise<void>): Promise<void> {
     await mkdir(this.root, { recursive: true });
     const isDone = await this.#alone(async () => {
-      await this.#sweep(); // what was left when VS Code was killed
+      await this.#sweep();
+      const folder = await mkdtemp(path.join(this.root, "odin-"));
       try {
-        const folder = await mkdtemp(path.join(this.root, "odin-"));
         await fill(folder);
         await writeFile(this.#file(`${CURRENT}.new`), path.basename(folder));
         await rename(this.#file(`${CURRENT}.new`), this.#file(CURRENT));
       } catch (error) {
-        await this.#sweep();
+        await remove(folder);
         throw error;
       }
     });
@@ -39,17 +40,13 @@ export class Environments {
     }
   }
 
-  /** Remove those that do not count, unless one is being made. */
-  async sweep(): Promise<void> {
-    await this.#alone(() => this.#sweep());
-  }
-
+  /** Remove those that do not count, such as what was left when VS Code was killed. */
   async #sweep(): Promise<void> {
     const current = await this.current();
     for (const entry of await readdir(this.root, { withFileTypes: true })) {
       const folder = path.join(this.root, entry.name);
       if (entry.isDirectory() && folder !== current) {
-        await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {}); // another time
+        await remove(folder);
       }
     }
   }
@@ -90,6 +87,10 @@ export class Environments {
   #file(name: string): string {
     return path.join(this.root, name);
   }
+}
+
+async function remove(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {}); // another time
 }
 
 function isAlive(pid: number): boolean {

@@ -45,15 +45,13 @@ export class Servicing {
     }
   }
 
-  /** The server is ready: what it took the place of goes. A newer one is only offered, not installed without a click. */
+  /** The server is ready. A newer one is only offered, not installed without a click. */
   async tendOwn(): Promise<void> {
     if (!this.host.isOwn) {
       return;
     }
-    const { environments } = this.host;
-    await environments.sweep();
     const { isOutdated } = await import("./installing");
-    if (await isOutdated(await environments.current(), this.wheels)) {
+    if (await isOutdated(await this.host.environments.current(), this.wheels)) {
       const update = "Update";
       const chosen = await window.showInformationMessage("Odin: this version brings a newer server.", update);
       if (chosen === update) {
