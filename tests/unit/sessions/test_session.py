@@ -3,10 +3,11 @@ import json
 import pytest
 
 from odin_lsp.errors import SessionError
-from odin_lsp.events import Outcome, ToolRecord
+from odin_lsp.events import Outcome, QueuedMessage, ToolRecord
 from odin_lsp.messages import user
 from odin_lsp.ports import Receipt
 from odin_lsp.sessions import listing
+from odin_lsp.sessions.forking import fork
 from odin_lsp.sessions.reviewed import ReviewedFile
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import SessionLog, sessions_folder
@@ -41,6 +42,19 @@ def test_a_turn_tells_what_became_of_its_proposals_in_each_file(tmp_path):
     [turn] = Session.load(tmp_path, session.id).turns
 
     assert turn.reviewed == (ReviewedFile("file:///b", 1, 0), ReviewedFile("file:///a", 2, 2))
+
+
+def test_what_waits_for_an_answer_waits_in_its_own_session_and_not_in_a_copy_of_it(tmp_path):
+    session = Session(tmp_path)
+    session.note_begun(QueuedMessage("t", "hello", "ask_mode", 1.0))
+    session.note_waiting(QueuedMessage("next", "and then?", "ask_mode", 2.0))
+    copy = Session.resume(tmp_path, fork(tmp_path, session.id)[0])
+    session.close()
+    own = Session.resume(tmp_path, session.id)
+
+    assert (copy.turns, copy.unbegun) == ([], [])
+    assert [it.body for it in own.turns] == ["hello"]
+    assert [it.body for it in own.unbegun] == ["and then?"]
 
 
 def test_each_record_is_one_line_that_only_the_user_can_read(tmp_path):
