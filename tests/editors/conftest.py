@@ -9,8 +9,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +48,18 @@ StartNeovim = Callable[..., Awaitable[Neovim]]
 StartVSCode = Callable[..., Awaitable[VSCode]]
 
 
-def program(wanted: Program) -> Path:
+@contextmanager
+def skipped_if_unavailable() -> Iterator[None]:
+    """What cannot be had here; with `CI` set that fails."""
     try:
-        return fetched(wanted)
+        yield
     except Unavailable as error:
         pytest.skip(str(error))
+
+
+def program(wanted: Program) -> Path:
+    with skipped_if_unavailable():
+        return fetched(wanted)
 
 
 @pytest.fixture(scope="session", params=list(VERSIONS))
@@ -142,37 +149,29 @@ async def terminal(place: Path, env: dict[str, str]) -> AsyncIterator[Terminal]:
 @pytest.fixture(scope="session", params=list(code_server.BUILDS))
 def code(request: pytest.FixtureRequest) -> Path:
     """VS Code's oldest version that is supported, and the newest that can be had."""
-    try:
+    with skipped_if_unavailable():
         return code_server.installed(code_server.BUILDS[request.param])
-    except Unavailable as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")
 def vsix() -> Path:
     """The extension, as its users install it, without the server."""
-    try:
+    with skipped_if_unavailable():
         return code_server.packaged()
-    except Unavailable as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")
 def wheelhouse() -> Path:
     """What the server needs, for a pip that asks nobody."""
-    try:
+    with skipped_if_unavailable():
         return wheels.kept()
-    except Unavailable as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")
 def whole_vsix(wheelhouse: Path) -> Path:
     """The extension, as its users install it, with the server in it."""
-    try:
+    with skipped_if_unavailable():
         return code_server.packaged(whole=True)
-    except Unavailable as error:
-        pytest.skip(str(error))
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
