@@ -52,6 +52,7 @@ def find_terms(prompt: str, context: str = "") -> Terms:
     files = (token.removeprefix("./").lstrip("/") for token in (*quoted, *tokens, *around) if _is_file(token))
     names = (
         *(text for text in quoted if not _is_file(text)),
+        *(word for word in _ASKED_ABOUT.findall(prompt) if word.lower() in _STOP_WORDS - _POINTING),
         *(token.removesuffix("()") for token in (*tokens, *around) if _is_name(token)),
     )
     plain = (token for token in tokens if not _is_file(token) and not _is_name(token))
@@ -80,6 +81,8 @@ def literal(text: str) -> str:
 _NAMES, _FILES, _WORDS = 4, 3, 5
 
 _QUOTED = re.compile(r"`[^`\n]+`|\"[^\"\n]+\"|(?<!\w)'[^'\n]+'(?!\w)")
+_ASKED_ABOUT = re.compile(r"\bwhat does (\w+) do\b", re.IGNORECASE)
+"""There also a word that is in every question is a name: `add`, `get`, `update`."""
 _TOKEN = re.compile(r"(?:\.{0,2}/|\.)?\w+(?:[./-]+\w+)*(?:\(\))?")
 _CALLED = re.compile(r"\b([^\W\d]\w{2,})\(")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -145,3 +148,4 @@ _ENGLISH = """
     where whether which while who why will with within without work working works workspace would you your
 """
 _STOP_WORDS = frozenset(_ENGLISH.split())
+_POINTING = frozenset(["all", "each", "every", "it", "one", "that", "these", "they", "this", "those", "we", "you"])

@@ -20,6 +20,8 @@ from odin_lsp.models.offline.terms import find_terms, literal, widened
         ("explain the read-only client/server split, e.g. on Node", [], [], ["read", "client", "server", "split"]),
         ("sessions of a session", [], [], ["session"]),
         ("what does it do?", [], [], []),
+        ("What does add do?", ["add"], [], []),
+        ("what does authentication do?", [], [], ["authentication"]),
     ],
 )
 def test_names_and_files_are_told_from_words(prompt, names, files, words):
