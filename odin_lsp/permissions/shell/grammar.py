@@ -1,11 +1,17 @@
-"""Options of programs: only what is listed here is understood, everything else is not."""
+"""Options of programs: only what is listed here is understood, everything else is not.
 
+`tests/adversarial/test_options.py` asks the programs themselves whether an option takes the next word."""
+
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 Operands = Literal["none", "text", "paths", "path", "pattern"]
 """What stands besides options: nothing, texts, files, one file at most, or a pattern and then files."""
+ATTACHED = "="
+"""The kind of an option whose value never is the next word."""
+_NUMBER = re.compile(r"-\d+")
 
 
 def names(text: str) -> frozenset[str]:
@@ -32,13 +38,18 @@ class Reading:
 
 
 class Grammar:
-    """`options` in one text: `-l` `--all` take nothing; `-n=` takes a text, `-f=path` a file; `--color=?` may."""
+    """`options` in one text: `-l` `--all` take nothing; `-n=` takes a text, `-f=path` a file, be it the next word;
+    `--color=?` may have a text, and `--since==` has one, but never the next word."""
 
-    def __init__(self, options: str = "", operands: Operands = "paths", *, digits: bool = False) -> None:
-        self._options: Mapping[str, str | None] = dict(_option(item) for item in options.split())
+    def __init__(
+        self, options: str = "", operands: Operands = "paths", *, digits: bool = False, clusters: bool = True
+    ) -> None:
+        self.options: Mapping[str, str | None] = dict(_option(item) for item in options.split())
         self._operands = operands
         self._digits = digits
         """`-5` is an option."""
+        self._clusters = clusters
+        """In `-ab5` letters end where one takes a value; otherwise such an option stands alone, its value behind it."""
 
     def read(self, words: Sequence[str]) -> Reading:
         """The words behind the program's name, or `NotUnderstood`."""
@@ -60,8 +71,10 @@ class Grammar:
     def _long(self, word: str, rest: Iterator[tuple[int, str]], reading: Reading) -> None:
         name, equals, value = word.partition("=")
         kind = self._kind(name)
-        if (equals and kind is None) or (name not in self._options):
+        if (equals and kind is None) or (name not in self.options):
             raise NotUnderstood(f"the option `{word}`")
+        if not equals and kind == ATTACHED:
+            raise NotUnderstood(f"`{name}` without its value")
         if not equals and kind not in (None, "?"):
             value = _next(rest, name)
             equals = "="
@@ -78,15 +91,19 @@ class Grammar:
                 reading.options.append(name)
                 continue
             value = word[place + 1 :]
+            if not self._clusters and len(word) > 2:
+                raise NotUnderstood(f"the options `{word}`")
+            if not value and kind == ATTACHED:
+                raise NotUnderstood(f"`{name}` without its value")
             if not value and kind != "?":
                 value = _next(rest, name)
             self._note(name, value, kind, reading)
             return
 
     def _kind(self, name: str) -> str | None:
-        if name not in self._options:
+        if name not in self.options:
             raise NotUnderstood(f"the option `{name}`")
-        return self._options[name]
+        return self.options[name]
 
     def _note(self, name: str, value: str | None, kind: str | None, reading: Reading) -> None:
         reading.options.append(name)
@@ -114,6 +131,9 @@ def _option(item: str) -> tuple[str, str | None]:
 
 
 def _next(rest: Iterator[tuple[int, str]], name: str) -> str:
+    """The next word as a value. One that looks like an option is none, whatever the program makes of it."""
     for _, word in rest:
+        if word.startswith("-") and not _NUMBER.fullmatch(word):
+            raise NotUnderstood(f"`{word}` behind `{name}`")
         return word
     raise NotUnderstood(f"`{name}` without its value")

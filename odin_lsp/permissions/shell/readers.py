@@ -20,9 +20,11 @@ class Use:
     paths: tuple[str, ...]
     """To be in the workspace."""
     sweeps: bool = False
-    """It prints what is in files that nobody has named."""
+    """It opens files of the workspace that nobody has named."""
     files_only: bool = False
     """Given a folder it would open what is in there, and links lead anywhere."""
+    needs: tuple[str, ...] = ()
+    """Folders that it opens besides, with all that is in them: a repository's."""
 
 
 Judge = Callable[[Sequence[str]], Use]
