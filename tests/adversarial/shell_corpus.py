@@ -203,7 +203,6 @@ ATTACKS: Mapping[str, tuple[str, ...]] = {
         "git difftool -x 'touch PWNED'",
         "git stash",
         "git stash show -p",
-        "git stash list",
         "git reset --hard",
         "git clean -fdx",
         "git checkout .",

@@ -14,6 +14,7 @@ from odin_lsp.config import Config
 from odin_lsp.events import Mode
 from odin_lsp.permissions.rules import Rules
 from odin_lsp.permissions.shell import CommandVerdict, judge
+from odin_lsp.permissions.shell.git_environment import ENVIRONMENT
 
 CANARY = "canary-51c0de"
 TRAP = "#!/bin/sh\ntouch PWNED\n"
@@ -154,7 +155,7 @@ class Runner:
     def run(self, text: str) -> Ran:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        request = {"text": text, "cwd": str(self.world.root), "env": self.world.env}
+        request = {"text": text, "cwd": str(self.world.root), "env": {**self.world.env, **ENVIRONMENT}}
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         return Ran(**json.loads(self.process.stdout.readline()))

@@ -1,13 +1,19 @@
 """Git: commands that only read, and how they are run so that the repository's own settings run nothing."""
 
-from collections.abc import Mapping, Sequence
+import os
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from odin_lsp.permissions.shell.git_config import harmless, stays_local
-from odin_lsp.permissions.shell.grammar import Grammar, NotUnderstood, Reading, names
+from odin_lsp.permissions.shell.git_commands import LOG, PATCHES, SUBCOMMANDS, Subcommand
+from odin_lsp.permissions.shell.git_config import HARMLESS_KEYS
+from odin_lsp.permissions.shell.git_repository import Repository, find_repository
+from odin_lsp.permissions.shell.git_words import commit, commits, is_pattern, path_in
+from odin_lsp.permissions.shell.grammar import NotUnderstood, Reading, names
 from odin_lsp.permissions.shell.readers import Use
-from odin_lsp.workspace.ignore import SECRET_FOLDERS, SECRET_NAMES
+from odin_lsp.workspace.ignore import PUBLIC_NAMES, SECRET_FOLDERS, SECRET_NAMES
+from odin_lsp.workspace.uris import folded
 
 HARDENED = (
     "--no-pager",
@@ -33,10 +39,9 @@ HARDENED = (
         for part in ("-c", setting)
     ),
 )
-DIFF = ("--no-ext-diff", "--no-textconv")
 SPARED = (
     *(f":(top,exclude,icase,glob)**/{name}" for name in SECRET_NAMES),
-    *(f":(top,exclude,icase,glob)**/{name}/**" for name in SECRET_FOLDERS),
+    *(f":(top,exclude,icase,glob)**/{name}/**" for name in (*SECRET_NAMES, *SECRET_FOLDERS)),
 )
 """For the commands that print files: all but the secrets among them."""
 SHARP_OPTIONS = (
@@ -45,127 +50,63 @@ SHARP_OPTIONS = (
     "--template", "--no-index", "--show-signature", "--gpg-sign", "--edit-description", "--exec-batch",
 )  # fmt: skip
 """They run programs or write elsewhere; a rule has to spell them out."""
+ALL_COMMITS = ("--full-history", "--sparse")
+"""With paths git leaves out the commits that do not touch them. These make it show what it shows without."""
+EXCLUSIONS = (":!", ":^", ":(exclude)")
 FORMATS = names("oneline short medium full fuller reference email mboxrd raw")
-
-_SHOWN = (
-    "--oneline --format= --pretty=? --date= --abbrev-commit --no-abbrev-commit --abbrev=? --decorate=? --no-decorate"
-    " --color=? --no-color -z --no-notes --encoding="
-)
-_WALK = (
-    " -n= --max-count= --skip= --since= --after= --until= --before= --author= --committer= --grep= --all --branches=?"
-    " --tags=? --remotes=? --merges --no-merges --first-parent --reverse --topo-order --date-order --author-date-order"
-    " --graph --follow --simplify-by-decoration --full-history --ancestry-path --left-right --cherry-pick --cherry"
-    " --no-walk -i --regexp-ignore-case -E --extended-regexp -F --fixed-strings -P --perl-regexp --invert-grep"
-    " --all-match --min-parents= --max-parents= --boundary --relative-date --parents --children --count --no-patch -s"
-    " --source --no-mailmap --use-mailmap --mailmap --exclude="
-)
-_PATCH = (
-    " -p -u --patch --stat=? --numstat --shortstat --dirstat=? --summary --name-only --name-status --raw"
-    " --patch-with-stat"
-    " -U= --unified= -w -b --ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines"
-    " --word-diff=? --word-diff-regex= --color-words=? --color-moved=? -M -C -B -D -R --find-renames=? --find-copies=?"
-    " --no-renames --diff-filter= -S= -G= --pickaxe-regex --pickaxe-all --minimal --patience --histogram"
-    " --diff-algorithm= --function-context -W --inter-hunk-context= --full-index --binary -a --text --no-prefix"
-    " --src-prefix= --dst-prefix= --relative=? --exit-code --quiet -q --compact-summary --no-ext-diff --no-textconv"
-    " --ignore-submodules=? -L= -c --cc -m --check --no-color-moved --merge-base --cached --staged"
-)
+RUNS_GPG = re.compile(r"%[-+ ]*G")
+TOLD = names("user.name user.email init.defaultbranch")
+"""Settings that are no secrets."""
+LAST_HEAD = names("--merged --no-merged --contains --no-contains")
+"""At the end of the words they mean `HEAD`."""
+LINES = re.compile(r"(?:\d+(?:,[+-]?\d+)?|,\d+|:[^:\\]+):(.+)", re.DOTALL)
+"""The value of `git log -L`, with its file."""
 
 
 @dataclass(frozen=True, slots=True)
-class Subcommand:
-    grammar: Grammar
-    contents: bool = False
-    """It looks into files: only in a repository whose settings are harmless."""
-    extra: tuple[str, ...] = ()
-    """Options to run it with."""
-    sweeps: bool = False
-    """It may print what is in files that nobody has named."""
+class _Command:
+    """A git command, read."""
+
+    name: str
+    words: Sequence[str]
+    """All behind its name."""
+    reading: Reading
+    folder: Path
+    """Where it runs."""
+    repository: Repository | None
+    roots: Sequence[Path]
+
+    @property
+    def subcommand(self) -> Subcommand:
+        return SUBCOMMANDS[self.name]
+
+    @property
+    def shows_contents(self) -> bool:
+        return self.subcommand.contents or (self.subcommand is LOG and not PATCHES.isdisjoint(self.reading.options))
+
+    @property
+    def before(self) -> list[str]:
+        """Operands in front of `--`, or all."""
+        behind = len(self.words) - self.reading.end - 1
+        return self.reading.operands[: -behind if behind > 0 else None]
+
+    def place(self, word: str) -> str:
+        """What a word would be as a path: `revision:path` begins at the top of the work tree."""
+        parts = path_in(word)
+        if parts is None:
+            return str(self.folder / word)
+        # In `a:b..c:d` there are two paths.
+        if ".." in word or word[0] in ":^":
+            raise NotUnderstood(f"the word `{word}`")
+        if self.repository is None or parts[1].startswith("./"):
+            return str(self.folder / parts[1])
+        return str(self.repository.top / parts[1])
 
 
-def _lists(options: str) -> Grammar:
-    return Grammar(options, "text")
-
-
-LOG = Subcommand(Grammar(_SHOWN + _WALK + _PATCH, "text", digits=True), extra=DIFF, sweeps=True)
-SUBCOMMANDS: Mapping[str, Subcommand] = {
-    "log": LOG,
-    "whatchanged": LOG,
-    "reflog": LOG,
-    "show": Subcommand(LOG.grammar, contents=True, extra=DIFF, sweeps=True),
-    "diff": Subcommand(
-        Grammar(_SHOWN + _PATCH, "text"), contents=True, extra=(*DIFF, "--ignore-submodules=all"), sweeps=True
-    ),
-    "status": Subcommand(
-        Grammar("-s --short -b --branch --show-stash --porcelain=? --long -v --verbose -u=? --untracked-files=? -z"
-                " --ignored=? --no-renames --renames --column=? --no-column --ahead-behind --no-ahead-behind", "text"),
-        contents=True,
-        extra=("--ignore-submodules=all",),
-    ),
-    "blame": Subcommand(
-        Grammar("-L= -w -e -s -l -t -f -n -p -c -b -M -C --porcelain --line-porcelain --date= --since= --abbrev= --root"
-                " --show-stats --show-name --show-number --show-email --first-parent", "text"),
-        contents=True,
-        extra=("--no-textconv",),
-    ),
-    "grep": Subcommand(
-        Grammar("-i -v -n -c -l -L -o -w -h -H -E -F -G -P -I -a -q -z -p -W -e= -A= -B= -C= -m= --and --or --not"
-                " --ignore-case --invert-match --line-number --column --count --files-with-matches --name-only"
-                " --files-without-match --only-matching --word-regexp --extended-regexp --fixed-strings --perl-regexp"
-                " --basic-regexp --all-match --break --heading --show-function --function-context --max-depth= --cached"
-                " --untracked --color=? --no-color --text --full-name --context= --after-context= --before-context="
-                " --max-count=", "text", digits=True),
-        contents=True,
-        extra=("--no-textconv",),
-        sweeps=True,
-    ),
-    "branch": Subcommand(
-        _lists("-a -r -v -l --list --all --remotes --verbose --show-current --merged=? --no-merged=? --contains="
-               " --no-contains= --points-at= --sort= --format= --column=? --no-column --color=? --no-color --abbrev="
-               " --no-abbrev -i --ignore-case")
-    ),
-    "tag": Subcommand(
-        _lists("-l --list -n=? --sort= --format= --contains= --no-contains= --merged=? --no-merged=? --points-at="
-               " --column=? --color=? -i --ignore-case")
-    ),
-    "remote": Subcommand(_lists("-v --verbose --all --push")),
-    "worktree": Subcommand(_lists("--porcelain -z -v")),
-    "rev-parse": Subcommand(
-        _lists("--abbrev-ref=? --show-toplevel --git-dir --git-common-dir --absolute-git-dir --is-inside-work-tree"
-               " --is-inside-git-dir --is-bare-repository --is-shallow-repository --short=? --verify -q --quiet"
-               " --show-prefix --show-cdup --symbolic-full-name --symbolic --all --branches=? --tags=? --remotes=?"
-               " --show-object-format --revs-only --no-revs --flags --no-flags")
-    ),
-    "rev-list": Subcommand(
-        Grammar(_SHOWN + _WALK + " --objects --timestamp --header --disk-usage", "text", digits=True)
-    ),
-    "shortlog": Subcommand(Grammar("-s -n -e -c --summary --numbered --email --committer --group= --no-merges --all"
-                                   " --since= --until= --author= --format=", "text")),
-    "describe": Subcommand(_lists("--all --tags --contains --abbrev= --candidates= --exact-match --long --match="
-                                  " --exclude= --always --first-parent")),
-    "merge-base": Subcommand(_lists("-a --all --octopus --independent --is-ancestor --fork-point")),
-    "name-rev": Subcommand(_lists("--tags --refs= --all --name-only --always")),
-    "show-ref": Subcommand(_lists("--head --heads --branches --tags -d --dereference -s --hash=? --verify --abbrev=?"
-                                  " -q --quiet")),
-    "for-each-ref": Subcommand(_lists("--count= --sort= --format= --points-at= --merged=? --no-merged=? --contains="
-                                      " --no-contains= --ignore-case --exclude=")),
-    "cat-file": Subcommand(_lists("-t -s -p -e")),
-    "ls-tree": Subcommand(_lists("-r -t -d -l -z --long --name-only --name-status --object-only --full-name --full-tree"
-                                 " --abbrev=?")),
-    "ls-files": Subcommand(_lists("-c -s -t -v -z -k -u --cached --stage --unmerged --full-name --error-unmatch"
-                                  " --abbrev=? --eol --exclude-standard --deduplicate")),
-    "count-objects": Subcommand(_lists("-v --verbose -H --human-readable")),
-    "version": Subcommand(Grammar("--build-options", "none")),
-}  # fmt: skip
-PATCHES = names(
-    "-p -u --patch --stat --numstat --shortstat --dirstat --patch-with-stat -S -G -L --word-diff --color-words -c --cc"
-    " --check --summary --compact-summary --binary -U --unified -W --function-context"
-)
-
-
-def judge_git(argv: Sequence[str], cwd: Path) -> tuple[Use, Path]:
-    """What a git command would read, and from which folder."""
+def judge_git(argv: Sequence[str], cwd: Path, roots: Sequence[Path]) -> tuple[Use, Path]:
+    """What a git command would read, and from which folder. It is told which repository was looked at."""
     words = list(argv[1:])
-    folder, paths = cwd, list[str]()
+    folder, named = cwd, list[str]()
     if words == ["--version"]:
         return Use(tuple(argv), ()), cwd
     while words and words[0] in ("-C", "--no-pager", "-P"):
@@ -173,31 +114,24 @@ def judge_git(argv: Sequence[str], cwd: Path) -> tuple[Use, Path]:
             if not words:
                 raise NotUnderstood("`-C` without its folder")
             folder /= words.pop(0)
-            paths.append(str(folder))
-    name = words[0] if words else ""
-    subcommand = SUBCOMMANDS.get(name)
-    if subcommand is None:
-        raise NotUnderstood(f"`git {name}`" if name else "git without a command")
-    reading = subcommand.grammar.read(words[1:])
-    _check(name, reading)
-    contents = subcommand.contents or (subcommand is LOG and bool(PATCHES.intersection(reading.options)))
-    if contents:
-        if not harmless(folder):
-            raise NotUnderstood(f"`git {name}` where no repository is, or one whose settings could run programs,")
-    elif not stays_local(folder):
-        raise NotUnderstood(f"`git {name}` in a repository whose settings could fetch or include something")
-    for operand in reading.operands:
-        paths += [str(folder / part) for part in _paths(operand)]
-    before = ("-C", str(folder)) if folder != cwd else ()
-    after = SPARED if contents and subcommand.sweeps else ()
-    hardened = (argv[0], *HARDENED, *before, name, *subcommand.extra, *words[1:], *after)
-    return Use(hardened, tuple(paths), sweeps=bool(after)), folder
+            named.append(str(folder))
+    command = _read(words, folder, roots)
+    repository = command.repository
+    rest, paths, sweeps = _arranged(command)
+    where = ("-C", str(folder)) if folder != cwd else ()
+    if repository is None:
+        told, needs = (f"--git-dir={os.devnull}",), ()
+    else:
+        told = (f"--git-dir={repository.folder}", f"--work-tree={repository.top}")
+        needs = tuple(dict.fromkeys((str(repository.folder), str(repository.common))))
+    text = (argv[0], "--no-pager", *where, *told, command.name, *command.subcommand.extra, *rest)
+    return Use(text, (*named, *paths), sweeps=sweeps, needs=needs), folder
 
 
 def hardened(argv: Sequence[str]) -> tuple[str, ...]:
     """A command that a rule allows: what reads is still run as always, what changes something with its hooks."""
     subcommand = SUBCOMMANDS.get(argv[1])
-    if subcommand is None:
+    if subcommand is None or subcommand.changes:
         return (argv[0], "--no-pager", "-c", "core.fsmonitor=false", *argv[1:])
     return (argv[0], *HARDENED, argv[1], *subcommand.extra, *argv[2:])
 
@@ -215,8 +149,22 @@ def sharp_option(argv: Sequence[str]) -> str | None:
     return None
 
 
-def _check(name: str, reading: Reading) -> None:
-    operands = reading.operands
+def _read(words: Sequence[str], folder: Path, roots: Sequence[Path]) -> _Command:
+    """`NotUnderstood` if it is more than reading."""
+    name = words[0] if words else ""
+    subcommand = SUBCOMMANDS.get(name)
+    if subcommand is None:
+        raise NotUnderstood(f"`git {name}`" if name else "git without a command")
+    rest = list(words[1:])
+    if name in ("branch", "tag", "for-each-ref") and rest and rest[-1] in LAST_HEAD:
+        rest.append("HEAD")
+    command = _Command(name, rest, subcommand.grammar.read(rest), folder, find_repository(folder), roots)
+    _check(command)
+    return command
+
+
+def _check(command: _Command) -> None:
+    name, reading, operands, repository = command.name, command.reading, command.reading.operands, command.repository
     match name:
         case "branch" | "tag":
             if operands and not reading.has("-l", "--list"):
@@ -224,12 +172,21 @@ def _check(name: str, reading: Reading) -> None:
         case "remote":
             if operands and (operands[0] != "get-url" or len(operands) > 2):
                 raise NotUnderstood(f"`git remote {operands[0]}`")
-        case "worktree":
+        case "worktree" | "stash":
             if operands != ["list"]:
-                raise NotUnderstood("`git worktree`, other than `list`,")
+                raise NotUnderstood(f"`git {name}`, other than `list`,")
         case "reflog":
             if operands and operands[0] != "show":
                 raise NotUnderstood(f"`git reflog {operands[0]}`")
+        case "config":
+            key = operands[0].lower() if len(operands) == 1 else ""
+            told = key in TOLD or (key.startswith("core.") and key in HARMLESS_KEYS)
+            # Of the user's own settings it would not know.
+            if not told or repository is None or key not in repository.keys:
+                raise NotUnderstood("`git config`, other than for a plain setting of the repository,")
+        case "diff" | "grep":
+            if repository is None:
+                raise NotUnderstood(f"`git {name}` where no repository is")
         case _:
             pass
     for option, value in reading.values:
@@ -237,21 +194,122 @@ def _check(name: str, reading: Reading) -> None:
             _check_format(name, value)
         elif option == "--sort" and ("signature" in value or "describe" in value):
             raise NotUnderstood(f"sorting by `{value}`")
+    if command.shows_contents and repository is not None and not repository.harmless:
+        raise NotUnderstood(f"`git {name}` in a repository whose settings could run programs")
 
 
 def _check_format(name: str, value: str) -> None:
-    """Some places of a format run gpg; a name may stand for a format that the repository defines."""
+    """Some places of a format run gpg, or show all of an object; a name may stand for a format of the repository's."""
     fixed = name in ("branch", "tag", "for-each-ref")
     text = value.removeprefix("format:").removeprefix("tformat:")
-    if "%G" in text or "signature" in text or "describe" in text:
+    if RUNS_GPG.search(text) or "signature" in text or "describe" in text or (fixed and "raw" in text):
         raise NotUnderstood(f"the format `{value}`")
     if not fixed and "%" not in text and text not in FORMATS and text == value:
         raise NotUnderstood(f"the format `{value}`")
 
 
-def _paths(operand: str) -> list[str]:
-    """What may be a path in a word that names a revision, a path, or both."""
-    if operand.startswith(":"):
-        raise NotUnderstood(f"the word `{operand}`")
-    _, colon, path = operand.partition(":")
-    return [operand, path] if colon and path else [operand]
+def _arranged(command: _Command) -> tuple[tuple[str, ...], list[str], bool]:
+    """The words to run it with, the paths among them, and whether it looks into files that nobody has named."""
+    match command.name:
+        case "log" | "whatchanged" | "show" | "diff" | "grep" if command.shows_contents:
+            return _sweeping(command)
+        case "status":
+            operands = command.reading.operands
+            options = _options(command, command.before)
+            return (*options, "--", *(operands or _limits(command))), _paths(command, operands), False
+        case "cat-file":
+            return _object(command)
+        case _:
+            return tuple(command.words), _paths(command, command.reading.operands), False
+
+
+def _sweeping(command: _Command) -> tuple[tuple[str, ...], list[str], bool]:
+    """It shows what is in commits and files: nothing else is shown, and of these no secrets.
+
+    A word is a path, which is looked at, or a revision, written so that it is no blob of nobody knows which path."""
+    name, reading = command.name, command.reading
+    before = command.before
+    options = _options(command, before)
+    if name == "grep" and not reading.has("-e"):
+        if not before:
+            raise NotUnderstood("`git grep` without a pattern in front")
+        options += ("-e", before.pop(0))
+    is_split = reading.end < len(command.words)
+    files = len(before)
+    if not is_split:
+        files = next((at for at, word in enumerate(before) if _is_path(command, word)), files)
+    paths = before[files:] + command.reading.operands[len(command.before) :]
+    revisions, checked = list[str](), _paths(command, paths)
+    for word in before[:files]:
+        if name == "show" and path_in(word):
+            checked.append(command.place(word))
+            revision, path = path_in(word) or ("", "")
+            revisions.append(f"{commit(revision)}:{path}")
+        else:
+            revisions.append(word if command.subcommand is LOG else commits(word))
+    lines = [value for option, value in reading.values if option == "-L"]
+    if lines:
+        if paths:
+            raise NotUnderstood("`-L` with more paths")
+        checked += [str(command.folder / _file_of(value)) for value in lines]
+        return (*options, "--no-renames", *revisions, "--"), checked, False
+    if reading.has("--follow"):
+        if len(paths) != 1 or folded(Path(paths[0]).name) in PUBLIC_NAMES:
+            raise NotUnderstood("the history of anything but one file, under all its names,")
+        return (*options, *revisions, "--", f":(literal){paths[0]}"), checked, True
+    if name not in ("diff", "grep") and not paths and not reading.has("--simplify-by-decoration"):
+        options += ALL_COMMITS
+    limits = () if paths or name == "grep" else _limits(command)
+    return (*options, *revisions, "--", *paths, *limits, *SPARED), checked, True
+
+
+def _object(command: _Command) -> tuple[tuple[str, ...], list[str], bool]:
+    """`git cat-file`: an object is shown if its path is known, or if it is no file."""
+    operands = command.reading.operands
+    checked = _paths(command, operands)
+    if not operands or (operands[0] != "blob" and not command.reading.has("-p")):
+        return tuple(command.words), checked, False
+    *kind, word = operands
+    parts = path_in(word)
+    if parts is None and kind:
+        raise NotUnderstood(f"the object `{word}`, of which nobody knows what it is,")
+    shown = commit(word) if parts is None else f"{commit(parts[0])}:{parts[1]}"
+    return (*_options(command, command.before), *kind, shown), checked, False
+
+
+def _options(command: _Command, operands: Sequence[str]) -> tuple[str, ...]:
+    """The words in front of `--` without the operands."""
+    options = list(command.words[: command.reading.end])
+    for operand in operands:
+        options.remove(operand)
+    again = command.subcommand.grammar.read(options)
+    if again.operands or again.options != command.reading.options or again.values != command.reading.values:
+        raise NotUnderstood("a word that is there twice, for an option and for itself,")
+    return tuple(options)
+
+
+def _paths(command: _Command, words: Sequence[str]) -> list[str]:
+    """What is to be looked at, in words that may name revisions, paths, or both."""
+    return [command.place(word) for word in words if not word.startswith(EXCLUSIONS)]
+
+
+def _is_path(command: _Command, word: str) -> bool:
+    return word.startswith(EXCLUSIONS) or is_pattern(word) or os.path.lexists(command.folder / word)
+
+
+def _limits(command: _Command) -> tuple[str, ...]:
+    """Where more than the workspace is in the repository, only that."""
+    repository = command.repository
+    if repository is None or any(repository.top.is_relative_to(root) for root in command.roots):
+        return ()
+    inside = [root.relative_to(repository.top) for root in command.roots if root.is_relative_to(repository.top)]
+    if not inside:
+        raise NotUnderstood("a repository that is not around the workspace")
+    return tuple(f":(top,literal){path}" for path in inside)
+
+
+def _file_of(lines: str) -> str:
+    found = LINES.fullmatch(lines)
+    if found is None:
+        raise NotUnderstood(f"`-L {lines}`")
+    return found[1]

@@ -144,7 +144,7 @@ class _Row:
         if name == "cd":
             return self._changed_folder(argv, may_move=may_move)
         if name == "git":
-            use, folder = git.judge_git(argv, self._cwd)
+            use, folder = git.judge_git(argv, self._cwd, self._places.roots)
         elif (judge := readers.JUDGES.get(name)) is not None:
             use, folder = judge(argv), self._cwd
         elif name == "command" and argv[1:2] in (("-v",), ("-V",)) and len(argv) == 3:

@@ -7,7 +7,6 @@ import pytest
 from odin_lsp.config import Config
 from odin_lsp.permissions.rules import Rules
 from odin_lsp.permissions.shell import judge
-from odin_lsp.permissions.shell.git_config import harmless, stays_local
 from odin_lsp.permissions.shell.parse import parse
 from odin_lsp.permissions.shell.words import read_word
 
@@ -217,123 +216,6 @@ def test_git_runs_hardened_by_a_rule_too(verdict):
     assert changed == "git --no-pager -c core.fsmonitor=false commit -m x"
 
 
-def git(folder, *words):
-    subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
-
-
-def test_a_repository_of_git_itself_is_harmless(tmp_path):
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "remote", "add", "origin", "https://example.test/x.git")
-    git(tmp_path, "config", "user.name", "x")
-
-    assert harmless(tmp_path)
-    assert harmless(tmp_path / ".git")
-    assert stays_local(tmp_path)
-
-
-@pytest.mark.parametrize(
-    "setting",
-    [
-        ("core.fsmonitor", "x"),
-        ("core.worktree", "/"),
-        ("diff.external", "x"),
-        ("diff.x.textconv", "x"),
-        ("filter.x.clean", "x"),
-        ("filter.x.process", "x"),
-        ("include.path", "../x"),
-        ("merge.x.driver", "x"),
-        ("submodule.x.update", "!x"),
-        ("whatever.new", "x"),
-    ],
-)
-def test_settings_that_are_not_known_make_a_repository_suspect(tmp_path, setting):
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "config", *setting)
-
-    assert not harmless(tmp_path)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[core] fsmonitor = x\n",
-        "[core.x]\n",
-        "[core]\nfilemode = \\\nx\n",
-        "\0",
-        "[inc",
-        "[core]\n\tx y z\n",
-    ],
-)
-def test_settings_that_cannot_be_read_make_a_repository_suspect(tmp_path, text):
-    git(tmp_path, "init", "-q")
-    with (tmp_path / ".git" / "config").open("a") as file:
-        file.write(text)
-
-    assert not harmless(tmp_path)
-    assert not stays_local(tmp_path)
-
-
-@pytest.mark.parametrize(
-    "setting", [("include.path", "x"), ("remote.o.promisor", "true"), ("extensions.partialClone", "o")]
-)
-def test_what_fetches_missing_objects_makes_even_the_history_suspect(tmp_path, setting):
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "config", *setting)
-
-    assert not stays_local(tmp_path)
-
-
-def test_where_no_repository_is_nothing_is_harmless_but_the_history(tmp_path):
-    assert not harmless(tmp_path)
-    assert stays_local(tmp_path)
-
-
-def test_a_repository_that_leads_to_another_is_suspect(tmp_path):
-    private, here = tmp_path / "private", tmp_path / "here"
-    git(tmp_path, "init", "-q", "private")
-    here.mkdir()
-
-    def lead(name, text):
-        (here / name).parent.mkdir(parents=True, exist_ok=True)
-        (here / name).write_text(text)
-
-    lead(".git", f"gitdir: {private / '.git'}\n")
-    assert not harmless(here)
-    assert not stays_local(here)
-
-    lead(".git", "gitdir: fake\n")
-    lead("fake/gitdir", f"{here / '.git'}\n")
-    lead("fake/commondir", f"{private / '.git'}\n")
-    assert not stays_local(here)
-
-    (here / ".git").unlink()
-    (here / ".git").symlink_to(private / ".git")
-    assert not stays_local(here)
-
-    (here / ".git").unlink()
-    git(here, "init", "-q")
-    assert stays_local(here)
-    lead(".git/commondir", f"{private / '.git'}\n")
-    assert not stays_local(here)
-
-
-def test_a_bare_repository_in_a_folder_is_suspect(tmp_path):
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "init", "-q", "--bare", "sub")
-
-    assert stays_local(tmp_path)
-    assert not stays_local(tmp_path / "sub")
-    assert not stays_local(tmp_path / "sub" / "refs")
-
-
-def test_a_submodule_is_part_of_its_repository(tmp_path):
-    git(tmp_path, "init", "-q")
-    (tmp_path / ".git" / "modules").mkdir()
-    git(tmp_path, "init", "-q", "--separate-git-dir", str(tmp_path / ".git" / "modules" / "part"), "part")
-
-    assert stays_local(tmp_path / "part")
-
-
 @pytest.mark.parametrize("command", ["cat {}", "git -C {} log", "cd {} && ls", "ls {}/*", "diff {} {}", "test -f {}"])
 @pytest.mark.parametrize("name", ["x" * 5000, "loop", "loop/x", "x/" * 2000])
 def test_names_that_cannot_be_looked_up_are_no_error(verdict, tmp_path, command, name):
@@ -346,15 +228,3 @@ def test_names_that_cannot_be_looked_up_are_no_error(verdict, tmp_path, command,
 def test_patterns_over_many_folders_are_left_to_the_shell(verdict):
     assert verdict("ls */*/*").decision == "allow"
     assert verdict("ls */*/*/*").decision == "ask"
-
-
-def test_a_worktree_is_read_with_the_settings_of_its_repository(tmp_path):
-    main, tree = tmp_path / "main", tmp_path / "tree"
-    main.mkdir()
-    git(main, "init", "-q")
-    git(main, "-c", "user.name=x", "-c", "user.email=x", "commit", "-q", "--allow-empty", "-m", "x")
-    git(main, "worktree", "add", "-q", str(tree))
-    assert harmless(tree)
-
-    git(main, "config", "core.fsmonitor", "x")
-    assert not harmless(tree)
