@@ -107,7 +107,12 @@ def _confine(job: dict[str, Any]) -> None:
         namespaces.hold(confinement["folders"], confinement["held"])
     if confinement["landlock"]:
         _drop_capabilities(keep=FILE_CAPABILITIES)
-        landlock.restrict(confinement["writable"], network=confinement["network"], version=confinement["landlock"])
+        landlock.restrict(
+            confinement["rules"],
+            rights=confinement["rights"],
+            network=confinement["network"],
+            version=confinement["landlock"],
+        )
     if confinement["filter_descriptor"] is not None:
         reading, writing = os.pipe()
         os.write(writing, program)

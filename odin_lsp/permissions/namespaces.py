@@ -8,7 +8,7 @@ import errno
 import os
 from collections.abc import Iterable
 
-NEW_MOUNTS, NEW_USER = 0x00020000, 0x10000000
+NEW_MOUNTS, NEW_USER, NEW_IPC = 0x00020000, 0x10000000, 0x08000000
 BIND, RECURSIVE, PRIVATE = 4096, 16384, 1 << 18
 MOUNT_SETATTR, HERE, ALL_BELOW, READ_ONLY = 442, -100, 0x8000, 1
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
@@ -26,8 +26,8 @@ class _Attributes(ctypes.Structure):
 
 
 def hold(writable: Iterable[str], read_only: Iterable[str]) -> None:
-    """From here on everything is read-only but `writable`, and in that `read_only` is. Memory that programs share by
-    name is private."""
+    """From here on everything is read-only but `writable`, and in that `read_only` is. What programs share by name or
+    by number is private: memory, queues, semaphores."""
     writable = list(writable)
     _enter()
     _mount(None, "/", None, RECURSIVE | PRIVATE)
@@ -44,12 +44,12 @@ def hold(writable: Iterable[str], read_only: Iterable[str]) -> None:
 
 
 def _enter() -> None:
-    """A namespace of mounts; who is no superuser needs one of users for it."""
+    """Namespaces of mounts and of what is shared; who is no superuser needs one of users for them."""
     user, group = os.getuid(), os.getgid()
     try:
-        _call(_libc.unshare(NEW_MOUNTS))
+        _call(_libc.unshare(NEW_MOUNTS | NEW_IPC))
     except PermissionError:
-        _call(_libc.unshare(NEW_MOUNTS | NEW_USER))
+        _call(_libc.unshare(NEW_MOUNTS | NEW_IPC | NEW_USER))
         _write("/proc/self/setgroups", "deny")
         _write("/proc/self/uid_map", f"{user} {user} 1")
         _write("/proc/self/gid_map", f"{group} {group} 1")

@@ -3,17 +3,18 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from odin_lsp.permissions import bubblewrap, landlock, namespaces, seatbelt, seccomp
+from odin_lsp.permissions.reader import Reach
 
 Mechanism = Literal["landlock", "namespaces", "bubblewrap", "seatbelt"]
-DEVICES = ("/dev/null", "/dev/zero", "/dev/full", namespaces.SHARED_MEMORY)
-"""What may be written to in any case; shared memory only where it is private."""
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
+"""What may be written to in any case."""
 PROBE = (
     "import sys; sys.path.append(sys.argv[1]);"
     "from odin_lsp.permissions import namespaces; namespaces.hold(['/usr'], ['/usr/bin'])"
@@ -29,6 +30,8 @@ class Policy:
     network: bool = False
     protect: tuple[Path, ...] = ()
     """What stays as it is although it is in such a folder, also where it does not exist yet."""
+    read: Reach | None = None
+    """What may be read, by a command that nobody was asked about; none: everything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +43,10 @@ class Confinement:
     """The program, with its arguments, that confines the command."""
     landlock: int = 0
     """The version to use; 0 is not at all."""
-    writable: tuple[str, ...] = ()
+    rights: int = 0
+    """What Landlock holds."""
+    rules: tuple[tuple[str, int], ...] = ()
+    """Where it gives which of them all the same."""
     network: bool = False
     folders: tuple[str, ...] = ()
     """What is writable in a view of its own."""
@@ -59,7 +65,7 @@ def mechanisms() -> frozenset[Mechanism]:
     if not sys.platform.startswith("linux") or not seccomp.available():
         return frozenset()
     found: set[Mechanism] = set()
-    if landlock.abi():
+    if _landlock():
         found.add("landlock")
         if _namespaces_work():
             found.add("namespaces")
@@ -70,64 +76,126 @@ def mechanisms() -> frozenset[Mechanism]:
 
 
 def available() -> bool:
-    """Whether commands can be kept from writing by more than their words."""
+    """Whether commands can be held to reading by more than their words."""
     return bool(mechanisms())
+
+
+def holds_single_files() -> bool:
+    """Whether it makes a difference to the kernel which files of the workspace a command has named."""
+    return "landlock" in mechanisms()
 
 
 def confine(policy: Policy, works: frozenset[Mechanism] | None = None) -> Confinement | None:
     """The policy by the best mechanism that works here; `None` if none does."""
     works = mechanisms() if works is None else works
     if "seatbelt" in works:
-        profile = seatbelt.profile(policy.write, policy.protect, network=policy.network)
+        profile = seatbelt.profile(policy.write, policy.protect, policy.read, network=policy.network)
         return Confinement(mechanism="seatbelt", prefix=(seatbelt.PROGRAM, "-p", profile))
-    if "landlock" in works and (not policy.write or "namespaces" in works or "bubblewrap" not in works):
-        return _by_landlock(policy, in_namespaces=bool(policy.write) and "namespaces" in works)
+    if "landlock" in works and (policy.read or not policy.write or {"namespaces", "bubblewrap"}.isdisjoint(works)):
+        return _by_landlock(policy)
+    if "namespaces" in works:
+        return _in_namespaces(policy)
     program = bubblewrap.find() if "bubblewrap" in works else None
     if program is None:
         return None
     return Confinement(
         mechanism="bubblewrap",
-        prefix=tuple(bubblewrap.arguments(program, policy.write, _existing(policy), network=policy.network)),
-        filter=_filter(policy, truncation=True),
+        prefix=tuple(
+            bubblewrap.arguments(program, policy.write, _existing(policy), policy.read, network=policy.network)
+        ),
+        filter=_filter(policy, truncation=True, signals=True),
         filter_descriptor=bubblewrap.FILTER_DESCRIPTOR,
     )
 
 
-def _by_landlock(policy: Policy, *, in_namespaces: bool) -> Confinement:
-    version = landlock.abi()
-    if in_namespaces:
-        writable = [*DEVICES, *(str(path) for path in policy.write)]
-    else:
-        writable = [*DEVICES[:-1], *(str(path) for folder in policy.write for path in _free(folder, policy.protect))]
+def _by_landlock(policy: Policy) -> Confinement:
+    version = _landlock()
+    rights = landlock.CHANGES if policy.read is None else landlock.CHANGES | landlock.READS
+    reading = () if policy.read is None else _reading(policy.read)
     return Confinement(
-        mechanism="namespaces" if in_namespaces else "landlock",
+        mechanism="landlock",
         landlock=version,
-        writable=tuple(writable),
+        rights=rights,
+        rules=(*_devices(), *((str(path), rights) for path in free_parts(policy.write, policy.protect)), *reading),
         network=policy.network,
-        folders=tuple(str(path) for path in policy.write) if in_namespaces else (),
-        held=tuple(str(path) for path in _existing(policy)) if in_namespaces else (),
-        filter=_filter(policy, truncation=version >= 3),
+        filter=_filter(policy, truncation=version >= 3, signals=version >= landlock.HOLDS_SIGNALS),
     )
 
 
-def _filter(policy: Policy, *, truncation: bool) -> bytes:
+def _in_namespaces(policy: Policy) -> Confinement:
+    version = _landlock()
+    writable = [namespaces.SHARED_MEMORY, *map(str, policy.write)]  # that memory is private there
+    return Confinement(
+        mechanism="namespaces",
+        landlock=version,
+        rights=landlock.CHANGES,
+        rules=(*_devices(), *((path, landlock.CHANGES) for path in writable)),
+        network=policy.network,
+        folders=tuple(map(str, policy.write)),
+        held=tuple(map(str, _existing(policy))),
+        filter=_filter(policy, truncation=version >= 3, signals=True),
+    )
+
+
+def _devices() -> Iterator[tuple[str, int]]:
+    changing = landlock.WRITE_FILE | landlock.TRUNCATE | landlock.IOCTL_DEV
+    return ((device, landlock.READ_FILE | changing) for device in DEVICES)
+
+
+def _reading(reach: Reach) -> Iterator[tuple[str, int]]:
+    """The workspace is never what may be run, although it may be among the system's programs."""
+    for part in free_parts(reach.run, reach.names):
+        yield str(part), landlock.READS
+    for folder in reach.names:
+        yield str(folder), landlock.READ_DIR
+    for part in free_parts(reach.files, reach.hidden):
+        yield str(part), landlock.READ_FILE | landlock.READ_DIR
+
+
+@cache
+def _landlock() -> int:
+    return landlock.abi()
+
+
+def _filter(policy: Policy, *, truncation: bool, signals: bool) -> bytes:
+    reading = policy.read is not None
+    metadata = bool(policy.write) and not reading
+    return _program(policy.network, metadata, truncation, reading, signals or not reading)
+
+
+@cache
+def _program(network: bool, metadata: bool, truncation: bool, reading: bool, signals: bool) -> bytes:
     machine = os.uname().machine
-    return seccomp.program(machine, network=policy.network, metadata=bool(policy.write), truncation=truncation)
+    return seccomp.program(
+        machine, network=network, metadata=metadata, truncation=truncation, reading=reading, signals=signals
+    )
 
 
 def _existing(policy: Policy) -> list[Path]:
     return [path for path in policy.protect if path.exists() and not path.is_symlink()]
 
 
-def _free(folder: Path, protect: tuple[Path, ...]) -> Iterator[Path]:
-    """The largest parts of a folder with nothing protected in them: Landlock knows no exception to what it allows."""
-    if folder in protect:
-        return
-    if not any(path.is_relative_to(folder) for path in protect):
-        yield folder
-    elif folder.is_dir() and not folder.is_symlink():
-        for child in folder.iterdir():
-            yield from _free(child, protect)
+def free_parts(folders: Iterable[Path], without: Iterable[Path]) -> Iterator[Path]:
+    """The largest parts of folders with nothing in them of what is left out: Landlock knows no exception to what it
+    allows."""
+    left_out = frozenset(without)
+    above = {parent for path in left_out for parent in path.parents}
+    waiting = list(folders)
+    while waiting:
+        path = waiting.pop()
+        if path in left_out:
+            continue
+        if path not in above:
+            yield path
+        elif not path.is_symlink():
+            waiting += _inside(path)
+
+
+def _inside(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
 
 
 def _namespaces_work() -> bool:

@@ -1,20 +1,22 @@
 """Seatbelt: the sandbox of macOS, as a profile that `sandbox-exec` takes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from odin_lsp.permissions.reader import Reach
 
 PROGRAM = "/usr/bin/sandbox-exec"
 DEVICES = ("/dev/null", "/dev/zero", "/dev/dtracehelper")
+SERVICES = ("com.apple.system.opendirectoryd.libinfo", "com.apple.system.notification_center")
+"""That tell the names of users, and that something has changed."""
 
 
-def profile(write: Sequence[Path], protect: Sequence[Path], *, network: bool) -> str:
+def profile(write: Sequence[Path], protect: Sequence[Path], read: Reach | None = None, *, network: bool) -> str:
     """Later lines win. Names are matched whether or not there is such a file, and in any case."""
     lines = [
         "(version 1)",
-        "(allow default)",
-        "(deny file-write*)",
-        "(deny signal)",
+        *(("(allow default)", "(deny file-write*)", "(deny signal)") if read is None else _only(read)),
         "(allow signal (target same-sandbox))",
         "(deny process-info* (target others))",
         *(f"(allow file-write* (literal {_quoted(device)}))" for device in DEVICES),
@@ -23,6 +25,18 @@ def profile(write: Sequence[Path], protect: Sequence[Path], *, network: bool) ->
         *(() if network else ("(deny network*)",)),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _only(read: Reach) -> Iterator[str]:
+    """Nothing is allowed but to read what may be read, and to run programs."""
+    yield "(deny default)"
+    yield "(allow process-fork process-info-pidinfo sysctl-read file-read-metadata)"
+    yield f"(allow mach-lookup {' '.join(f'(global-name {_quoted(name)})' for name in SERVICES)})"
+    yield '(allow file-read* (literal "/"))'
+    yield from (f"(allow file-read* file-ioctl (literal {_quoted(device)}))" for device in DEVICES)
+    yield from (f"(allow file-read* file-map-executable process-exec* (subpath {_quoted(str(it))}))" for it in read.run)
+    yield from (f"(allow file-read* (subpath {_quoted(str(path))}))" for path in read.files)
+    yield from (f'(deny file-read-data (regex #"^{_any_case(path)}(/|$)"))' for path in read.hidden)
 
 
 def _quoted(text: str) -> str:

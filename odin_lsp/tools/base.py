@@ -96,6 +96,8 @@ class ToolContext:
     may_note: bool = True
     """Whether notes may be taken and dropped, or only read."""
     call_id: str = ""
+    granted: Want | None = None
+    """What the user has just allowed this call; none: nothing had to be."""
 
     async def reach(self, name: str) -> Path:
         """The canonical path of a name that the model gave; outside of the workspace the user decides."""
@@ -233,6 +235,7 @@ class Tool(ABC, Generic[P]):
             await context.gate.ask(want)
             if self.wants(params, context) not in (None, want):
                 raise PermissionDenied(CHANGED)
+            context = replace(context, granted=want)
         await self.prepare(params, context)
         return _with_unseen_counted(await self.finish(await self.execute(params, context), context))
 

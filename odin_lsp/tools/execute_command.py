@@ -54,27 +54,13 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
 
     def wants(self, params: ExecuteCommandParams, context: ToolContext) -> Want | None:
         cwd = _folder(params, context)
-        verdict = _judged(params, cwd, context)
-        if verdict.decision == "allow":
-            return None
-        background = "runs in background" if params.run_in_background or verdict.background else ""
-        return Want(
-            tool=self.name,
-            title="May Odin run this command?",
-            reason="; ".join(filter(None, (verdict.reason, background))),
-            what=exact(params.command),
-            mode=context.mode,
-            cwd=printable(str(cwd)),
-            files=tuple(_programs(verdict, cwd, context)),
-            pattern=verdict.offer_rule,
-        )
+        return _wanted(params, cwd, _judged(params, cwd, context), context)
 
     async def execute(self, params: ExecuteCommandParams, context: ToolContext) -> ToolOutput:
         decided = await context.draft.review()  # a command sees the disk, not what is only proposed
+        saved = await context.saver.save()
         order = await _ordered(params, context)
-        said = "\n".join(
-            filter(None, (report_receipts(decided, context) if decided else "", await context.saver.save()))
-        )
+        said = "\n".join(filter(None, (report_receipts(decided, context) if decided else "", saved)))
         context.outside.admit(context.commands.folder)
         live = _Live(lambda text: context.emit(ToolProgress(context.call_id, text)))
         try:
@@ -90,11 +76,37 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
 
 
 async def _ordered(params: ExecuteCommandParams, context: ToolContext) -> Order:
-    """What was allowed, where it would run now."""
-    cwd = await context.reach(params.cwd) if params.cwd is not None else _folder(params, context)
-    verdict = _judged(params, cwd, context)
-    command = verdict.hardened if verdict.decision == "allow" else params.command
-    return Order(command=command, cwd=cwd, roots=context.files.roots, mode=context.mode)
+    """What is allowed, where it would run now. Meanwhile edits were reviewed and files saved: what is neither allowed
+    as things are now, nor what the user has allowed, is asked about again."""
+    granted = context.granted
+    while True:
+        cwd = await context.reach(params.cwd) if params.cwd is not None else _folder(params, context)
+        verdict = _judged(params, cwd, context)
+        want = _wanted(params, cwd, verdict, context)
+        if want is None:
+            return Order(
+                command=verdict.hardened, cwd=cwd, roots=context.files.roots, mode=context.mode, reads=verdict.reads
+            )
+        if want == granted:
+            return Order(command=params.command, cwd=cwd, roots=context.files.roots, mode=context.mode)
+        await context.gate.ask(want)
+        granted = want
+
+
+def _wanted(params: ExecuteCommandParams, cwd: Path, verdict: CommandVerdict, context: ToolContext) -> Want | None:
+    if verdict.decision == "allow":
+        return None
+    background = "runs in background" if params.run_in_background or verdict.background else ""
+    return Want(
+        tool=ExecuteCommand.name,
+        title="May Odin run this command?",
+        reason="; ".join(filter(None, (verdict.reason, background, context.commands.rights_of_allowed))),
+        what=exact(params.command),
+        mode=context.mode,
+        cwd=printable(str(cwd)),
+        files=tuple(_programs(verdict, cwd, context)),
+        pattern=verdict.offer_rule,
+    )
 
 
 def _judged(params: ExecuteCommandParams, cwd: Path, context: ToolContext) -> CommandVerdict:

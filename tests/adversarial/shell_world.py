@@ -67,9 +67,11 @@ class ShellWorld:
         self._fill()
         self._commit(hostile=hostile)
 
-    def judge(self, command: str, mode: Mode = "edit_mode", **settings: Any) -> CommandVerdict:
+    def judge(
+        self, command: str, mode: Mode = "edit_mode", *, held: bool | None = None, **settings: Any
+    ) -> CommandVerdict:
         rules = Rules.of(Config(**settings), root=self.root)
-        return judge(command, mode=mode, cwd=self.root, roots=[self.root], rules=rules)
+        return judge(command, mode=mode, cwd=self.root, roots=[self.root], rules=rules, held=held)
 
     @property
     def env(self) -> dict[str, str]:

@@ -261,13 +261,34 @@ def test_a_recursive_search_spares_secrets(worlds):
             assert "canary" not in runner.check(command, world.judge(command, "ask_mode")).output
 
 
-def test_hidden_files_of_the_user_make_sweeping_commands_a_question(world):
-    hidden = {"files": {"deny": ["src/**"]}}
+def test_hidden_files_of_the_user_make_sweeping_commands_a_question_where_nothing_keeps_them_out(worlds):
+    """The kernel keeps files from what it holds; what git has stored of them nobody can."""
+    world, hidden = worlds["harmless"], {"files": {"deny": ["src/**"]}}
 
-    assert world.judge("rg foo", **hidden).decision == "ask"
-    assert world.judge("grep -r foo .", **hidden).decision == "ask"
+    for command in ("rg foo", "grep -r foo ."):
+        assert world.judge(command, held=True, **hidden).decision == "allow"
+        assert world.judge(command, held=False, **hidden).decision == "ask"
+    assert world.judge("git grep foo", held=True, **hidden).decision == "ask"
     assert world.judge("cat src/main.py", **hidden).decision == "ask"
     assert world.judge("grep foo a.txt", **hidden).decision == "allow"
+
+
+@pytest.mark.parametrize("command", ["git log", "git status", "rg foo", "find .", "cat a.txt | sed -n 1p", "tree"])
+def test_what_could_start_others_runs_unasked_only_where_it_is_held(worlds, command):
+    world = worlds["harmless"]
+
+    assert world.judge(command, "ask_mode", held=False).decision == "deny"
+    assert world.judge(command, held=False).decision == "ask"
+    assert world.judge("cat a.txt | sort | head -3", "ask_mode", held=False).decision == "allow"
+
+
+def test_a_row_that_a_rule_allows_is_not_held_so_it_is_all_asked_about(worlds):
+    world = worlds["harmless"]
+
+    assert world.judge("git log | mytool", held=True, allowedCommands=["mytool"]).decision == "ask"
+    assert world.judge("cat a.txt | mytool", held=True, allowedCommands=["mytool"]).decision == "allow"
+    assert world.judge("cat a.txt | mytool", held=True, allowedCommands=["mytool"]).reads is None
+    assert world.judge("git log", held=True, allowedCommands=["mytool"]).reads is not None
 
 
 def test_nothing_is_too_large_or_too_deep_to_be_judged(world):

@@ -12,11 +12,14 @@ from typing import Literal
 
 from odin_lsp.events import Mode
 from odin_lsp.patterns import CommandPattern, program_name
+from odin_lsp.permissions import sandbox
+from odin_lsp.permissions.reader import Reads
 from odin_lsp.permissions.rules import Rules
 from odin_lsp.permissions.shell import floor, git, programs, readers
 from odin_lsp.permissions.shell.grammar import NotUnderstood
 from odin_lsp.permissions.shell.parse import Command, Script, parse, written
 from odin_lsp.permissions.shell.places import Places
+from odin_lsp.permissions.shell.readers import Use
 from odin_lsp.permissions.shell.unwrap import Inside, likely_commands
 from odin_lsp.workspace.uris import printable
 
@@ -25,6 +28,7 @@ MAX_GLOBS = 3
 LONGEST = 20_000
 LONGEST_OFFER = 120
 PROGRAM = re.compile(r"[A-Za-z0-9_./+-]+")
+SHOWS_HIDDEN = "it would also print files that your settings hide; the Grep tool spares them"
 
 Decision = Literal["allow", "ask", "deny"]
 
@@ -47,19 +51,26 @@ class CommandVerdict:
     background: bool
     offer_rule: str | None
     """The beginning of commands that may be offered as "always allow"."""
+    reads: Reads | None = None
+    """What it may open, if it is allowed because it only reads; then it is held to that."""
 
 
-def judge(command: str, *, mode: Mode, cwd: Path, roots: Sequence[Path], rules: Rules) -> CommandVerdict:
+def judge(
+    command: str, *, mode: Mode, cwd: Path, roots: Sequence[Path], rules: Rules, held: bool | None = None
+) -> CommandVerdict:
+    """`held`: what only reads is held to reading by the system; left out, the system is asked whether it can."""
     if len(command) > LONGEST:
         reason = f"it has more than {LONGEST:,} characters; put what it needs into a file"
         return CommandVerdict("deny", reason, (), command, background=False, offer_rule=None)
     script = parse(command)
     inside = Inside(script)
-    row = _Row(Places(roots, rules.files), cwd, mode, rules)
+    row = _Row(Places(roots, rules.files), cwd, mode, rules, held=sandbox.available() if held is None else held)
     shown = tuple(row.shown(argv) for argv in likely_commands(script))
 
-    def verdict(decision: Decision, reason: str, hardened: str = command, offer: str | None = None) -> CommandVerdict:
-        return CommandVerdict(decision, reason, shown, hardened, script.background, offer)
+    def verdict(
+        decision: Decision, reason: str, hardened: str = command, offer: str | None = None, reads: Reads | None = None
+    ) -> CommandVerdict:
+        return CommandVerdict(decision, reason, shown, hardened, script.background, offer, reads)
 
     if reason := _never(inside, cwd):
         return verdict("deny", f"{reason}; this never runs")
@@ -75,7 +86,9 @@ def judge(command: str, *, mode: Mode, cwd: Path, roots: Sequence[Path], rules: 
             return verdict("ask", str(reason), offer=_offer(script))
         only = f"in {mode.replace('_', ' ')} only what surely just reads may run; the user can switch to Edit"
         return verdict("deny", f"{reason}; {only}")
-    return verdict("allow", "it only reads" if row.only_reads else "your rules allow it", text)
+    if row.only_reads:
+        return verdict("allow", "it only reads", text, reads=row.reads)
+    return verdict("allow", "your rules allow it", text)
 
 
 class _Asks(Exception):
@@ -85,13 +98,27 @@ class _Asks(Exception):
 class _Row:
     """The commands one after the other: where each would run, and whether it may."""
 
-    def __init__(self, places: Places, cwd: Path, mode: Mode, rules: Rules) -> None:
+    def __init__(self, places: Places, cwd: Path, mode: Mode, rules: Rules, *, held: bool) -> None:
         self._places = places
+        self._held = held
         self._cwd = cwd
         self._mode: Mode = mode
         self._rules = rules
         self._found: dict[str, Path | None] = {}
+        self._uses: list[tuple[Use, Path]] = []
+        self._needs_hold = ""
+        """Why the row runs unasked only if the system holds it to reading."""
         self.only_reads = True
+
+    @property
+    def reads(self) -> Reads:
+        """What the row may open, as far as it is judged."""
+        paths = [Path(os.path.realpath(folder / name)) for use, folder in self._uses for name in use.paths]
+        return Reads(
+            files=None if any(use.sweeps or use.needs for use, _ in self._uses) else tuple(filter(Path.is_file, paths)),
+            needs=tuple(Path(os.path.realpath(it)) for use, _ in self._uses for it in use.needs),
+            programs=tuple(it for it in self._found.values() if it is not None),
+        )
 
     def hardened(self, script: Script) -> str:
         """The text to run, or `_Asks`."""
@@ -99,7 +126,10 @@ class _Row:
             raise _Asks(script.problem)
         if reason := self._places.problem(str(self._cwd), self._cwd):
             raise _Asks(f"it would run where it should not: {reason}")
-        return written(self._judged_steps(script))
+        text = written(self._judged_steps(script))
+        if self._needs_hold and not (self._held and self.only_reads):  # a row that a rule allows is not held
+            raise _Asks(self._needs_hold)
+        return text
 
     def _judged_steps(self, script: Script) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
         later = [step.joiner for step in script.steps][1:]
@@ -157,7 +187,14 @@ class _Row:
             if use.files_only and (folder / path).is_dir():
                 raise _Asks(f"{printable(path)} is a folder, and what is in it could lead anywhere")
         if use.sweeps and self._places.hides_more(self._cwd):
-            raise _Asks("it would also print files that your settings hide; the Grep tool spares them")
+            if use.needs:  # what git has stored can be hidden from nobody who reads the repository
+                raise _Asks(SHOWS_HIDDEN)
+            self._needs_hold = self._needs_hold or SHOWS_HIDDEN
+        if name not in readers.STARTS_NO_OTHER:
+            self._needs_hold = (
+                self._needs_hold or f"`{name}` could start other programs, and nothing here would hold it"
+            )
+        self._uses.append((use, folder))
         return (self._program(name), *use.argv[1:])
 
     def _program(self, name: str) -> str:

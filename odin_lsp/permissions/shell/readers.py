@@ -272,3 +272,9 @@ JUDGES: Mapping[str, Judge] = {
     ),
 }  # fmt: skip
 """By name. `ls -L` and its like are left out: links lead anywhere."""
+STARTS_NO_OTHER = BUILTINS | names(
+    "ls cat head tail wc stat cut nl tac rev fold paste comm tr uniq du df basename dirname realpath readlink cmp"
+    " md5sum sha1sum sha256sum sha512sum cksum od date seq whoami id uname arch nproc grep sort"
+)
+"""Programs that cannot start another with what is understood here: where nothing holds commands, only these run
+unasked."""

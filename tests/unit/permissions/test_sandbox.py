@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import struct
 from pathlib import Path
 
@@ -90,6 +91,42 @@ def test_a_filter_looks_after_truncation_for_old_kernels(machine):
     assert decided(program, architecture, numbers["openat"], 0, 0, os.O_RDONLY) == 0
 
 
+def test_a_filter_for_readers_leaves_them_nothing_but_themselves(machine):
+    name, architecture, numbers = machine
+    reading = seccomp.program(name, network=False, metadata=False, truncation=True, reading=True)
+
+    def answer(call, *arguments):
+        return decided(reading, architecture, numbers[call], *arguments)
+
+    for call in seccomp.NO_READING:
+        if call in numbers:
+            assert answer(call) == errno.EPERM
+    for call in seccomp.OF_ANY_PROCESS:
+        assert (answer(call, 0), answer(call, 1)) == (0, errno.EPERM)
+    assert (answer("prlimit64", 0), answer("prlimit64", 4711)) == (0, errno.EPERM)
+    assert (answer("setpriority", 0, 0), answer("setpriority", 0, 4711)) == (0, errno.EPERM)
+    assert (answer("clone", 17), answer("clone", 0x10000011), answer("clone", 0x00020000)) == (0, *[errno.EPERM] * 2)
+    assert answer("clone3") == errno.ENOSYS
+    assert [answer("personality", it) for it in (0, 0xFFFFFFFF, 0x0400000)] == [0, 0, errno.EPERM]
+    assert [answer("socketpair", 1, it) for it in (1, 0o2000001, 2, 3, 5)] == [0, 0, *[errno.EPERM] * 3]
+    assert [answer("fcntl", 3, it) for it in (1, 3, 8, 15)] == [0, 0, errno.EPERM, errno.EPERM]
+    assert {answer(call) for call in seccomp.SIGNALS} == {0}
+
+
+def test_a_filter_looks_after_signals_for_old_kernels(machine):
+    name, architecture, numbers = machine
+    program = seccomp.program(name, network=False, metadata=False, truncation=True, reading=True, signals=False)
+    assert {decided(program, architecture, numbers[call]) for call in seccomp.SIGNALS} == {errno.EPERM}
+
+
+def test_the_numbers_of_calls_are_the_kernels():
+    """As far as the headers on this machine know them."""
+    header = Path("/usr/include/asm-generic/unistd.h")
+    defined = dict(re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", header.read_text() if header.exists() else ""))
+    wrong = {name: number for name, number in seccomp.GENERIC.items() if defined.get(name, str(number)) != str(number)}
+    assert wrong == {}
+
+
 def test_bubblewrap_has_the_whole_disk_read_only_and_its_exceptions_in_order():
     words = bubblewrap.arguments("/usr/bin/bwrap", [Path("/ws")], [Path("/ws/.git")], network=False)
     text = " ".join(words)
@@ -133,8 +170,8 @@ def test_landlock_alone_leaves_a_folder_with_protected_names_to_its_parts(tmp_pa
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "README").touch()
     protect = (tmp_path / ".git", tmp_path / "deep" / ".vscode", tmp_path / "odinconfig.json")
-    writable = sandbox.confine(Policy((tmp_path,), protect=protect), frozenset({"landlock"})).writable
-    inside = {str(Path(it).relative_to(tmp_path)) for it in writable if it.startswith(str(tmp_path))}
+    rules = sandbox.confine(Policy((tmp_path,), protect=protect), frozenset({"landlock"})).rules
+    inside = {str(Path(it).relative_to(tmp_path)) for it, _ in rules if it.startswith(str(tmp_path))}
     assert inside == {"src", "README", "deep/free"}
 
 
@@ -163,7 +200,10 @@ async def confined(tmp_path):
 async def test_every_version_of_landlock_keeps_files_as_they_are(confined, tmp_path, version):
     (tmp_path / "file").write_text("keep")
     policy = seccomp.program(os.uname().machine, network=False, metadata=False, truncation=version >= 3)
-    confinement = Confinement(mechanism="landlock", landlock=version, writable=("/dev/null",), filter=policy)
+    rules = (("/dev/null", landlock.WRITE_FILE),)
+    confinement = Confinement(
+        mechanism="landlock", landlock=version, rights=landlock.CHANGES, rules=rules, filter=policy
+    )
     script = (
         "import os, sys\n"
         "def truncate(): os.truncate('file', 0)\n"
@@ -189,7 +229,7 @@ async def test_every_version_of_landlock_keeps_files_as_they_are(confined, tmp_p
 async def test_a_sandbox_that_cannot_be_set_up_runs_nothing(tmp_path):
     runner = Runner()
     output = Output(tmp_path / "output", lambda text: None)
-    broken = Confinement(mechanism="landlock", landlock=landlock.abi(), writable=("/dev/null",), filter=b"nonsense")
+    broken = Confinement(mechanism="landlock", landlock=landlock.abi(), filter=b"nonsense")
     spec = Spec(argv=("/bin/sh", "-c", "echo ran"), cwd=tmp_path, environment={}, confinement=broken)
     ended = await (await runner.start(spec, output)).wait(60)
     await runner.close()
