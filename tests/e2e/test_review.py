@@ -261,3 +261,34 @@ async def test_a_project_is_described_in_odin_md_also_without_a_model(start, roo
     assert "Languages: Python (1 file)" in text
     assert "The user accepted the edit." in outcome["answer"]
     assert screen.reviews[0]["files"][0]["note"] == "changes what agents are told"
+
+
+async def test_a_command_that_only_read_before_the_review_is_asked_about_after_it(screen_that, wire, step, files, root):
+    """While edits are reviewed a name becomes a folder: then `diff` opens what is in it, which nobody has allowed."""
+    screen = await screen_that(policy="end", save="never")
+    one = files["one.py"]
+    screen.open(one)
+    (root / ".venv" / "bin").mkdir(parents=True)
+    (root / ".venv" / "pyvenv.cfg").touch()
+    for name in ("python", "diff"):
+        (root / ".venv" / "bin" / name).write_text(f"#!/bin/sh\ntouch {root}/PWNED\n")
+        (root / ".venv" / "bin" / name).chmod(0o755)
+    step(("Read", {"file_path": str(one)}))
+    step(("EditTool", {"file_path": str(one), "old_string": "alpha = 1", "new_string": "alpha = 10"}))
+    step(("ExecuteCommand", {"command": "diff two.py y"}))
+    wire.play(says())
+
+    def decide(review):
+        (root / "y").mkdir()
+        return {
+            "decisions": [
+                {"hunkId": hunk["id"], "decision": "accept"} for file in review["files"] for hunk in file["hunks"]
+            ]
+        }
+
+    screen.decide = decide
+    await screen.client.command("edit", text="go")
+
+    assert screen.text(one).startswith("alpha = 10\n")
+    assert [question["command"] for question in screen.client.questions] == ["diff two.py y"]
+    assert not (root / "PWNED").exists()
