@@ -9,7 +9,8 @@ from typing import Annotated
 from pydantic import Field
 
 from odin_lsp.commands.background import BackgroundCommand, how_it_ended
-from odin_lsp.commands.session import Order, Result
+from odin_lsp.commands.holding import Order
+from odin_lsp.commands.session import Result
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.events import BackgroundFinished, ToolProgress
 from odin_lsp.permissions.gate import Want, exact
@@ -100,7 +101,7 @@ def _wanted(params: ExecuteCommandParams, cwd: Path, verdict: CommandVerdict, co
     return Want(
         tool=ExecuteCommand.name,
         title="May Odin run this command?",
-        reason="; ".join(filter(None, (verdict.reason, background, context.commands.rights_of_allowed))),
+        reason="; ".join(filter(None, (verdict.reason, background, context.commands.holding.rights_of_allowed))),
         what=exact(params.command),
         mode=context.mode,
         cwd=printable(str(cwd)),

@@ -4,17 +4,19 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from odin_lsp.commands.holding import Holding, Order
+from odin_lsp.commands.runner import _job
 from odin_lsp.config import Config
 from odin_lsp.events import Mode
 from odin_lsp.permissions.rules import Rules
 from odin_lsp.permissions.shell import CommandVerdict, judge
-from odin_lsp.permissions.shell.git_environment import ENVIRONMENT
 
 CANARY = "canary-51c0de"
 TRAP = "#!/bin/sh\ntouch PWNED\n"
@@ -53,6 +55,8 @@ HOSTILE = """[core]
 @dataclass(frozen=True)
 class Ran:
     programs: list[str]
+    unheld: list[str]
+    """Those that no sandbox held."""
     output: str
     code: int
 
@@ -86,13 +90,16 @@ class ShellWorld:
 
     @contextmanager
     def running(self) -> Generator["Runner"]:
-        with subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("exec_trace.py"))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as process:
-            yield Runner(self, process)
+        with (
+            subprocess.Popen(
+                [sys.executable, "-m", "tests.adversarial.exec_trace"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            ) as process,
+            tempfile.TemporaryDirectory() as temporary,
+        ):
+            yield Runner(self, process, Path(temporary))
             assert process.stdin is not None
             process.stdin.close()
 
@@ -153,20 +160,34 @@ class ShellWorld:
 class Runner:
     world: ShellWorld
     process: "subprocess.Popen[str]"
+    temporary: Path
+    holding: Holding = field(default_factory=lambda: Holding(Config))
 
-    def run(self, text: str) -> Ran:
+    def run(self, verdict: CommandVerdict) -> Ran:
+        """As a session runs what is allowed in Ask, in surroundings of the world's own."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        request = {"text": text, "cwd": str(self.world.root), "env": {**self.world.env, **ENVIRONMENT}}
-        self.process.stdin.write(json.dumps(request) + "\n")
+        order = Order(
+            command=verdict.hardened,
+            cwd=self.world.root,
+            roots=[self.world.root],
+            mode="ask_mode" if verdict.reads else "edit_mode",
+            reads=verdict.reads,
+        )
+        spec, hold = self.holding.of(order, self.temporary)
+        spec = replace(spec, environment={**spec.environment, **self.world.env})
+        self.process.stdin.write(json.dumps(_job(spec, "marker")) + "\n")
         self.process.stdin.flush()
-        return Ran(**json.loads(self.process.stdout.readline()))
+        answer = self.process.stdout.readline()
+        hold.tidy_up()
+        return Ran(**json.loads(answer))
 
     def check(self, command: str, verdict: CommandVerdict) -> Ran:
-        """Run what was allowed: only what was predicted starts, and nothing is told that must not be."""
-        ran = self.run(verdict.hardened)
+        """Run what was allowed: only what was predicted starts, held to reading, and no secret is told."""
+        ran = self.run(verdict)
         expected = {os.path.realpath("/bin/bash"), *map(os.path.realpath, predicted(verdict))}
         assert set(ran.programs) <= expected, (command, verdict.hardened, ran.programs)
+        assert ran.unheld == [] or verdict.reads is None, (command, verdict.hardened, ran.unheld)
         assert CANARY not in ran.output, (command, verdict.hardened, ran.output)
         return ran
 

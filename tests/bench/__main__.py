@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
-from tests.bench import measure, workspace
+from tests.bench import commands, measure, workspace
 from tests.bench.endpoint import PAUSE
 from tests.bench.measure import STEPS, Series, percentile_99
 from tests.support.long_work import WINDOW, long_work
@@ -149,6 +149,11 @@ async def _workspace_rows(tree: Path) -> list[Row]:
         rows.append(_row(what, series, 1, "s", "≤ 1.2 × ripgrep", series.ratio <= 1.2))
     hits = workspace.cache_hits(tree, 5000)
     rows.append(_row("cache hit among 500 files; a dict", hits, 1e6, "µs", "≤ 50 µs", median(hits.odin) <= 50e-6))
+    commands.make_repository(repository := tree / "repository")
+    for command in commands.COMMANDS:
+        series = await commands.reading(repository, command, 30)
+        what = f"`{command}`, held to reading; merely kept from writing"
+        rows.append(_row(what, series, 1000, "ms", "≤ 1.3 × kept from writing", series.ratio <= 1.3))
     most, bound, growth = workspace.reading_many(tree)
     rows.append(
         Row(
