@@ -13,35 +13,30 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import platformdirs
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from odin_lsp.values import is_list, is_object, json_schema, problem
+from odin_lsp.values import is_object, json_schema, problem
 
 FILE_NAME = "odinconfig.json"
 FOLDER = ".odin"
-"""What a workspace says besides: agents, commands."""
+"""What a workspace says besides: agents."""
 MAX_FILE_BYTES = 1024 * 1024
 ENVIRONMENT = {"ODIN_MODEL": "model", "ODIN_SMALL_MODEL": "smallModel", "ODIN_TITLES": "titles"}
-FREE_FOR_WORKSPACES = {"model", "smallModel", "fallbackModels", "forbiddenCommands", "rules", "limits", "files"}
-"""What a workspace may set before it is trusted. Limits only downwards, models only among the user's own, rules that
-do not allow."""
-NEVER_FOR_WORKSPACES = {"keys", "network", "web", "publish"}
-"""What no workspace may set: it would lead the user's keys elsewhere, or Odin into the user's network."""
-
-ONLY_FOR_USERS = {"publish"}
-"""What counts in the user's own file alone: an editor may pass on what a workspace says."""
-
-ADDED_UP = ("forbiddenCommands", "rules", "deny")
+NOT_TAKEN = {"workspace": ("keys", "network", "web", "publish"), "editor": ("publish",)}
+"""What would lead the user's keys elsewhere, or Odin into the user's network. An editor may pass on what a workspace
+says."""
+ADDED_UP = ("forbidden_commands", "rules", "deny")
 """Lists that grow from layer to layer: nobody takes back what another has forbidden."""
 
 UNTIL_TRUSTED = "until you trust this workspace"
 Origin = Literal["user", "workspace", "editor", "environment", "flags"]
 Place = tuple[str | int, ...]
+S = TypeVar("S", bound="Section")
 
 
 def _words(text: str) -> str:
@@ -58,7 +53,9 @@ CommandWords = Annotated[str, AfterValidator(_words)]
 
 
 class Section(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True, defer_build=True)
+    model_config = ConfigDict(
+        alias_generator=to_camel, extra="forbid", frozen=True, defer_build=True, allow_inf_nan=False
+    )
 
 
 class Limits(Section):
@@ -161,6 +158,17 @@ class FileRules(Section):
     """Files that no tool reads or finds, as in a `.gitignore`; also absolute, or with `~` or `$HOME`."""
     allow: tuple[str, ...] = ()
     """Files that may be read although they look like secrets."""
+    _denials: tuple[tuple[str, ...], ...] = PrivateAttr(default=())
+
+    @property
+    def denials(self) -> tuple[tuple[str, ...], ...]:
+        """`deny`, each layer's patterns by themselves: with `!` a layer takes back what it has said, and no more."""
+        return self._denials or ((self.deny,) if self.deny else ())
+
+    def denied_by(self, denials: tuple[tuple[str, ...], ...]) -> "FileRules":
+        rules = self.model_copy()
+        rules._denials = denials
+        return rules
 
 
 class RuleExamples(Section):
@@ -264,6 +272,37 @@ class Config(Section):
         config = self.model_copy()
         config._fixed = frozenset(names)
         return config
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """What a workspace may say of a setting before it is trusted."""
+
+    part: Callable[[Any, Any], Any] = lambda _below, _said: None
+    """Of what is in force without it and what it says: so much of the latter as counts; `None`: nothing."""
+    otherwise: str = "`{}` is not used"
+    """What the user is told of the rest."""
+
+
+def _lowered(below: float, said: float) -> float | None:
+    """0 is no limit."""
+    return said if not below or 0 < said <= below else None
+
+
+def _unscripted(_: object, said: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
+    named = (said,) if isinstance(said, str) else said or ()
+    return None if any(it.startswith("scripted/") for it in named) else said
+
+
+UNTRUSTED: Mapping[str, Leave] = {
+    **dict.fromkeys(("model", "small_model", "fallback_models"), Leave(_unscripted, "`{}`: a script is not used")),
+    **{f"limits.{name}": Leave(_lowered, "`{}` may only be lowered") for name in Limits.model_fields},
+    "rules": Leave(lambda _, said: tuple(it for it in said if it.decision != "allow"), "`{}` that allow are not used"),
+    "forbidden_commands": Leave(lambda _, said: said),
+    "files.deny": Leave(lambda _, said: said),
+}
+"""All that counts of a workspace before it is trusted: what is not here does not. The values are compared as they were
+understood, never as they are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,26 +422,28 @@ def _apply(config: Config, layer: Layer, *, trusted: bool, problems: list[Config
         needs_trust = message.endswith(UNTIL_TRUSTED)
         problems.append(ConfigProblem(layer.name, layer.lines.get(place), message, needs_trust))
 
-    if layer.origin == "editor":
-        for key in ONLY_FOR_USERS & values.keys():
+    for key in NOT_TAKEN.get(layer.origin, ()):
+        if key in values:
             del values[key]
-            report((key,), f"`{key}` is not taken from an editor; set it in {user_file()}")
-    if layer.origin == "workspace":
-        _restrict(config, values, trusted=trusted, report=report)
-    while faults := _faults(values):
+            source = "an editor" if layer.origin == "editor" else "a workspace"
+            report((key,), f"`{key}` is not taken from {source}; set it in {user_file()}")
+    given = _checked(values, report)
+    if layer.origin == "workspace" and not trusted:
+        given = _restricted(given, config, report)
+    return _laid_over(given, config)
+
+
+def _checked(values: dict[str, Any], report: Callable[[Place, str], None]) -> Config:
+    """What the values mean, without those that are wrong."""
+    while True:
+        try:
+            return Config.model_validate(values)
+        except ValidationError as error:
+            faults = list(reversed(error.errors()))
         if any(item["loc"][:1] in (("forbiddenCommands",), ("rules",)) for item in faults):
             _be_strict(values, report)
         for item, place in _drop_all(values, faults):
             report(place, f"{problem(item)}{_consequence(item)}")
-    return Config.model_validate(_merge(config.model_dump(by_alias=True, mode="json"), values))
-
-
-def _faults(values: dict[str, Any]) -> list[Any]:
-    try:
-        Config.model_validate(values)
-    except ValidationError as error:
-        return list(reversed(error.errors()))
-    return []
 
 
 def _be_strict(values: dict[str, Any], report: Callable[[Place, str], None]) -> None:
@@ -411,52 +452,38 @@ def _be_strict(values: dict[str, Any], report: Callable[[Place, str], None]) -> 
         report(("allowedCommands",), "`allowedCommands` is not used while what is forbidden here cannot be read")
 
 
-def _restrict(config: Config, values: dict[str, Any], *, trusted: bool, report: Callable[[Place, str], None]) -> None:
-    """Take out of a workspace's values what it may not set."""
-    known = {to_camel(name) for name in Config.model_fields}
-    for key in [key for key in values if key in known]:
-        if key in NEVER_FOR_WORKSPACES:
-            del values[key]
-            report((key,), f"`{key}` is not taken from a workspace; set it in {user_file()}")
-        elif not trusted and key not in FREE_FOR_WORKSPACES:
-            del values[key]
-            report((key,), f"`{key}` is not used {UNTIL_TRUSTED}")
-    if trusted:
-        return
-    for key in ("model", "smallModel", "fallbackModels"):
-        named = values.get(key)
-        if any(str(it).startswith("scripted/") for it in (named if is_list(named) else [named])):
-            del values[key]
-            report((key,), f"`{key}`: a script is not used {UNTIL_TRUSTED}")
-    rules = values.get("rules")
-    if is_list(rules) and any(is_object(it) and it.get("decision") == "allow" for it in rules):
-        values["rules"] = [it for it in rules if not is_object(it) or it.get("decision") != "allow"]
-        report(("rules",), f"`rules` that allow are not used {UNTIL_TRUSTED}")
-    files = values.get("files")
-    if is_object(files) and "allow" in files:
-        del files["allow"]
-        report(("files", "allow"), f"`files.allow` is not used {UNTIL_TRUSTED}")
-    limits = values.get("limits")
-    if is_object(limits):
-        current = config.limits.model_dump(by_alias=True)
-        for key in [key for key in limits if key in current]:
-            new, old = limits[key], current[key]
-            if isinstance(new, int | float) and old and not 0 < new <= old:
-                del limits[key]
-                report(("limits", key), f"`limits.{key}` may only be lowered {UNTIL_TRUSTED}")
+def _restricted(given: S, below: S, report: Callable[[Place, str], None], place: tuple[str, ...] = ()) -> S:
+    """What counts of a workspace's settings before it is trusted, over those that are in force without them."""
+    counts: dict[str, Any] = {}
+    for name in filter(given.model_fields_set.__contains__, type(given).model_fields):
+        said, old, here = getattr(given, name), getattr(below, name), (*place, name)
+        if isinstance(said, Section):
+            counts[name] = _restricted(said, old, report, here)
+            continue
+        leave = UNTRUSTED.get(".".join(here), Leave())
+        part = leave.part(old, said)
+        if part != said:
+            key = tuple(map(to_camel, here))
+            report(key, f"{leave.otherwise.format(_dotted(key))} {UNTIL_TRUSTED}")
+        if part is not None:
+            counts[name] = part
+    return given.model_construct(**counts)
 
 
-def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(below)
-    for key, value in above.items():
-        old = merged.get(key)
-        if key in ADDED_UP and is_list(value) and is_list(old):
-            merged[key] = [*old, *value]
-        elif is_object(old) and is_object(value):
-            merged[key] = _merge(old, value)
+def _laid_over(given: S, below: S) -> S:
+    """`below`, with all that is set in `given`."""
+    changes: dict[str, Any] = {}
+    for name in given.model_fields_set:
+        new, old = getattr(given, name), getattr(below, name)
+        if isinstance(old, Section):
+            changes[name] = _laid_over(new, old)
+            if isinstance(old, FileRules):
+                changes[name] = changes[name].denied_by((*old.denials, *new.denials))
+        elif name in ADDED_UP:
+            changes[name] = (*old, *new)
         else:
-            merged[key] = value
-    return merged
+            changes[name] = {**old, **new} if is_object(old) else new
+    return below.model_copy(update=changes)
 
 
 def _consequence(fault: Any) -> str:

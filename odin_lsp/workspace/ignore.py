@@ -31,7 +31,7 @@ PUBLIC_NAMES = (".env.example", ".env.sample", ".env.template")
 class Ignore:
     def __init__(self, roots: Sequence[Path], rules: FileRules) -> None:
         self._starts = sorted((f"{root.as_posix().rstrip('/')}/" for root in roots), key=len)
-        self._deny = _Rules(rules.deny)
+        self._deny = [_Rules(patterns) for patterns in rules.denials]
         self._allow = _Rules(rules.allow)
         self._files: dict[str, tuple[int, GitIgnoreSpec | None]] = {}
 
@@ -40,7 +40,7 @@ class Ignore:
         text = path.as_posix()
         around = [it for it in self._starts if f"{text}/".startswith(it)]  # strings: this is asked for every hit
         names = [text[len(it) :] or "." for it in around] or [text.lstrip("/")]
-        if any(self._deny.match(path, name) for name in names):
+        if any(rules.match(path, name) for rules in self._deny for name in names):
             return True
         if around and self._left_out(around[0].rstrip("/"), [it for it in names[0].split("/") if it != "."]):
             return True

@@ -5,12 +5,15 @@ import os
 import stat
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from odin_lsp import config
 from odin_lsp.permissions.approvals import approvals_file
-from odin_lsp.permissions.rules import Rules
+from odin_lsp.permissions.rules import Effect, Rules, decide
 from odin_lsp.permissions.shell import judge
 from odin_lsp.ports import Answer
+from odin_lsp.workspace.ignore import Ignore
 from tests.adversarial.conftest import snapshot
 from tests.e2e.steps import results, results_of, says
 
@@ -237,6 +240,106 @@ def test_cfg_11_what_allows_more_waits_for_trust(tmp_path, user, key):
     assert settings == config.load(None, user=user)[0]
     assert all(it.needs_trust for it in problems)
     assert f"`{key}" in str(problems[0])
+
+
+@pytest.mark.parametrize("denied", ["private/**", "!nothing", "*.secret"])
+@pytest.mark.parametrize("said", [["!private/**"], ["!**"], ["!/private/key", "!private"], ["x", "!*"]])
+def test_cfg_11_no_pattern_takes_back_what_another_layer_denies(tmp_path, said, denied):
+    user = tmp_path / "user.json"
+    user.write_text(json.dumps({"files": {"deny": ["private/**", denied]}}))
+    (tmp_path / "odinconfig.json").write_text(json.dumps({"files": {"deny": said}}))
+    for trusted in (False, True):
+        rules = config.load(tmp_path, user=user, trusted=trusted)[0].files
+        assert Ignore([tmp_path], rules).hides(tmp_path / "private" / "key")
+
+
+def test_cfg_11_within_a_layer_a_pattern_takes_back_another(tmp_path, user):
+    (tmp_path / "odinconfig.json").write_text('{"files": {"deny": ["logs/*", "!logs/today"]}}')
+    ignore = Ignore([tmp_path], config.load(tmp_path, user=user)[0].files)
+    assert ignore.hides(tmp_path / "logs" / "yesterday")
+    assert not ignore.hides(tmp_path / "logs" / "today")
+
+
+LIMITS = {"maxTurns": 7, "maxBudgetUsd": 0.5, "maxContext": 900, "maxTokens": 100, "maxRetries": 3}
+
+
+@pytest.mark.parametrize(
+    "value",
+    ['"0"', '"-0"', '"+0.0"', "0", "-0.0", "false", '"1e3"', "1e3", "1e400", '"inf"', '"NaN"', '" 999 "', "null"],
+)
+@pytest.mark.parametrize("limit", LIMITS)
+def test_cfg_11_no_spelling_of_a_number_lifts_a_limit(tmp_path, limit, value):
+    user = tmp_path / "user.json"
+    user.write_text(json.dumps({"limits": LIMITS}))
+    (tmp_path / "odinconfig.json").write_text(f'{{"limits": {{"{limit}": 1, "{limit}": {value}}}}}')
+    assert config.load(tmp_path, user=user)[0] == config.load(None, user=user)[0]
+
+
+RULES = [
+    {"tool": tool, "decision": decision, **about}
+    for tool, about in (
+        ("ExecuteCommand", {"pattern": "touch"}),
+        ("Bash", {"pattern": "git push *"}),
+        ("WebFetch", {"host": "*.docs.test"}),
+        ("Read", {"path": "src/**", "modes": ["edit"]}),
+        ("*", {}),
+    )
+    for decision in ("allow", "ask", "deny", "Allow", ["allow"], True)
+]
+NUMBERS = st.sampled_from([0, 1, 5, 500, -1, 0.0, -0.0, 0.5, "0", "5", "500", " 0", "0.0", True, False, None, 1e400])
+PATTERNS = st.lists(st.sampled_from(["private/**", "!private/**", "*.log", "!*", "!**", "!.env", "/", "["]), max_size=3)
+COMMANDS = st.lists(st.sampled_from(["touch", "git push", "*", "rm -r", "ls", 3, "", "git * --force"]), max_size=3)
+SETTINGS = st.fixed_dictionaries(
+    {
+        "limits": st.fixed_dictionaries(dict.fromkeys(LIMITS, NUMBERS), optional={"max_turns": NUMBERS}),
+        "files": st.fixed_dictionaries({"deny": PATTERNS}, optional={"allow": PATTERNS}),
+        "rules": st.lists(st.sampled_from([*RULES, None, {}]), max_size=4),
+    },
+    optional={
+        "allowedCommands": COMMANDS,
+        "forbiddenCommands": COMMANDS | st.none(),
+        "review": st.sampled_from([{"policy": "auto"}, {"policy": "end"}, None]),
+        "sandbox": st.sampled_from([True, False, "no", 0]),
+        "model": st.sampled_from(["scripted/x", "offline/odin", ["scripted/x"], None]),
+    },
+)
+PATHS = ("private/key", "private/deep/key", "src/a.py", "x.log", ".env", "src/.env", "a.txt")
+TRIED = ("touch x", "git push", "git push --force", "ls", "cat a.txt", "cat private/key", "rm -r x", "sudo ls")
+STRICTNESS = ("allow", "ask", "deny")
+
+
+def powers(settings, root):
+    """How strict the settings are, by what they are asked for: higher is stricter."""
+    rules, ignore = Rules.of(settings, root=root), Ignore([root], settings.files)
+    found = {path: int(ignore.hides(root / path)) for path in PATHS}
+    for mode in ("ask_mode", "edit_mode"):
+        for command in TRIED:
+            verdict = judge(command, mode=mode, cwd=root, roots=[root], rules=rules)
+            found[mode, command] = STRICTNESS.index(verdict.decision)
+        for host in ("a.docs.test", "evil.test"):
+            verdict = decide("WebFetch", Effect.NETWORK, mode, rules, host=host)
+            found[mode, host] = STRICTNESS.index(verdict.decision)
+        for path in PATHS:
+            verdict = decide("Read", Effect.READ_ONLY, mode, rules, path=root / path)
+            found[mode, path] = STRICTNESS.index(verdict.decision)
+    for name in config.Limits.model_fields:
+        found[name] = -(getattr(settings.limits, name) or float("inf"))
+    found["review"] = -("each", "end", "auto").index(settings.review.policy)
+    found["sandbox"] = int(settings.sandbox)
+    found["script"] = -int(str(settings.model).startswith("scripted/"))
+    return found
+
+
+@given(users=SETTINGS, workspaces=SETTINGS)
+def test_cfg_11_whatever_a_stranger_writes_only_restricts(tmp_path_factory, users, workspaces):
+    root = tmp_path_factory.getbasetemp() / "stranger"
+    root.mkdir(exist_ok=True)
+    user = root.with_suffix(".json")
+    user.write_text(json.dumps(users))
+    (root / "odinconfig.json").write_text(json.dumps(workspaces))
+    before = powers(config.load(None, user=user)[0], root)
+    after = powers(config.load(root, user=user)[0], root)
+    assert {what: strictness for what, strictness in after.items() if strictness < before[what]} == {}
 
 
 @pytest.mark.parametrize(
