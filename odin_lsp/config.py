@@ -374,7 +374,7 @@ def _file(origin: Origin, path: Path, problems: list[ConfigProblem]) -> Layer:
         return nothing
 
     try:
-        content = _content(path)
+        content = content_of(path)
         if content is None:
             return fail("it is not an ordinary file")
         if len(content) > MAX_FILE_BYTES:
@@ -405,7 +405,7 @@ def _file(origin: Origin, path: Path, problems: list[ConfigProblem]) -> Layer:
     return Layer(origin, str(path), values, lines)
 
 
-def _content(path: Path) -> bytes | None:
+def content_of(path: Path) -> bytes | None:
     """Its beginning, one byte more than it may have; `None` for what is no file: a pipe would never end."""
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)

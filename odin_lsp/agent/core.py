@@ -297,8 +297,8 @@ class Core:
 
     def _view(self, session: Session) -> "_View":
         if session.id not in self._views:
-            trusted = self.files.roots if self._may_be_asked_for_more() else ()
-            self._views[session.id] = self._new_view(Instructions.load(self.files.roots), named.load(trusted))
+            agents: Mapping[str, NamedAgent] = named.load(self._root) if self._may_be_asked_for_more() else {}
+            self._views[session.id] = self._new_view(Instructions.load(self.files.roots), agents)
         return self._views[session.id]
 
     def _new_view(self, instructions: Instructions, agents: Mapping[str, NamedAgent]) -> "_View":

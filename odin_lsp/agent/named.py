@@ -1,21 +1,18 @@
 """Helpers that a project describes in `.odin/agents/*.md`, once the user trusts it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from odin_lsp.config import FOLDER
 from odin_lsp.errors import ToolError
 from odin_lsp.modes import MODES
 from odin_lsp.permissions.rules import CAPABILITIES
+from odin_lsp.permissions.trust import agent_files
 from odin_lsp.tools.base import AgentTask
 from odin_lsp.web.untrusted import visible
-from odin_lsp.workspace.opening import opened_file
 
-MAX_BYTES = 32 * 1024
-MAX_AGENTS = 50
 _FRONT = re.compile(r"\A---[ \t]*\r?\n(?P<head>.*?)^---[ \t]*\r?\n(?P<body>.*)", re.DOTALL | re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z][\w-]{0,40}")
 
@@ -33,11 +30,10 @@ class NamedAgent:
         return f"- {self.name}: {self.description}"
 
 
-def load(roots: Sequence[Path]) -> Mapping[str, NamedAgent]:
+def load(root: Path) -> Mapping[str, NamedAgent]:
     """By name; a file that makes no sense describes nobody."""
-    files = [path for root in roots for path in sorted((root / FOLDER / "agents").glob("*.md"))]
-    agents = filter(None, map(_read, files[:MAX_AGENTS]))
-    return {agent.name: agent for agent in agents}
+    described = (_described(Path(name).stem, content) for name, content in agent_files(root).items())
+    return {agent.name: agent for agent in described if agent is not None}
 
 
 def choose(agents: Mapping[str, NamedAgent], task: AgentTask) -> NamedAgent | None:
@@ -52,15 +48,11 @@ def choose(agents: Mapping[str, NamedAgent], task: AgentTask) -> NamedAgent | No
     return agent
 
 
-def _read(path: Path) -> NamedAgent | None:
-    try:
-        with opened_file(path.resolve()) as (file, _):
-            text = visible(file.read(MAX_BYTES).decode("utf-8", "replace"))[0]
-    except (OSError, ToolError):
-        return None
+def _described(stem: str, content: bytes) -> NamedAgent | None:
+    text = visible(content.decode("utf-8", "replace"))[0]
     found = _FRONT.match(text)
     head = dict(re.findall(r"^(\w+):[ \t]*(.*?)[ \t]*$", found["head"], re.MULTILINE)) if found else {}
-    name, mode = head.get("name", path.stem), head.get("mode")
+    name, mode = head.get("name", stem), head.get("mode")
     if not _NAME.fullmatch(name) or mode not in (None, "ask", "plan", "edit"):
         return None
     body = (found["body"] if found else text).strip()

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from odin_lsp.permissions.trust import Trust
+from odin_lsp.agent import named
+from odin_lsp.permissions.trust import MAX_AGENT_BYTES, MAX_AGENTS, Trust
 from tests.e2e.steps import results, says
 
 CONSOLE_SCRIPT = Path(sys.executable).parent / "odin-lsp"
@@ -241,6 +242,11 @@ def settle(path, **settings):
     return path
 
 
+def describe(folder, text="Help.", name="helper.md"):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text)
+
+
 class TestTrust03Identity:
     @pytest.fixture
     def trust(self, tmp_path):
@@ -274,13 +280,53 @@ class TestTrust03Identity:
         link.symlink_to(other)
         assert trust.of(link) == "unknown"
 
-    @pytest.mark.parametrize("name", [".odin/hooks/start.sh", ".odin/deep/er/rules.json"])
-    def test_trust_03_new_files_in_odins_folder_are_new_settings(self, trust, tmp_path, name):
+    def test_trust_03_new_and_other_agents_are_new_settings(self, trust, tmp_path):
         folder = settle(tmp_path / "repo")
         trust.decide(folder, trusted=True)
-        (folder / name).parent.mkdir(parents=True)
-        (folder / name).write_text("x")
+        describe(folder / ".odin" / "agents")
         assert trust.of(folder) == "changed"
+        trust.decide(folder, trusted=True)
+        describe(folder / ".odin" / "agents", "Do something else.")
+        assert trust.of(folder) == "changed"
+
+    @pytest.mark.parametrize("crowded", [".odin", ".odin/agents"])
+    def test_trust_03_what_is_beside_an_agent_does_not_hide_it(self, trust, tmp_path, crowded):
+        folder = settle(tmp_path / "repo")
+        describe(folder / ".odin" / "agents")
+        for number in range(1200):
+            (folder / crowded / f"a{number:04}").touch()
+        trust.decide(folder, trusted=True)
+        describe(folder / ".odin" / "agents", "Do something else.")
+        assert named.load(folder)["helper"].prompt == "Do something else."
+        assert trust.of(folder) == "changed"
+
+    @pytest.mark.parametrize("linked", [".odin", ".odin/agents", ".odin/agents/helper.md"])
+    def test_trust_03_an_agent_that_is_not_in_the_workspace_is_none(self, trust, tmp_path, linked):
+        folder, elsewhere = settle(tmp_path / "repo"), tmp_path / "elsewhere"
+        describe(elsewhere / ".odin" / "agents")
+        (folder / linked).parent.mkdir(parents=True, exist_ok=True)
+        (folder / linked).symlink_to(elsewhere / linked)
+        trust.decide(folder, trusted=True)
+        assert named.load(folder) == {}
+
+    def test_trust_03_agents_beyond_those_that_are_looked_at_are_none(self, trust, tmp_path):
+        folder = settle(tmp_path / "repo")
+        agents = folder / ".odin" / "agents"
+        for number in range(MAX_AGENTS):
+            describe(agents, name=f"a{number:04}.md")
+        describe(agents, f"{'x' * MAX_AGENT_BYTES}beyond", name="a0000.md")
+        describe(agents, name="z.md")
+        trust.decide(folder, trusted=True)
+        describe(agents, "Do something else.", name="z.md")
+        assert trust.of(folder) == "trusted"
+        assert set(named.load(folder)) == {f"a{number:04}" for number in range(MAX_AGENTS)}
+        assert "beyond" not in named.load(folder)["a0000"].prompt
+
+    def test_trust_03_what_odin_does_not_load_is_no_setting(self, trust, tmp_path):
+        folder = settle(tmp_path / "repo")
+        trust.decide(folder, trusted=True)
+        describe(folder / ".odin" / "hooks", name="start.sh")
+        assert trust.of(folder) == "trusted"
 
     async def test_trust_03_a_server_forgets_what_it_was_told_of_another_repository(self, start, root, tmp_path):
         state = str(tmp_path / "state")

@@ -21,7 +21,7 @@ def test_a_file_describes_a_helper(write, tmp_path):
     write("tester.md", "---\nname: tester\ndescription: writes tests\nmode: edit\nmodel: a/b@low\n---\nTest it all.\n")
     write("plain.md", "Just look.\n")
 
-    assert load([tmp_path]) == {
+    assert load(tmp_path) == {
         "plain": NamedAgent("plain", "", "Just look."),
         "tester": NamedAgent("tester", "writes tests", "Test it all.", "edit", "a/b@low"),
     }
@@ -33,14 +33,17 @@ def test_a_file_describes_a_helper(write, tmp_path):
 def test_a_file_that_makes_no_sense_describes_nobody(write, tmp_path, text):
     write("x.md", text)
 
-    assert load([tmp_path]) == {}
+    assert load(tmp_path) == {}
 
 
-def test_links_and_folders_describe_nobody_outside(write, tmp_path):
+def test_links_and_folders_describe_nobody(write, tmp_path):
     write("real.md", "x")
+    (tmp_path / "outside.md").write_text("x")
     (tmp_path / ".odin" / "agents" / "folder.md").mkdir()
+    (tmp_path / ".odin" / "agents" / "link.md").symlink_to(tmp_path / "outside.md")
+    (tmp_path / ".odin" / "agents" / "inner.md").symlink_to("real.md")
 
-    assert list(load([tmp_path])) == ["real"]
+    assert list(load(tmp_path)) == ["real"]
 
 
 def test_a_helper_does_no_more_than_its_mode_allows():
