@@ -25,8 +25,14 @@ Kind = Literal["public", "loopback", "private", "link-local", "metadata", "multi
 ALLOWABLE: frozenset[Kind] = frozenset({"loopback", "private"})
 """What the user's settings can open for a host. Nothing opens the rest."""
 
-METADATA = frozenset(map(ip_address, ("169.254.169.254", "169.254.170.2", "100.100.100.200", "fd00:ec2::254")))
-"""Where clouds hand out the machine's credentials."""
+METADATA = frozenset(
+    ip_address(it)
+    for it in (
+        *("169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "168.63.129.16", "192.0.0.192"),
+        *("fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254"),
+    )
+)
+"""Where clouds hand out the machine's credentials, and settings."""
 NETWORKS: dict[Kind, tuple[str, ...]] = {
     "loopback": ("127.0.0.0/8", "::1/128"),
     "link-local": ("169.254.0.0/16", "fe80::/10"),
@@ -45,6 +51,8 @@ _NETWORKS_6: list[tuple[Kind, IPv6Network]] = [
 ]
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
+_ISATAP = 0x5EFE
+"""What an interface's id begins with if an IPv4 address follows, whatever its first two bits say of who gave it."""
 
 INTERNAL_NAMES = frozenset(
     {"localhost", "local", "localdomain", "internal", "intranet", "lan", "corp", "home", "private", "arpa"}
@@ -130,11 +138,17 @@ def kind_of(address: Address) -> Kind:
     if address.ipv4_mapped is not None:
         return kind_of(address.ipv4_mapped)
     if address in _NAT64:
-        return kind_of(IPv4Address(int(address) & 0xFFFFFFFF))
+        return kind_of(_last_four(address))
     for kind, network in _NETWORKS_6:
         if address in network:
             return kind
+    if (int(address) >> 32) & 0xFCFFFFFF == _ISATAP and (kind := kind_of(_last_four(address))) != "public":
+        return kind
     return "public" if address in _GLOBAL_UNICAST else "reserved"
+
+
+def _last_four(address: IPv6Address) -> IPv4Address:
+    return IPv4Address(int(address) & 0xFFFFFFFF)
 
 
 def is_internal_name(host: str) -> bool:
