@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 SECRET_NAME = re.compile(
-    r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH|COOKIE|SIGNATURE|PRIVATE|BEARER|_PAT$|_PWD$|_DSN$|CONNECTION_STRING|"
+    r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH(?!ORS?(?:_|$))|COOKIE|SIGNATURE|PRIVATE|BEARER|_PAT$|_PWD$|_DSN$|CONNECTION_STRING|"
     r"CONN_STR|WEBHOOK|SESSION_ID|_SID$",
     re.IGNORECASE,
 )
@@ -31,7 +31,7 @@ HIDDEN = "[hidden]"
 
 
 def secrets_of(environ: Mapping[str, str]) -> set[str]:
-    return {value for name, value in environ.items() if SECRET_NAME.search(name)}
+    return {value for name, value in environ.items() if SECRET_NAME.search(name) or SECRET_VALUE.search(value)}
 
 
 def shown_url(url: str) -> str:

@@ -3,16 +3,16 @@
 import asyncio
 import json
 import os
-import re
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import unquote
 
 from odin_lsp.config import Network, WebSettings
 from odin_lsp.errors import PermissionDenied, ToolError
+from odin_lsp.redaction import MIN_SECRET_CHARS, secrets_of
 from odin_lsp.web.addresses import Target, parse
 from odin_lsp.web.body import decode
 from odin_lsp.web.fetch import Fetched, Fetcher, Redirected, Resolve, system_resolve
@@ -24,8 +24,6 @@ MAX_TEXT_CHARS = 500_000
 KEPT_SECONDS = 15 * 60
 KEPT_PAGES = 32
 KEPT_CHARS = 4_000_000
-MIN_SECRET_CHARS = 8
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 CONVERTER = (sys.executable, "-I", "-X", "utf8", "-m", "odin_lsp.web.page")
 
 
@@ -74,7 +72,7 @@ class Pages:
     def refuse_secrets(self, url: str) -> None:
         """A URL that holds one of the user's secrets is a letter to a stranger."""
         plain = unquote(url).lower()
-        for secret in (*self._secrets, *_secrets_of_the_environment()):
+        for secret in (*self._secrets, *secrets_of(os.environ)):
             if len(secret) >= MIN_SECRET_CHARS and secret.lower() in plain:
                 raise PermissionDenied("the URL contains a key or password of the user; it is not sent anywhere")
 
@@ -83,10 +81,6 @@ class Pages:
         self._kept[url] = (self._clock(), page)
         while len(self._kept) > KEPT_PAGES or sum(len(it.text) for _, it in self._kept.values()) > KEPT_CHARS:
             self._kept.popitem(last=False)
-
-
-def _secrets_of_the_environment() -> Iterator[str]:
-    return (value for name, value in os.environ.items() if _SECRET_NAME.search(name))
 
 
 async def _page(fetched: Fetched) -> WebPage:

@@ -482,8 +482,9 @@ async def test_net_11_other_types_are_refused_with_type_and_size(kind, host, pag
 
 
 @pytest.mark.parametrize("place", ["/?k={}", "/{}", "/?k=%63anary-in-env-1234"])
-async def test_net_12_a_secret_of_the_environment_is_not_sent(place, host, pages, url, world, monkeypatch):
-    monkeypatch.setenv("SOME_API_KEY", "canary-in-env-1234")
+@pytest.mark.parametrize("variable", ["SOME_API_KEY", "GITHUB_PAT", "DB_DSN", "SLACK_WEBHOOK", "PGPASSWORD"])
+async def test_net_12_a_secret_of_the_environment_is_not_sent(variable, place, host, pages, url, world, monkeypatch):
+    monkeypatch.setenv(variable, "canary-in-env-1234")
     world.context = replace(world.context, pages=pages())
     world.person.always = "allow_once"
     with pytest.raises(PermissionDenied):

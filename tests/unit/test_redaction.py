@@ -2,7 +2,7 @@
 
 import pytest
 
-from odin_lsp.redaction import looks_secret, redacted
+from odin_lsp.redaction import looks_secret, redacted, secrets_of
 
 SECRETS = [
     "sk-ant-api03-abcdefghijklmnop",
@@ -45,3 +45,10 @@ def test_a_sentence_about_secrets_is_none(text):
 def test_what_is_known_to_be_secret_is_hidden_whatever_it_looks_like():
     assert redacted("open sesame, please", ["open sesame"]) == "[hidden], please"
     assert redacted("no", ["no"]) == "no"
+
+
+def test_a_variable_is_secret_by_its_name_or_by_its_value():
+    secret = {"GITHUB_PAT": "one", "DB_DSN": "two", "AUTHORIZATION": "three", "DATABASE_URL": "x://me:pass@host"}
+    public = {"GIT_AUTHOR_NAME": "me", "LANG": "C", "HOME": "/root"}
+
+    assert secrets_of(secret | public) == set(secret.values())
