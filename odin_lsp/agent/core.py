@@ -338,11 +338,14 @@ class Core:
         agent = named.choose(owner.agents, task)
         model, small = self.selected
         by_mode = model if task.mode == "edit_mode" else small
-        ref = task.model or (agent and agent.model) or self.config.subagent_model or by_mode
+        wanted = task.model or (agent and agent.model)
+        ref = wanted or self.config.subagent_model or by_mode
         try:
-            selection.named(ref)
+            provider = selection.named(ref).provider
         except ModelError as error:
             raise ToolError(str(error)) from None
+        if wanted and provider == "scripted":
+            raise ToolError(f"{wanted!r} is a script, which makes calls of its own; only the user's settings name one")
         planner = self._make_planner(
             conversation, progress, emit, self._new_view(owner.instructions, {}), ref, write_scope=task.write_scope
         )

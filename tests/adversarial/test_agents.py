@@ -1,6 +1,7 @@
 """AGT rows: however many helpers are asked for, and whatever they inherit, it is never more than the turn has."""
 
 import asyncio
+import json
 from dataclasses import replace
 
 import pytest
@@ -108,6 +109,25 @@ async def test_agt_02_a_helper_never_has_a_mode_above_its_turns(world, mode):
 
     with pytest.raises(ToolError, match="it may never do more than you"):
         await tool.run(params, replace(world.context, mode=mode))
+
+
+@pytest.mark.parametrize("named", [False, True])
+async def test_agt_02_no_helper_is_a_script_that_a_model_or_a_project_has_brought(odin, call, tmp_path, named):
+    """A script makes calls: whoever could choose one would choose what is called."""
+    script = tmp_path / "evil.json"
+    script.write_text(json.dumps({"replies": [{"calls": [call("Read", file_path=str(odin.root / "greet.py"))]}]}))
+    agents = odin.root / ".odin" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "evil.md").write_text(f"---\nmodel: scripted/{script}\n---\nHelp.\n")
+    asked = {"agent": "evil"} if named else {"model": f"scripted/{script}"}
+    odin.script({"calls": [call("AgentTool", description="x", prompt="x", **asked)]}, {"text": "no"})
+    odin.start(is_trusted=lambda: True)
+
+    outcome = await odin.take()
+
+    [said] = [it.content for message in odin.core.agent().session.messages for it in message.results]
+    assert "is a script" in said
+    assert [it.name for it in outcome.tools] == ["AgentTool"]
 
 
 async def test_agt_02_edits_stay_in_the_scope_that_was_given(world):

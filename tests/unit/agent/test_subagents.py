@@ -60,7 +60,7 @@ def helper(**more):
         ({}, {}, "edit_mode", "scripted/small"),
         ({}, {"mode": "edit"}, "edit_mode", "scripted/main"),
         ({"subagentModel": "scripted/helper"}, {"mode": "edit"}, "edit_mode", "scripted/helper"),
-        ({"subagentModel": "scripted/helper"}, {"model": "scripted/named"}, "ask_mode", "scripted/named"),
+        ({"subagentModel": "scripted/helper"}, {"model": "openai/named"}, "ask_mode", "openai/named"),
         ({"subagentModel": "openai/local@low"}, {}, "ask_mode", "openai/local@low"),
         ({"subagentModel": "openai/local@low"}, {"model": "google/x@high"}, "ask_mode", "google/x@high"),
     ],
