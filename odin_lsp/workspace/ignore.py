@@ -5,8 +5,9 @@ import re
 import stat
 from collections.abc import Iterator, Sequence
 from fnmatch import translate
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from odin_lsp.config import FileRules
 from odin_lsp.workspace.globs import as_text, compiled_leniently
@@ -18,14 +19,32 @@ if TYPE_CHECKING:
 
 FILE_NAME = ".odinignore"
 MAX_RULES_CHARS = 1 << 20
+KEPT_NAMES = 20_000
+BACKUPS = ("~", ".bak", ".old", ".orig", ".save", ".sw?")
 SECRET_NAMES = (
-    ".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "*.keystore", "*.jks", "*.kdbx", "id_rsa", "id_dsa",
-    "id_ecdsa", "id_ed25519", ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd", "kubeconfig",
-    "credentials.json",
+    ".env", ".env.*", ".env~", ".envrc*", ".netrc*", "_netrc*", ".npmrc*", ".pypirc*", ".pgpass*", ".htpasswd*",
+    ".git-credentials*", "credentials.json*", "secrets.yaml*", "secrets.yml*", "secrets.json*", "secrets.toml*",
+    "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".id_*.sw?", ".secrets.*.sw?", ".credentials.json.sw?",
+    *(
+        name
+        for kind in ("pem", "p12", "pfx", "keystore", "jks", "kdbx", "ppk", "tfstate")
+        for name in (f"*.{kind}", f"*.{kind}[.~]*")
+    ),
+    *(f"{name}{end}" for name in ("*.key", "*.env", "kubeconfig", ".kubeconfig") for end in ("", *BACKUPS)),
 )  # fmt: skip
+"""As `fnmatch` reads them. `key.ts` and its like are code, so of some only copies are meant besides."""
 SECRET_FOLDERS = (".ssh", ".aws", ".gnupg")
+SECRET_PATHS = (
+    ".kube/config*", ".docker/config.json*", ".cargo/credentials*", ".gem/credentials*", "gh/hosts.yml",
+    ".terraform.d/credentials*", "gcloud/*credentials*", "gcloud/access_tokens.db",
+)  # fmt: skip
+"""Files that are secret in a folder of this name only."""
+PUBLIC_NAMES = ("*.example", "*.sample", "*.template", "*.dist", "*.pub", "example.env", "sample.env", "template.env")
+"""What only looks like one of these: there is nothing in it that others must not know."""
 _SECRET_NAME = re.compile("|".join(map(translate, SECRET_NAMES)))
-PUBLIC_NAMES = (".env.example", ".env.sample", ".env.template")
+_SECRET_PATH = re.compile("|".join(map(translate, SECRET_PATHS)))
+_PUBLIC_NAME = re.compile("|".join(map(translate, PUBLIC_NAMES)))
+_SECRET_PARENTS = frozenset(path.partition("/")[0] for path in SECRET_PATHS)
 
 
 class Ignore:
@@ -44,8 +63,7 @@ class Ignore:
             return True
         if around and self._left_out(around[0].rstrip("/"), [it for it in names[0].split("/") if it != "."]):
             return True
-        secret = any(_is_secret_name(folded(part)) for part in names[-1].split("/"))
-        return secret and not any(self._allow.match(path, name) for name in names)
+        return _is_secret(names[-1].split("/")) and not any(self._allow.match(path, name) for name in names)
 
     def _left_out(self, folder: str, parts: Sequence[str]) -> bool:
         """As git reads nested `.gitignore`s: the deepest rule decides; what is in a folder left out stays out."""
@@ -91,10 +109,23 @@ class _Rules:
         return found or (self._relative is not None and self._relative.match_file(_folded(name)))
 
 
-def _is_secret_name(name: str) -> bool:
-    if name in PUBLIC_NAMES:
-        return False
-    return name in SECRET_FOLDERS or _SECRET_NAME.match(name) is not None
+def _is_secret(parts: Sequence[str]) -> bool:
+    kinds = [_kind(part) for part in parts]
+    if "secret" in kinds:
+        return True
+    return any(
+        kind == "parent" and _SECRET_PATH.match(f"{folded(parent)}/{folded(name)}")
+        for kind, parent, name in zip(kinds, parts, parts[1:], strict=False)
+    )
+
+
+@lru_cache(KEPT_NAMES)
+def _kind(name: str) -> Literal["secret", "parent", "plain"]:
+    """By itself, or only with what comes after it."""
+    name = folded(name)
+    if name in SECRET_FOLDERS or (_SECRET_NAME.match(name) and not _PUBLIC_NAME.match(name)):
+        return "secret"
+    return "parent" if name in _SECRET_PARENTS else "plain"
 
 
 def _start_of(name: str) -> str:

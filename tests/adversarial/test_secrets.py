@@ -26,6 +26,7 @@ SECRETS = {
 NEEDLES = (b"canary-5e1f00d5", b"canary5e1f00d5")
 SECRET_FILES = [
     ".env", ".env.local", "server.pem", "id_rsa", ".netrc", ".aws/credentials", "kubeconfig", ".npmrc", "keys/a.key",
+    ".envrc", "prod.env", ".git-credentials", "id_rsa.bak", "terraform.tfstate", "secrets.yaml",
 ]  # fmt: skip
 
 
