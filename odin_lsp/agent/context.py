@@ -1,16 +1,24 @@
 """What the editor sends along with a prompt: a selection, a file, diagnostics, the output of a command."""
 
+import os
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
+from urllib.parse import unquote
 
+from odin_lsp.agent.quoting import quoted
 from odin_lsp.errors import RequestError, ToolError
 from odin_lsp.ports import Range
 from odin_lsp.values import Value
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.text import Lines, Position
-from odin_lsp.workspace.uris import path_of
+from odin_lsp.workspace.uris import path_of, printable
 
 MAX_ITEM_CHARS = 30_000
+LEFT_OUT = "(left out: its name or the user's settings say that it is not for you to read; the user has been told)"
+_PATH = re.compile(r"[^:/?#]*:(?://[^/?#]*)?([^?#]*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,18 +31,53 @@ class ContextItem(Value):
     source_command: str | None = None
 
 
-def rendered(item: ContextItem, files: Files) -> str:
-    """The item for the model, with its text read from the workspace if the editor did not send it."""
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    texts: tuple[str, ...]
+    """The items for the model."""
+    left_out: tuple[str, ...]
+    """What the user should know of those that it does not get."""
+
+
+def gathered(items: Sequence[ContextItem], files: Files) -> Gathered:
+    """All that was sent along but for files that are hidden, be they open or sent word for word: an editor adds what is
+    on the screen, and nobody has to think of what that is."""
+    hidden = [item for item in items if item.uri is not None and _is_hidden(item.uri, files)]
+    return Gathered(
+        tuple(_rendered(item, LEFT_OUT if item in hidden else _content(item, files)) for item in items),
+        tuple(
+            f"{name} was not sent along: its name or `files.deny` says that no model reads it; `files.allow` makes an"
+            " exception of names"
+            for name in dict.fromkeys(printable(_name(item) or "") for item in hidden)
+        ),
+    )
+
+
+def _is_hidden(uri: str, files: Files) -> bool:
+    """By the name, whatever the scheme: what a diff shows of a file's past is no less secret."""
+    if path := path_of(uri):
+        return any(files.ignore.hides(Path(it)) for it in (os.path.normpath(path), os.path.realpath(path)))
+    found = _PATH.match(uri)
+    name = unquote(found[1] if found else uri).encode("utf-8", "replace").decode()
+    return files.ignore.hides(Path(os.path.normpath(f"/{name}")))
+
+
+def _content(item: ContextItem, files: Files) -> str:
+    """As the editor sent it, else as it is in the workspace."""
     content = item.content if item.content is not None else _read(item, files)
     if len(content) > MAX_ITEM_CHARS:
-        content = f"{content[:MAX_ITEM_CHARS]}\n({len(content) - MAX_ITEM_CHARS:,} more characters)"
+        return f"{content[:MAX_ITEM_CHARS]}\n({len(content) - MAX_ITEM_CHARS:,} more characters)"
+    return content
+
+
+def _rendered(item: ContextItem, content: str) -> str:
     about = {
+        "kind": item.kind,
         "file": _name(item),
         "lines": f"{item.range.start.line + 1}-{item.range.end.line + 1}" if item.range else None,
         "command": item.source_command,
     }
-    attributes = "".join(f' {key}="{value}"' for key, value in about.items() if value)
-    return f'<context kind="{item.kind}"{attributes}>\n{content}\n</context>'
+    return quoted("context", about, content)
 
 
 def _name(item: ContextItem) -> str | None:

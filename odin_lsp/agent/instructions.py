@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from odin_lsp.agent.quoting import quoted
 from odin_lsp.errors import ToolError
 from odin_lsp.messages import Message, Text
 from odin_lsp.values import Value
@@ -40,7 +41,7 @@ class InstructionFile(Value):
 
     @property
     def block(self) -> str:
-        return f'<instructions file="{printable(self.path)}">\n{self.text}\n</instructions>'
+        return quoted("instructions", {"file": printable(self.path)}, self.text)
 
     def __str__(self) -> str:
         cut = f", of which the first {MAX_BYTES:,} are used" if self.is_cut else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from odin_lsp.agent.agent import Agent, Turn
-from odin_lsp.agent.context import rendered
+from odin_lsp.agent.context import gathered
 from odin_lsp.agent.turn import UserMessage
 from odin_lsp.errors import RequestError, SessionError
 from odin_lsp.events import Mode, Outcome, Todo
@@ -38,16 +38,19 @@ class Turns:
         if core.restricted and mode != "ask_mode":
             raise RequestError("the editor has opened this workspace in restricted mode; trust it there, or use Ask")
         agent = await core.conversations.resume(params.session_id) if params.session_id else core.agent()
+        context = gathered(params.context, core.files)
         turn = agent.start(
             UserMessage(
                 turn_id=params.turn_id or uuid.uuid4().hex,
                 text=params.text,
                 mode=mode,
-                context=tuple(rendered(item, core.files) for item in params.context),
+                context=context.texts,
                 images=tuple(Image(image.media_type, image.data) for image in params.images),
                 todos=todos,
             )
         )
+        for notice in context.left_out:
+            self._server.editor.notify("warning", notice)
         showing = asyncio.create_task(self._show_progress(turn, token))
         try:
             outcome = await turn.outcome()

@@ -54,6 +54,23 @@ async def test_sec_01_secret_files_are_neither_read_nor_found_nor_edited(odin, c
     assert path.read_text() == f"secret = {CANARY}\n"
 
 
+async def test_sec_01_a_secret_file_on_the_screen_does_not_go_along(start, root, wire, anthropic):
+    """The turn goes on without it, and both who asked and who answers know."""
+    client = await start(**anthropic)
+    secret = root / ".env"
+    secret.write_text(f"KEY={CANARY}\n")
+    client.opens(secret)
+    wire.play(says())
+    items = [{"kind": "file", "uri": secret.as_uri(), **more} for more in ({}, {"content": secret.read_text()})]
+
+    outcome = await client.command("ask", text="what is this?", context=items)
+
+    assert outcome["reason"] == "end_turn"
+    assert CANARY not in json.dumps(wire.request)
+    assert json.dumps(wire.request).count("(left out: ") == 2
+    assert sum(f"{secret} was not sent along" in it.message for it in client.lsp.messages) == 1
+
+
 def everything_below(folder):
     for path in folder.rglob("*"):
         if path.is_file() and not path.is_symlink():

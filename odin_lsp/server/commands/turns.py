@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
-from odin_lsp.agent.context import rendered
+from odin_lsp.agent.context import gathered
 from odin_lsp.agent.prompt import prompt_text
 from odin_lsp.agent.turn import Remark
 from odin_lsp.errors import OdinError, RequestError
@@ -85,8 +85,11 @@ async def cancel(server: "OdinServer", params: wire.CancelParams, _: Token) -> d
 
 @command("odin.steer", wire.SteerParams)
 async def steer(server: "OdinServer", params: wire.SteerParams, _: Token) -> dict[str, Any]:
-    remark = Remark(params.text, tuple(rendered(item, server.core.files) for item in params.context))
-    return to_wire(wire.Steered(server.core.steer(remark, params.turn_id, params.agent_id)))
+    context = gathered(params.context, server.core.files)
+    heard = server.core.steer(Remark(params.text, context.texts), params.turn_id, params.agent_id)
+    for notice in context.left_out if heard else ():
+        server.editor.notify("warning", notice)
+    return to_wire(wire.Steered(heard))
 
 
 @command("odin.queue", wire.QueueParams)
