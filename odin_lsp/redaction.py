@@ -9,10 +9,17 @@ SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 """Of a variable."""
+_ISSUED = (
+    "sk-", "sk_", "pk_", "rk_", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-",
+    "xoxa-", "xoxb-", "xoxp-", "xoxe-", "xoxr-", "xoxs-", "xapp-", "AKIA", "ASIA", "AIza", "hf_", "npm_", "pypi-",
+    "ya29.", "eyJ", "SG.", "dop_v1_", "shpat_", "dckr_pat_", "whsec_",
+)  # fmt: skip
+"""How the keys begin that are issued by others."""
+_ISSUED_KEY = re.compile(rf"\b(?:{'|'.join(map(re.escape, _ISSUED))})[\w.-]{{12,}}")
 SECRET_VALUE = re.compile(
     r"://[^/\s:@]*:[^/\s@]+@"  # a password in an address
     r"|-----BEGIN "
-    r"|\b(?:sk-|sk_|pk_|rk_|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|xox[abp]-|AKIA|ASIA|AIza|hf_|npm_|pypi-|ya29\.|eyJ)[\w.-]{12,}"
+    rf"|{_ISSUED_KEY.pattern}"
 )
 _NAMED = re.compile(
     r"\b(?:pass(?:word|wd|phrase)?|pwd|secret|token|credential|bearer|authorization|(?:api|access|private)[ _-]?key)"
@@ -28,6 +35,10 @@ _QUERY = re.compile(r"\?.*", re.DOTALL)
 MIN_SECRET_CHARS = 8
 """Shorter ones would be found everywhere."""
 HIDDEN = "[hidden]"
+_KEY_BLOCK = re.compile(
+    r"-----BEGIN [A-Z ]*PRIVATE KEY[A-Z ]*-----(?:(?!-----).)*(?:-----END [A-Z ]*-----)?", re.DOTALL
+)
+_PASSWORD = re.compile(r"(?<=://)[^/\s:@\"'<>]*:[^/\s@\"'<>,]+(?=@)")
 
 
 def secrets_of(environ: Mapping[str, str]) -> set[str]:
@@ -50,4 +61,15 @@ def redacted(text: str, known: Iterable[str] = ()) -> str:
             text = text.replace(secret, HIDDEN)
     for pattern in (_PRIVATE_KEY, SECRET_VALUE, _NAMED, _RANDOM):
         text = pattern.sub(HIDDEN, text)
+    return text
+
+
+def without_keys(text: str) -> str:
+    """The text as it may be kept: without what is a key by its own form. Words stay, also `npm_lifecycle_event`."""
+    if "PRIVATE KEY" in text:
+        text = _KEY_BLOCK.sub(HIDDEN, text)
+    if "://" in text:
+        text = _PASSWORD.sub(HIDDEN, text)
+    if any(it in text for it in _ISSUED):
+        text = _ISSUED_KEY.sub(lambda found: HIDDEN if any(map(str.isdigit, found[0])) else found[0], text)
     return text

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from odin_lsp.errors import SessionError
 from odin_lsp.events import ExitReason, Mode, Outcome, QueuedMessage, SubagentRecord, Todo, ToolRecord, Usage
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
+from odin_lsp.redaction import without_keys
 from odin_lsp.sessions import reader, titles
 from odin_lsp.sessions.reviewed import ReviewedFile, reviewed_files
 from odin_lsp.sessions.store import SessionLog, open_log
@@ -29,6 +30,10 @@ UNANSWERED = ("waiting", "begun", "dropped")
 """Kinds of lines that tell which messages have had no answer yet."""
 COUNTED = (*HISTORY, *UNANSWERED, "turn", "subagent")
 """Kinds of lines of which there may be too many."""
+AS_THEY_ARE = frozenset({"id", "callId", "turnId", "signature", "data"})
+"""Fields that nobody has said, and that mean nothing if they are changed."""
+SAID = ("arguments", "opaque")
+"""Fields in which all is what a model has said, whatever it is called."""
 GAP = " messages that came between this and the next are not part of this request.\n</reminder>"
 
 
@@ -51,7 +56,7 @@ class TurnRecord(Value):
 class Session:
     def __init__(self, folder: Path, session_id: str | None = None, *, title: str = titles.NEW) -> None:
         self.id = uuid.uuid4().hex if session_id is None else session_id
-        self.title = title
+        self.title = without_keys(title)
         self.titled_by: titles.TitledBy = "nobody" if title == titles.NEW else "user"
         self.created_at = self.updated_at = time.time()
         self.forked_from: str | None = None
@@ -135,7 +140,7 @@ class Session:
         self._write({"type": "history", "messages": [to_wire(message) for message in messages]})
 
     def rename(self, title: str, by: titles.TitledBy = "user", usage: Usage | None = None) -> None:
-        self.title = titles.cleaned(title) or titles.NEW
+        self.title = titles.cleaned(without_keys(title)) or titles.NEW
         self.titled_by = by
         spent = {"usage": to_wire(usage)} if usage else {}
         self._spent = self._spent.plus(usage.besides if usage else Usage())
@@ -168,7 +173,7 @@ class Session:
             usage=outcome.usage,
             reviewed=reviewed_files(outcome.receipts),
         )
-        self._add_turn(record)
+        self._add_turn(reader.value(TurnRecord, _without_keys(to_wire(record))))
 
     def new_agent_id(self, kind: str) -> str:
         """A name for a helper that no other of this session has had."""
@@ -177,6 +182,7 @@ class Session:
 
     def note_subagent(self, record: SubagentRecord) -> None:
         """A helper has begun, or ended."""
+        record = reader.value(SubagentRecord, _without_keys(to_wire(record)))
         self._take_subagent(record)
         self._write({"type": "subagent", "subagent": to_wire(record)})
 
@@ -232,7 +238,8 @@ class Session:
             self.append(Message("user", results))
 
     def _write(self, record: dict[str, object], *, flush: bool = False) -> None:
-        """A disk that fails costs the log, not the conversation; when it works again, all of it is written."""
+        """A disk that fails costs the log, not the conversation; when it works again, all of it is written. Keys never
+        are: the model has what the user has typed as long as the conversation is in memory."""
         self.updated_at = time.time()
         try:
             if not self._announced:
@@ -240,7 +247,7 @@ class Session:
                 self.log.append(
                     {"type": "session", "id": self.id, "title": self.title, "at": self.created_at}, flush=False
                 )
-            self.log.append({**record, "at": self.updated_at}, flush=flush)
+            self.log.append({**_without_keys(record), "at": self.updated_at}, flush=flush)
             self.problem = None
         except SessionError as error:
             if self.problem is None:
@@ -431,6 +438,19 @@ def _without_thinking(message: Message) -> Message:
     if not any(isinstance(part, Thinking) for part in message.parts):
         return message
     return Message(message.role, tuple(it for it in message.parts if not isinstance(it, Thinking)), message.origin)
+
+
+def _without_keys(value: Any, kept: frozenset[str] = AS_THEY_ARE) -> Any:
+    if isinstance(value, str):
+        return without_keys(value)
+    if is_list(value):
+        return [_without_keys(it, kept) for it in value]
+    if is_object(value):
+        return {
+            name: it if name in kept else _without_keys(it, frozenset() if name in SAID else kept)
+            for name, it in value.items()
+        }
+    return value
 
 
 def header(session_id: str, title: str, forked_from: str, at: float) -> dict[str, Any]:

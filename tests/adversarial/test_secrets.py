@@ -125,6 +125,29 @@ async def test_sec_02_a_key_is_nowhere_but_in_its_header(start, root, wire, step
     assert outcomes[1]["reason"] == "failed"
 
 
+async def test_sec_02_a_key_that_is_typed_is_told_to_the_model_and_kept_nowhere(start, root, wire, step, tmp_path):
+    """Word for word while the conversation goes on, so that what is sent begins alike; hidden when it is resumed."""
+    surroundings = {"ANTHROPIC_API_KEY": "x", "ANTHROPIC_BASE_URL": wire.url, "XDG_STATE_HOME": str(tmp_path / "state")}
+    typed = f"use {KEY} and postgres://me:{KEY[7:]}@host/db"
+    client = await start(odin={}, **surroundings)
+    step(("ExecuteCommand", {"command": f"echo {KEY}"}))
+    wire.play(says(f"I used {KEY}."), says())
+
+    session = (await client.command("ask", text=typed))["sessionId"]
+    await client.command("ask", text="again")
+
+    assert [sent.body["messages"][0]["content"][0]["text"] for sent in wire.sent] == [typed] * 3
+    kept = dict(everything_below(tmp_path))
+    assert {Path(name).suffix for name in kept} >= {".jsonl", ".md"}
+    assert [name for name, data in kept.items() if any(needle in data for needle in NEEDLES)] == []
+    other = await start(**surroundings)
+    await other.command("session.fork", sessionId=session)
+    wire.play(says())
+    await other.command("ask", text="go on")
+    assert not any(needle.decode() in json.dumps(wire.request) for needle in NEEDLES)
+    assert "use [hidden] and postgres://[hidden]@host/db" in json.dumps(wire.request)
+
+
 def error(status, message):
     return kit.Answer(
         [kit.anthropic_error(status, message)], status=status, headers={"content-type": "application/json"}

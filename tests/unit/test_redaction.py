@@ -2,7 +2,7 @@
 
 import pytest
 
-from odin_lsp.redaction import looks_secret, redacted, secrets_of
+from odin_lsp.redaction import looks_secret, redacted, secrets_of, without_keys
 
 SECRETS = [
     "sk-ant-api03-abcdefghijklmnop",
@@ -52,3 +52,38 @@ def test_a_variable_is_secret_by_its_name_or_by_its_value():
     public = {"GIT_AUTHOR_NAME": "me", "LANG": "C", "HOME": "/root"}
 
     assert secrets_of(secret | public) == set(secret.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("use sk-ant-api03-abcdefghijklmnop, please", "use [hidden], please"),
+        ("key=AKIAIOSFODNN7EXAMPLE", "key=[hidden]"),
+        ("(ghp_16C7e42F292c6912E7710c838347Ae178B4a)", "([hidden])"),
+        ("redis://user:pass@host:6379/0", "redis://[hidden]@host:6379/0"),
+        ("it is eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N", "it is [hidden]"),
+        (
+            "a -----BEGIN RSA PRIVATE KEY-----\nDEK-Info: AES-128-CBC\n\nMIIE\n-----END RSA PRIVATE KEY----- z",
+            "a [hidden] z",
+        ),
+        ("a -----BEGIN OPENSSH PRIVATE KEY-----\\nb3Bl\\n", "a [hidden]"),
+    ],
+)
+def test_a_key_is_not_kept(text, kept):
+    assert without_keys(text) == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *HARMLESS,
+        "npm_lifecycle_event and hf_hub_download_path, pk_users_primary_index",
+        "Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MEFCQ0RFRkdISUpLTE1OT1A",
+        "password=hunter22, as in the manual",
+        "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
+        '{"url":"http://host:8080","mail":"me@example.org"}',
+        "git@github.com:me/x.git and http://host:80/a@b",
+    ],
+)
+def test_what_is_no_key_by_its_own_form_is_kept(text):
+    assert without_keys(text) == text

@@ -3,10 +3,11 @@ import json
 import pytest
 
 from odin_lsp.errors import SessionError
-from odin_lsp.events import Outcome, QueuedMessage, ToolRecord
-from odin_lsp.messages import user
+from odin_lsp.events import Outcome, QueuedMessage, SubagentRecord, ToolRecord
+from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.ports import Receipt
 from odin_lsp.sessions import listing
+from odin_lsp.sessions.export import transcript
 from odin_lsp.sessions.forking import fork
 from odin_lsp.sessions.reviewed import ReviewedFile
 from odin_lsp.sessions.session import Session
@@ -155,3 +156,53 @@ def test_sessions_of_different_workspaces_are_apart_and_outside(tmp_path):
 
     assert one != two
     assert not one.is_relative_to(tmp_path / "a")
+
+
+KEY = "sk-live-canary-0123456789"
+SIGNATURE = "eyJhbGciOiJIUzI1NiJ90123456789"
+"""It looks like a key, and is none."""
+
+
+def test_a_key_is_in_the_conversation_and_nowhere_else(tmp_path):
+    """Wherever it may have been said: by the user, while waiting, by the model, in a title or by a helper."""
+    call = ToolCall("c", "ExecuteCommand", {"command": f"curl -u {KEY}", "data": [{"id": KEY}]}, signature=SIGNATURE)
+    said = Message("assistant", (Thinking(KEY, {"data": KEY}), Text(KEY, signature=SIGNATURE), call))
+    session = Session(tmp_path, title=f"on {KEY}")
+    session.note_waiting(QueuedMessage("t", KEY, "ask_mode", 1.0))
+    session.note_begun(QueuedMessage("t", KEY, "ask_mode", 1.0))
+    session.append(user(f"my key is {KEY}"))
+    session.append(said)
+    session.append(Message("user", (ToolResult("c", "ExecuteCommand", f"{KEY}\n"), Image("image/png", SIGNATURE))))
+    before = list(session.messages)
+    session.note_subagent(
+        SubagentRecord(
+            agent_id="ask-1", turn_id="t", call_id="c", description=KEY, mode="ask_mode", model="x", status="completed",
+            summary=KEY, started_at=1.0,
+        )
+    )  # fmt: skip
+    session.finish_turn(f"my key is {KEY}", 1.0, outcome(f"it is {KEY}", tools=(record(KEY),)))
+    session.rename(f"The key {KEY}")
+
+    assert session.messages == before
+    assert KEY in session.messages[0].text
+    told = [session.log.path.read_text(), transcript(session), session.title, session.first_message]
+    session.replace([user(f"my key was {KEY}")])
+    told.append(session.log.path.read_text())
+    assert [it for it in told if KEY in it] == []
+    again = Session.load(tmp_path, session.id)
+    assert again.messages == [user("my key was [hidden]")]
+    assert again.turns == session.turns
+    assert again.turns[0].body == "my key is [hidden]"
+
+
+def test_what_providers_want_back_is_kept_as_it_is(tmp_path):
+    session = Session(tmp_path)
+    said = Message("assistant", (Text("x", signature=SIGNATURE), ToolCall(SIGNATURE, "x", {}, signature=SIGNATURE)))
+    session.append(said)
+    session.append(Message("user", (ToolResult(SIGNATURE, "x", "x"), Image("image/png", SIGNATURE))))
+
+    assert Session.load(tmp_path, session.id).messages == session.messages
+
+
+def record(text):
+    return ToolRecord("ExecuteCommand", f"ran {text}", (), "success", 0, 0)
