@@ -185,6 +185,7 @@ class Core:
     def reconfigure(self, config: Config) -> None:
         """New settings, from the next turn on."""
         self.config = config
+        self.files.change_rules(config.files)
         self.pages = Pages(config.web, config.network, secrets=self._secrets.values())
         self._models.clear()
         self._publish()

@@ -75,6 +75,10 @@ class Files:
         self.roots = tuple(dict.fromkeys(root.resolve() for root in roots))
         self.ignore = Ignore(self.roots, self._rules)
 
+    def change_rules(self, rules: FileRules) -> None:
+        self._rules = rules
+        self.ignore = Ignore(self.roots, rules)
+
     @property
     def search_roots(self) -> list[Path]:
         """The folders without those that lie in others."""
