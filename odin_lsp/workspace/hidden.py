@@ -62,17 +62,17 @@ class Hidden:
         return seen
 
     def _listed(self, name: str, changed: int) -> _Folder:
-        folders: list[str] = []
-        hidden: list[str] = []
-        has_rules = False
         settled = time.time_ns() - changed > SETTLED_NS
-        for entry in _entries(name):
-            has_rules = has_rules or entry.name == FILE_NAME
-            if self._ignore.hides(Path(entry.path)):
-                hidden.append(entry.path)
-            elif entry.name != REPOSITORY and entry.is_dir(follow_symlinks=False):
-                folders.append(entry.path)
-        return _Folder(changed if settled else 0, tuple(folders), tuple(hidden), has_rules)
+        entries = {entry.name: entry for entry in _entries(name)}
+        hidden = self._ignore.hidden_in(name, entries)
+        left_out = {REPOSITORY, *hidden}
+        shown = [entry for entry in entries.values() if entry.name not in left_out]
+        return _Folder(
+            changed=changed if settled else 0,
+            folders=tuple(entry.path for entry in shown if entry.is_dir(follow_symlinks=False)),
+            hidden=tuple(entries[it].path for it in hidden),
+            has_rules=FILE_NAME in entries,
+        )
 
 
 def _rules_in(folder: str) -> str:

@@ -3,7 +3,7 @@
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import translate
 from functools import lru_cache
 from pathlib import Path
@@ -64,6 +64,20 @@ class Ignore:
         if around and self._left_out(around[0].rstrip("/"), [it for it in names[0].split("/") if it != "."]):
             return True
         return _is_secret(names[-1].split("/")) and not any(self._allow.match(path, name) for name in names)
+
+    def hidden_in(self, folder: str, names: Iterable[str]) -> list[str]:
+        """Which of these names in a folder of the workspace are hidden. Most folders have no rules but the names."""
+        if self._deny or any(self._rules_in(it) for it in self._up_to_root(folder)):
+            return [name for name in names if self.hides(Path(folder, name))]
+        above = folder.rpartition("/")[2]
+        return [name for name in names if _is_secret((above, name)) and self.hides(Path(folder, name))]
+
+    def _up_to_root(self, folder: str) -> Iterator[str]:
+        inside = f"{folder}/"
+        while any(inside.startswith(start) for start in self._starts):
+            yield folder
+            folder = folder.rpartition("/")[0]
+            inside = f"{folder}/"
 
     def _left_out(self, folder: str, parts: Sequence[str]) -> bool:
         """As git reads nested `.gitignore`s: the deepest rule decides; what is in a folder left out stays out."""
