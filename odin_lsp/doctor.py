@@ -110,11 +110,12 @@ def _commands(settings: config.Config) -> Iterator[Finding]:
     reading = sandbox.confine(sandbox.Policy())
     if reading is None:
         fix = "" if sys.platform == "darwin" else "use Linux 5.13 or newer with Landlock, or install bubblewrap"
-        yield Finding("note", "no sandbox: in Ask and Plan only the look of a command decides whether it runs", fix)
+        without = "no sandbox: unasked run only programs that can start no others; git asks in Edit, and fails in Ask"
+        yield Finding("note", without, fix)
         if settings.sandbox:
             yield Finding("wrong", "`sandbox` is on, but none works: in Edit no command can be run", "switch it off")
         return
-    yield Finding("ok", f"commands run by {shell}; in Ask and Plan in a read-only sandbox ({_named(reading)})")
+    yield Finding("ok", f"commands run by {shell}; what runs without a question can only read ({_named(reading)})")
     writing = sandbox.confine(sandbox.Policy((Path("/nonexistent"),)))
     if settings.sandbox and writing is not None:
         network = "with" if settings.commands.network else "without"

@@ -12,6 +12,7 @@ from odin_lsp.commands.environment import find_shell
 from odin_lsp.commands.output import Output
 from odin_lsp.commands.runner import Runner, Spec
 from odin_lsp.permissions import bubblewrap, landlock, sandbox, seatbelt, seccomp
+from odin_lsp.permissions.reader import Reach
 from odin_lsp.permissions.sandbox import Confinement, Policy
 
 ALLOWED = 0x7FFF0000
@@ -152,6 +153,45 @@ def test_seatbelt_says_it_in_its_own_words():
         "(deny network*)",
     ]
     assert "network" not in seatbelt.profile([], [], network=True)
+
+
+REACH = Reach(
+    run=(Path("/usr"),), names=(Path("/ws"),), files=(Path("/ws"), Path("/proc/stat")), hidden=(Path("/ws/.env"),)
+)
+
+
+def test_bubblewrap_gives_readers_a_root_with_nothing_else_in_it():
+    words = bubblewrap.arguments("/usr/bin/bwrap", [Path("/tmp/own")], [], REACH, network=False)
+    text = " ".join(words)
+    assert "--ro-bind / /" not in text
+    assert "--ro-bind-try /usr /usr --ro-bind-try /ws /ws --ro-bind /dev/null /ws/.env --dev /dev" in text
+    assert "--bind /tmp/own /tmp/own" in text
+
+
+def test_seatbelt_allows_readers_nothing_by_default():
+    lines = seatbelt.profile([Path("/private/tmp/own")], [], REACH, network=False).splitlines()
+    assert lines[1] == "(deny default)"
+    assert '(allow file-read* file-map-executable process-exec* (subpath "/usr"))' in lines
+    assert lines.index('(allow file-read* (subpath "/ws"))') < lines.index(
+        '(deny file-read-data (regex #"^/[wW][sS]/\\.[eE][nN][vV](/|$)"))'
+    )
+    assert not any("file-write*" in line and "/ws" in line for line in lines)
+    assert "(deny network*)" in lines
+
+
+def test_landlock_gives_readers_what_they_name_and_never_the_workspace_to_run(tmp_path):
+    for name in ("bin", "ws/deep", "ws/other"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "ws" / "deep" / ".env").touch()
+    (tmp_path / "ws" / "deep" / "a.txt").touch()
+    root = tmp_path / "ws"
+    reach = Reach(run=(tmp_path,), names=(root,), files=(root,), hidden=(root / "deep" / ".env",))
+    rules = sandbox.confine(Policy(read=reach), frozenset({"landlock"})).rules
+    inside = {str(Path(it).relative_to(tmp_path)): rights for it, rights in rules if it.startswith(str(tmp_path))}
+    reading = landlock.READ_FILE | landlock.READ_DIR
+    assert inside == {
+        "bin": landlock.READS, "ws": landlock.READ_DIR, "ws/other": reading, "ws/deep/a.txt": reading,
+    }  # fmt: skip
 
 
 def test_the_best_that_works_is_taken(tmp_path):
