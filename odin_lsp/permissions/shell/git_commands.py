@@ -17,12 +17,12 @@ _LIMITS = (
     " --invert-grep --all-match"
 )
 _WALK = (
-    " --decorate=? --no-decorate --merges --no-merges --first-parent --reverse --topo-order --date-order"
-    " --author-date-order --graph --follow --simplify-by-decoration --full-history --ancestry-path --left-right"
+    " --merges --no-merges --first-parent --reverse --topo-order --date-order"
+    " --author-date-order --graph --simplify-by-decoration --full-history --ancestry-path --left-right"
     " --cherry-pick --cherry --min-parents== --max-parents== --boundary --relative-date --parents --children --count"
     " --exclude="
 )
-_LOG = " --no-patch -s --source --no-mailmap --use-mailmap --mailmap"
+_LOG = " --decorate=? --no-decorate --no-patch -s --source --no-mailmap --use-mailmap --mailmap"
 _PATCH = (
     " -p -u --patch --stat=? --numstat --shortstat --dirstat=? --summary --name-only --name-status --raw"
     " --patch-with-stat"
@@ -57,12 +57,12 @@ def _walks(options: str) -> Grammar:
 
 DIFF = ("--no-ext-diff", "--no-textconv")
 SUBMODULES = "--ignore-submodules=dirty"
-LOG = Subcommand(_walks(_SHOWN + _LIMITS + _WALK + _LOG + _PATCH + " -L="), extra=DIFF)
+LOG = Subcommand(_walks(_SHOWN + _LIMITS + _WALK + _LOG + _PATCH + " -L= --follow"), extra=DIFF)
 SUBCOMMANDS: Mapping[str, Subcommand] = {
     "log": LOG,
     "whatchanged": LOG,
     "show": Subcommand(
-        _walks(_SHOWN + _LIMITS + _LOG + _PATCH + " --decorate=? --no-decorate --first-parent"),
+        _walks(_SHOWN + _LIMITS + _LOG + _PATCH + " --first-parent"),
         contents=True,
         extra=DIFF,
     ),
