@@ -12,10 +12,11 @@ STRAY = "%"
 """No program has this letter."""
 REFUSED = (
     r"(?i:unrecogni[sz]ed|unknown|invalid|illegal) (option|argument|flag|switch|predicate):?( --)? [-`'\"]*{}(?![\w-])"
-    r"(?!['\"`]* for )"  # an argument that is refused for an option is its value
+    r"(?!['\"`]* (for|to) )"  # an argument that is refused for an option is its value
 )
+REFUSED_AS_A_VALUE = re.compile(rf"{PROBE}['\"`]* (for|to) ")
 REFUSED_BY_BASH = r": {}: invalid option"
-MISSING = re.compile(r"(requires an?|missing|takes (one|two)) (argument|value|parameter)", re.IGNORECASE)
+MISSING = re.compile(r"((requires|needs) an?|missing|takes (one|two)) (argument|value|parameter)", re.IGNORECASE)
 PATIENCE = 60
 
 
@@ -25,7 +26,7 @@ def takes_next_word(argv_prefix: Sequence[str], option: str, cwd: Path) -> bool:
     if _refuses(said, PROBE) or _refuses(said, option):
         return False
     alone = _said([*argv_prefix, option], cwd)
-    assert MISSING.search(alone), f"{argv_prefix} {option} is unclear: {said!r}, and alone {alone!r}"
+    assert REFUSED_AS_A_VALUE.search(said) or MISSING.search(alone), f"{option}: {said!r}, alone {alone!r}"
     return True
 
 

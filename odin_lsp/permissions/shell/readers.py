@@ -60,7 +60,7 @@ def _find(argv: Sequence[str]) -> Use:
     paths: list[str] = []
     in_expression = False
     for word in words:
-        if not in_expression and not word.startswith("-") and word not in "!(),":
+        if not in_expression and not word.startswith("-") and word not in ("!", "(", ")", ","):
             paths.append(word)
             continue
         in_expression = True
@@ -80,7 +80,7 @@ GREP = Grammar(
     " --ignore-case --no-ignore-case --invert-match --line-number --count --files-with-matches --files-without-match"
     " --only-matching --quiet --silent --no-messages --word-regexp --line-regexp --recursive --with-filename"
     " --no-filename --text --extended-regexp --fixed-strings --basic-regexp --perl-regexp --null --null-data"
-    " --byte-offset --initial-tab --regexp= --file=path --after-context= --before-context= --context= --max-count="
+    " --byte-offset --initial-tab --regexp= --file=path --after-context= --before-context= --context== --max-count="
     " --include= --exclude= --exclude-dir= --exclude-from=path --color=? --colour=? --binary-files= --line-buffered",
     "pattern",
     digits=True,
@@ -170,9 +170,11 @@ def _test(argv: Sequence[str]) -> Use:
 
 
 def _one_date(reading: Reading) -> None:
-    """A word that is no format sets the clock."""
+    """A word that is no format sets the clock, and a time zone in a date is a file."""
     if any(not operand.startswith("+") for operand in reading.operands):
         raise NotUnderstood("setting the clock")
+    if any("TZ" in value for name, value in reading.values if name in ("-d", "--date")):
+        raise NotUnderstood("the time zone")
 
 
 def _few_numbers(reading: Reading) -> None:
@@ -188,93 +190,96 @@ LS = (
 )
 DIGEST = "-b -t --binary --text --tag --zero"
 
+GRAMMARS: Mapping[str, Grammar] = {
+    "grep": GREP,
+    "rg": RIPGREP,
+    "sed": SED,
+    "pwd": Grammar("-L -P", "none"),
+    "true": Grammar("", "none"),
+    "false": Grammar("", "none"),
+    ":": Grammar("", "none"),
+    "type": Grammar("-t -a -p -P", "text"),
+    "ls": Grammar(LS),
+    "cat": Grammar(
+        "-n -b -s -A -E -T -v -e -t -u --number --number-nonblank --squeeze-blank --show-all --show-ends"
+        " --show-tabs --show-nonprinting"
+    ),
+    "head": Grammar("-n= -c= -q -v -z --lines= --bytes= --quiet --silent --verbose", digits=True),
+    "tail": Grammar("-n= -c= -q -v -z --lines= --bytes= --quiet --silent --verbose", digits=True),
+    "wc": Grammar("-l -w -c -m -L --lines --words --bytes --chars --max-line-length"),
+    "stat": Grammar("-c= -L -f -t --format= --printf= --file-system --terse --dereference"),
+    "cut": Grammar(
+        "-b= -c= -d= -f= -n -s -z --bytes= --characters= --delimiter= --fields= --only-delimited --complement"
+        " --output-delimiter="
+    ),
+    "nl": Grammar("-b= -d= -f= -h= -i= -l= -n= -p -s= -v= -w="),
+    "tac": Grammar("-b -s= --before --separator="),
+    "rev": Grammar(""),
+    "fold": Grammar("-b -s -w= --bytes --spaces --width="),
+    "paste": Grammar("-d= -s -z --delimiters= --serial"),
+    "comm": Grammar("-1 -2 -3 --check-order --nocheck-order --output-delimiter= --total"),
+    "tr": Grammar("-c -C -d -s -t --complement --delete --squeeze-repeats --truncate-set1", "text"),
+    "uniq": Grammar(
+        "-c -d -D -i -u -z -f= -s= -w= --count --repeated --unique --ignore-case --skip-fields= --skip-chars="
+        " --check-chars=",
+        "path",
+    ),
+    "sort": Grammar(
+        "-b -d -f -g -h -i -M -n -r -R -V -c -C -s -u -z -k= -t= --ignore-leading-blanks --dictionary-order"
+        " --ignore-case --general-numeric-sort --human-numeric-sort --month-sort --numeric-sort --reverse"
+        " --version-sort --check --stable --unique --zero-terminated --key= --field-separator="
+    ),
+    "du": Grammar(
+        "-a -b -c -d= -h -k -m -s -S -x -0 --all --apparent-size --bytes --total --max-depth= --human-readable"
+        " --summarize --separate-dirs --one-file-system --exclude= --threshold= --si --time"
+    ),
+    "df": Grammar("-a -h -H -i -k -l -T --all --human-readable --inodes --local --print-type --total --si"),
+    "basename": Grammar("-a -s= -z --multiple --suffix= --zero", "text"),
+    "dirname": Grammar("-z --zero", "text"),
+    "realpath": Grammar("-e -m -L -P -q -s -z --relative-to=path --canonicalize-existing --no-symlinks"),
+    "readlink": Grammar("-f -e -m -n -q -s -v -z"),
+    "file": Grammar("-b -i -h -k -n -N -r -0 -F= --brief --mime --mime-type --mime-encoding"),
+    "diff": Grammar(
+        "-u -c -y -q -s -i -w -b -B -E -Z -a -d -e -n -p -t -T -U= -C= -W= -I= -L= --unified=? --context=?"
+        " --side-by-side --brief --report-identical-files --ignore-case --ignore-all-space"
+        " --ignore-space-change --ignore-blank-lines --text --minimal --width= --label= --color=?"
+        " --suppress-common-lines --strip-trailing-cr --normal"
+    ),
+    "cmp": Grammar("-b -l -s -n= -i= --print-bytes --verbose --quiet --silent --bytes= --ignore-initial="),
+    "md5sum": Grammar(DIGEST),
+    "sha1sum": Grammar(DIGEST),
+    "sha256sum": Grammar(DIGEST),
+    "sha512sum": Grammar(DIGEST),
+    "cksum": Grammar(""),
+    "od": Grammar(
+        "-a -b -c -d -f -i -l -o -s -x -v -A= -j= -N= -t= -w=? --address-radix= --skip-bytes="
+        " --read-bytes= --format= --output-duplicates"
+    ),
+    "date": Grammar(
+        "-u -R -I=? -d= -r=path --utc --universal --rfc-email --rfc-3339= --iso-8601=? --date= --reference=path", "text"
+    ),
+    "seq": Grammar("-w -s= -f= --equal-width --separator= --format=", "text"),
+    "whoami": Grammar("", "none"),
+    "id": Grammar("-u -g -G -n -r", "none"),
+    "uname": Grammar("-a -s -n -r -v -m -p -i -o --all", "none"),
+    "arch": Grammar("", "none"),
+    "nproc": Grammar("--all", "none"),
+    "tree": Grammar(
+        "-a -d -f -i -s -h -D -F -r -t -v -C -n -L= -P= -I= --dirsfirst --noreport --prune --gitignore --du"
+        " --filelimit== --si --sort==",
+        clusters=False,
+    ),
+}
+"""By name. `ls -L` and its like are left out: links lead anywhere."""
+_CHECKS = {"date": _one_date, "seq": _few_numbers}
+_FILES_ONLY = frozenset({"diff"})
 JUDGES: Mapping[str, Judge] = {
+    **{name: _plainly(it, _CHECKS.get(name), files_only=name in _FILES_ONLY) for name, it in GRAMMARS.items()},
     "find": _find,
     "grep": _grep,
     "rg": _ripgrep,
     "sed": _sed,
-    "pwd": _plainly(Grammar("-L -P", "none")),
-    "true": _plainly(Grammar("", "none")),
-    "false": _plainly(Grammar("", "none")),
-    ":": _plainly(Grammar("", "none")),
     "echo": _text,
     "printf": _printf,
     "test": _test,
-    "type": _plainly(Grammar("-t -a -p", "text")),
-    "ls": _plainly(Grammar(LS)),
-    "cat": _plainly(
-        Grammar("-n -b -s -A -E -T -v -e -t -u --number --number-nonblank --squeeze-blank --show-all --show-ends"
-                " --show-tabs --show-nonprinting")
-    ),
-    "head": _plainly(Grammar("-n= -c= -q -v -z --lines= --bytes= --quiet --silent --verbose", digits=True)),
-    "tail": _plainly(Grammar("-n= -c= -q -v -z --lines= --bytes= --quiet --silent --verbose", digits=True)),
-    "wc": _plainly(Grammar("-l -w -c -m -L --lines --words --bytes --chars --max-line-length --total=")),
-    "stat": _plainly(Grammar("-c= -L -f -t --format= --printf= --file-system --terse --dereference")),
-    "cut": _plainly(
-        Grammar("-b= -c= -d= -f= -n -s -z --bytes= --characters= --delimiter= --fields= --only-delimited --complement"
-                " --output-delimiter=")
-    ),
-    "nl": _plainly(Grammar("-b= -d= -f= -h= -i= -l= -n= -p -s= -v= -w=")),
-    "tac": _plainly(Grammar("-b -s= --before --separator=")),
-    "rev": _plainly(Grammar("")),
-    "fold": _plainly(Grammar("-b -s -w= --bytes --spaces --width=")),
-    "paste": _plainly(Grammar("-d= -s -z --delimiters= --serial")),
-    "comm": _plainly(Grammar("-1 -2 -3 --check-order --nocheck-order --output-delimiter= --total")),
-    "tr": _plainly(Grammar("-c -C -d -s -t --complement --delete --squeeze-repeats --truncate-set1", "text")),
-    "uniq": _plainly(
-        Grammar("-c -d -D -i -u -z -f= -s= -w= --count --repeated --unique --ignore-case --skip-fields= --skip-chars="
-                " --check-chars=", "path")
-    ),
-    "sort": _plainly(
-        Grammar("-b -d -f -g -h -i -M -n -r -R -V -c -C -s -u -z -k= -t= --ignore-leading-blanks --dictionary-order"
-                " --ignore-case --general-numeric-sort --human-numeric-sort --month-sort --numeric-sort --reverse"
-                " --version-sort --check --stable --unique --zero-terminated --key= --field-separator=")
-    ),
-    "du": _plainly(
-        Grammar("-a -b -c -d= -h -k -m -s -S -x -0 --all --apparent-size --bytes --total --max-depth= --human-readable"
-                " --summarize --separate-dirs --one-file-system --exclude= --threshold= --si --time")
-    ),
-    "df": _plainly(Grammar("-a -h -H -i -k -l -T --all --human-readable --inodes --local --print-type --total --si")),
-    "basename": _plainly(Grammar("-a -s= -z --multiple --suffix= --zero", "text")),
-    "dirname": _plainly(Grammar("-z --zero", "text")),
-    "realpath": _plainly(Grammar("-e -m -L -P -q -s -z --relative-to=path --canonicalize-existing --no-symlinks")),
-    "readlink": _plainly(Grammar("-f -e -m -n -q -s -v -z")),
-    "file": _plainly(Grammar("-b -i -h -k -n -N -r -0 -F= --brief --mime --mime-type --mime-encoding")),
-    "diff": _plainly(
-        Grammar("-u -c -y -q -s -i -w -b -B -E -Z -a -d -e -n -p -t -T -U= -C= -W= -I= -L= --unified=? --context=?"
-                " --side-by-side --brief --report-identical-files --ignore-case --ignore-all-space"
-                " --ignore-space-change --ignore-blank-lines --text --minimal --width= --label= --color=?"
-                " --suppress-common-lines --strip-trailing-cr --normal"),
-        files_only=True,
-    ),
-    "cmp": _plainly(Grammar("-b -l -s -n= -i= --print-bytes --verbose --quiet --silent --bytes= --ignore-initial=")),
-    "md5sum": _plainly(Grammar(DIGEST)),
-    "sha1sum": _plainly(Grammar(DIGEST)),
-    "sha256sum": _plainly(Grammar(DIGEST)),
-    "sha512sum": _plainly(Grammar(DIGEST)),
-    "cksum": _plainly(Grammar("")),
-    "od": _plainly(Grammar("-a -b -c -d -f -i -l -o -s -x -v -A= -j= -N= -t= -w= --address-radix= --skip-bytes="
-                           " --read-bytes= --format= --output-duplicates")),
-    "date": _plainly(
-        Grammar("-u -R -I -d= -r=path --utc --universal --rfc-email --rfc-3339= --iso-8601=? --date= --reference=path",
-                "text"),
-        _one_date,
-    ),
-    "seq": _plainly(Grammar("-w -s= -f= --equal-width --separator= --format=", "text"), _few_numbers),
-    "whoami": _plainly(Grammar("", "none")),
-    "id": _plainly(Grammar("-u -g -G -n -r", "none")),
-    "uname": _plainly(Grammar("-a -s -n -r -v -m -p -i -o --all", "none")),
-    "arch": _plainly(Grammar("", "none")),
-    "nproc": _plainly(Grammar("--all", "none")),
-    "tree": _plainly(
-        Grammar("-a -d -f -i -s -h -D -F -r -t -v -C -n -L= -P= -I= --dirsfirst --noreport --prune --gitignore --du"
-                " --filelimit= --si --sort=")
-    ),
-}  # fmt: skip
-"""By name. `ls -L` and its like are left out: links lead anywhere."""
-STARTS_NO_OTHER = BUILTINS | names(
-    "ls cat head tail wc stat cut nl tac rev fold paste comm tr uniq du df basename dirname realpath readlink cmp"
-    " md5sum sha1sum sha256sum sha512sum cksum od date seq whoami id uname arch nproc grep sort"
-)
-"""Programs that cannot start another with what is understood here: where nothing holds commands, only these run
-unasked."""
+}
