@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 _SUFFIXES = (".exe", ".cmd", ".bat", ".com")
+END = "$"
+"""As the last word of a pattern: nothing may follow."""
 
 
 def program_name(word: str) -> str:
@@ -23,26 +25,37 @@ def program_name(word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CommandPattern:
-    """`npm test` is every command that starts with these words; `*` in a word is any text."""
+    """`npm test` is every command that starts so, `npm test $` is that command alone; `*` in a word is any text."""
 
     words: tuple[str, ...]
+    exact: bool = False
 
     @classmethod
     def of(cls, text: str) -> "CommandPattern":
         """`ValueError` if it is empty or its quotes do not match."""
         words = shlex.split(text)
+        exact = words[-1:] == [END]
+        if exact:
+            words.pop()
         if not words or not words[0]:
             raise ValueError("the pattern is empty")
-        while words and words[-1] == "*":
+        while not exact and words and words[-1] == "*":
             words.pop()
-        return cls(tuple(words))
+        return cls(tuple(words), exact)
+
+    @property
+    def text(self) -> str:
+        """What `of` reads as this pattern."""
+        return f"{shlex.join(self.words)} {END}" if self.exact else shlex.join(self.words)
 
     def covers(self, argv: Sequence[str]) -> bool:
         """To allow: the words as they are written, from the first one on, none left out."""
-        return len(argv) >= len(self.words) and all(map(_matches, self.words, argv))
+        fits = len(argv) == len(self.words) if self.exact else len(argv) >= len(self.words)
+        return fits and all(map(_matches, self.words, argv))
 
     def reaches(self, argv: Sequence[str]) -> bool:
-        """To ask or to forbid: the program under any of its names; options in any order, and others in between."""
+        """To ask or to forbid: the program under any of its names; options in any order, short or long, and whatever
+        else in between and behind."""
         if not self.words:
             return bool(argv)
         if not argv or not _matches(program_name(self.words[0]), program_name(argv[0])):
@@ -78,11 +91,23 @@ def _is_option(word: str) -> bool:
 
 
 def _has_option(option: str, argv: Sequence[str]) -> bool:
-    """`-rf` is there in `-r -f` and `-fR`… of letters as well as as a word."""
+    """`-rf` is there in `-r -f`, `-fR` and `--recursive --force`; `--force` in `--forc` and `-f`."""
+    if any(_matches(option, word) for word in argv):
+        return True
+    given = [word for word in argv if _is_option(word) and word != "--"]
     if option.startswith("--"):
-        return any(_matches(option, word) or _matches(option, word.partition("=")[0]) for word in argv)
-    short = "".join(word[1:] for word in argv if _is_option(word) and not word.startswith("--"))
-    return any(_matches(option, word) for word in argv) or all(letter in short for letter in option[1:])
+        return option != "--" and any(_may_be(option, word) for word in given)
+    letters = "".join(word[2] if word.startswith("--") else word[1:] for word in given).casefold()
+    return all(letter in letters for letter in option[1:].casefold())
+
+
+def _may_be(option: str, word: str) -> bool:
+    """Whether the word may stand for this long option: it is cut short, or just the first letter."""
+    name, _, value = option.partition("=")
+    given, _, given_value = word.partition("=")
+    if not word.startswith("--"):
+        return name[2].casefold() in word[1:].casefold()
+    return (_matches(name, given) or name.startswith(given)) and (not value or _matches(value, given_value))
 
 
 def _in_order(wanted: Sequence[str], words: Sequence[str]) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from odin_lsp.config import Config
 from odin_lsp.errors import PermissionDenied
 from odin_lsp.modes import Mode
+from odin_lsp.patterns import END, CommandPattern
 from odin_lsp.permissions.approvals import Approvals
 from odin_lsp.permissions.rules import COMMANDS, Rules
 from odin_lsp.ports import Answer, Editor, Option, Question
@@ -137,7 +138,7 @@ class Gate:
     def _options(self, want: Want) -> list[Option]:
         if want.pattern is None:
             return [ONCE, DENY]
-        named = f"{want.pattern} …" if want.tool == COMMANDS else want.pattern
+        named = _named(want.tool, want.pattern)
         scopes = [Option("allow_session", f"Allow “{named}” in this session")]
         if self._workspace() is not None:
             scopes.append(Option("allow_workspace", f"Always allow “{named}” in this workspace"))
@@ -155,6 +156,13 @@ class Gate:
                 self._saved.add(want.tool, want.pattern, None, want.mode)
             case _:
                 pass
+
+
+def _named(tool: str, pattern: str) -> str:
+    """The pattern as people read it: what may be followed by more words says so."""
+    if tool != COMMANDS:
+        return pattern
+    return pattern.removesuffix(f" {END}") if CommandPattern.of(pattern).exact else f"{pattern} …"
 
 
 def _described(want: Want) -> str:

@@ -3,7 +3,6 @@
 import glob
 import os
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -304,7 +303,7 @@ def _parts(word: str) -> Iterator[str]:
 
 
 def _offer(script: Script) -> str | None:
-    """Only for one command of a program that does always the same."""
+    """Only for one command of a program that does always the same; for one that runs others, just this command."""
     if script.problem or len(script.steps) != 1:
         return None
     command = script.steps[0].command
@@ -320,5 +319,7 @@ def _offer(script: Script) -> str | None:
         or programs.is_interpreter(name)
     ):
         return None
-    offer = shlex.join(argv)
-    return offer if len(offer) <= LONGEST_OFFER and offer.isprintable() and "*" not in offer else None
+    pattern = CommandPattern(argv, exact=name in programs.RUNNERS)
+    offer = pattern.text
+    readable = len(offer) <= LONGEST_OFFER and offer.isprintable() and "*" not in offer
+    return offer if readable and CommandPattern.of(offer) == pattern else None

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from odin_lsp.patterns import program_name
 from odin_lsp.permissions.shell.grammar import names
 
 SHELLS = names("sh bash dash ash zsh ksh mksh fish csh tcsh rbash pwsh powershell cmd")
@@ -20,6 +21,24 @@ WRAPPERS = PRIVILEGE | names(
     " ifne pee xvfb-run dbus-launch cpulimit run-parts su-exec uclampset tsp nq sem"
 )
 """They run what they are given. Their inner command is looked at for what is forbidden; they are never allowed."""
+RUNNERS = names(
+    # of projects
+    "uv poetry pipenv hatch pdm rye conda mamba micromamba pixi npm pnpm yarn bun corepack bundle bundler composer"
+    " cargo go deno dotnet dart flutter mix tox nox nx turbo lerna rush lage wireit"
+    # watching, and several at once
+    " watchexec nodemon concurrently conc npm-run-all npm-run-all2 run-s run-p onchange chokidar ts-node ts-node-dev"
+    " ts-node-esm tsx esno jiti vite-node babel-node zx pm2 forever foreman honcho overmind hivemind goreman air reflex"
+    " modd gow fswatch cargo-watch task pueue fd fdfind pre-commit"
+    # with other variables, versions or rights
+    " cross-env cross-env-shell env-cmd dotenv dotenvx envchain envconsul aws-vault aws-okta chamber op sops infisical"
+    " vault teller nix nix-develop devbox devenv flox guix pyenv rbenv nodenv jenv volta fnm nvm rvm rustup"
+    # elsewhere
+    " docker docker-compose podman podman-compose nerdctl kubectl oc ctr crictl lxc incus distrobox toolbox flatpak"
+)
+"""They may run what they are given, and do other things as well. They are looked at as wrappers are, but a rule may
+allow them."""
+GIT_RUNS = names("bisect rebase submodule difftool mergetool filter-branch for-each-repo")
+"""Commands of git that do so."""
 CODE = names("eval trap watch script su ssh at batch parallel expect tmux screen")
 """They take a whole line of shell as an argument."""
 BUILTINS = names(
@@ -68,6 +87,12 @@ def is_interpreter(name: str) -> bool:
 
 def is_wrapper(name: str) -> bool:
     return name in WRAPPERS or name.startswith(("ld-linux", "ld.so", "ld-musl"))
+
+
+def runs_others(argv: Sequence[str]) -> bool:
+    """Whether a command may be written in its words, be it as words or as shell code."""
+    name = program_name(argv[0])
+    return is_wrapper(name) or name in SHELLS | RUNNERS or (name == "git" and any(word in GIT_RUNS for word in argv))
 
 
 def find_program(name: str, roots: Sequence[Path]) -> Path | None:

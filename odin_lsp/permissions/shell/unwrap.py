@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from odin_lsp.patterns import program_name
 from odin_lsp.permissions.shell.parse import CANNOT_PARSE, Script, parse
-from odin_lsp.permissions.shell.programs import CODE, SHELLS, is_wrapper
+from odin_lsp.permissions.shell.programs import CODE, SHELLS, is_wrapper, runs_others
 
 MAX_DEPTH = 4
 MAX_WORDS = 40
@@ -64,10 +64,10 @@ class Inside:
             for place, word in enumerate(argv):
                 if word in FIND_ACTIONS and not self._is_too_deep(depth):
                     self._add_command(argv[place + 1 :], depth + 1)
-        if not is_wrapper(name) and name not in SHELLS:
+        if not runs_others(argv):
             return
         self.commands += (argv[start : start + MAX_WORDS] for start in range(1, len(argv)))
-        for code in {" ".join(argv[1:]) if name in CODE else "", *argv[1:]}:
+        for code in {" ".join(argv[1:]) if name in CODE else "", *argv[1:], *map(_attached, argv[1:])}:
             if SHELL_CODE.search(code):
                 self._add_code(code, depth)
 
@@ -78,6 +78,13 @@ class Inside:
     def _is_too_deep(self, depth: int) -> bool:
         self.too_deep = self.too_deep or depth == MAX_DEPTH
         return depth == MAX_DEPTH
+
+
+def _attached(word: str) -> str:
+    """The value that is written into an option."""
+    if not word.startswith("-"):
+        return ""
+    return word.partition("=")[2] if word.startswith("--") else word[2:].removeprefix("=")
 
 
 def _runs_its_input(argv: Sequence[str]) -> bool:

@@ -62,6 +62,24 @@ async def test_the_reason_of_a_no_reaches_the_model(gate, person):
         await gate.ask(WANT)
 
 
+@pytest.mark.parametrize(("pattern", "shown"), [("git commit", "git commit …"), ("nodemon 'a b' $", "nodemon 'a b'")])
+async def test_the_question_tells_whether_more_words_may_follow(gate, person, pattern, shown):
+    person.answers = [Answer(("allow_session",))]
+    await gate.ask(replace(WANT, pattern=pattern))
+
+    [question] = person.questions
+    assert question.options[1].label == f"Allow “{shown}” in this session"
+
+
+async def test_the_command_that_was_allowed_for_good_is_still_just_that_command(gate_for, person, tmp_path):
+    person.answers = [Answer(("allow_always",))]
+    await gate_for(tmp_path).ask(replace(WANT, pattern="nodemon x.js $"))
+
+    rules = gate_for(tmp_path).rules("edit_mode")
+    assert rules.allowing(["nodemon", "x.js"], "edit_mode", tmp_path)
+    assert not rules.allowing(["nodemon", "x.js", "--exec"], "edit_mode", tmp_path)
+
+
 async def test_the_question_shows_what_where_and_why(gate, person):
     person.answers = [Answer(("allow_once",))]
     await gate.ask(replace(WANT, files=(("run.sh", "0" * 64),)))

@@ -115,6 +115,15 @@ def test_the_background_is_told(verdict):
         ("ruff check .", "ruff check ."),
         ("tsc --noEmit", "tsc --noEmit"),
         ("mytool 'a b'", "mytool 'a b'"),
+        ("nodemon x.js", "nodemon x.js $"),
+        ("concurrently 'make a' 'make b'", "concurrently 'make a' 'make b' $"),
+        ("watchexec -e py make", "watchexec -e py make $"),
+        ("cross-env A=b tsc", "cross-env A=b tsc $"),
+        ("tsx x.ts", "tsx x.ts $"),
+        ("ts-node x.ts '$'", "ts-node x.ts '$' $"),
+        ("mytool '$'", None),
+        ("uv run x", None),
+        ("docker run x", None),
         ("bash -c x", None),
         ("python3 -c x", None),
         ("python3.12 x.py", None),
@@ -152,6 +161,72 @@ def test_what_was_offered_and_approved_is_allowed(verdict, tmp_path):
     assert again("ruff check . --fix") == "allow"
     assert again("ruff format .") == "ask"
     assert again("ruff check . > x") == "ask"
+
+
+def test_what_was_approved_of_a_program_that_runs_others_is_that_command(verdict, tmp_path):
+    rules = Rules.of(Config(), approved=[verdict("nodemon x.js").offer_rule])
+
+    def again(command):
+        return judge(command, mode="edit_mode", cwd=tmp_path, roots=[tmp_path], rules=rules).decision
+
+    assert again("nodemon x.js") == "allow"
+    assert again("nodemon x.js --exec 'git push'") == "ask"
+    assert again("nodemon") == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "uv run git push",
+        "uv run -- git push origin",
+        "poetry run git push",
+        "pipenv run git push",
+        "hatch run git push",
+        "pdm run git push",
+        "rye run git push",
+        "npm exec -- git push",
+        "npm exec -c 'git push'",
+        "npx git push",
+        "pnpm exec git push",
+        "pnpm dlx git push",
+        "yarn exec 'git push'",
+        "bunx git push",
+        "bundle exec git push",
+        "conda run -n x git push",
+        "mamba run git push",
+        "micromamba run git push",
+        "pixi run git push",
+        "cross-env A=b git push",
+        "cross-env-shell 'echo; git push'",
+        "dotenv -- git push",
+        "watchexec git push",
+        "nodemon --exec 'git push'",
+        "nodemon --exec='git push'",
+        "nodemon -x'git push'",
+        "concurrently 'git push' 'make'",
+        "docker exec x git push",
+        "docker run --rm x sh -c 'git push'",
+        "kubectl exec x -- git push",
+        "nix develop -c git push",
+        "mise exec -- git push",
+        "direnv exec . git push",
+        "fd -x git push",
+        "git bisect run git push",
+        "git rebase -x 'git push' HEAD~1",
+        "git submodule foreach git push",
+        "env --split-string='git push'",
+        "uv run poetry run git -C sub push",
+    ],
+)
+def test_what_is_forbidden_is_forbidden_behind_programs_that_run_others(verdict, command):
+    assert verdict(command, forbiddenCommands=["git push"], allowedCommands=["uv run"]).decision == "deny"
+
+
+@pytest.mark.parametrize("command", ["npm run test", "uv run pytest -q", "docker compose ps", "nodemon x.js"])
+def test_programs_that_run_others_may_be_allowed_by_a_rule(verdict, command):
+    rule = " ".join(command.split()[:2])
+
+    assert verdict(command, allowedCommands=[rule], forbiddenCommands=["git push"]).decision == "allow"
 
 
 def test_exec_01_outside_of_the_folders_everything_asks(verdict, tmp_path):
