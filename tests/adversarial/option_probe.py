@@ -37,7 +37,8 @@ def knows(argv_prefix: Sequence[str], option: str, cwd: Path) -> bool:
 
 def letters_go_on(argv_prefix: Sequence[str], option: str, cwd: Path) -> bool:
     """Whether what is written behind a letter in one word is more letters, and not its value."""
-    return _refuses(_said([*argv_prefix, option + STRAY, "1"], cwd), STRAY)
+    said = _said([*argv_prefix, option + STRAY, "1"], cwd)
+    return _refuses(said, STRAY) or _refuses(said, option + STRAY)
 
 
 def _refuses(said: str, option: str) -> bool:

@@ -108,6 +108,7 @@ class ShellWorld:
         (self.root / "b.txt").write_text("x y\nbar\n")
         (self.root / "a b.txt").write_text("spaced\n")
         (self.root / "100%.txt").write_text("x\n")
+        (self.root / "package.json").write_text('{"scripts": {"test": "true"}}\n')
         (self.root / "src" / "main.py").write_text("def main():\n    return 'foo'\n")
         for name in (".env", "id_rsa", "key.pem", ".ssh/config", "src/.ENV", "src/Key.PEM"):
             (self.root / name).write_text(f"{CANARY}\n")

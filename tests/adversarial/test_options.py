@@ -13,7 +13,7 @@ from odin_lsp.workspace.search import find_ripgrep
 from tests.adversarial.option_probe import knows, letters_go_on, takes_next_word
 from tests.editors.debian import Program, Unavailable, fetched
 
-DEBIAN = {name: Program("trixie", name, f"usr/bin/{name}") for name in ("file", "tree")}
+PACKAGES = {"file": "file", "free": "procps", "jq": "jq", "tree": "tree", "uptime": "procps"}
 """What is not on every machine."""
 CONNECTIVES = frozenset({"-a", "-and", "-o", "-or", "-not"})
 """Of find: they stand behind another test, and are refused alone."""
@@ -28,7 +28,7 @@ def command():
             return ["bash", "-c", f'{name} "$@"', name]
         found = find_ripgrep([]) if name == "rg" else shutil.which(name)
         try:
-            return [str(found or fetched(DEBIAN[name]))]
+            return [str(found or fetched(Program("trixie", PACKAGES[name], f"usr/bin/{name}")))]
         except Unavailable as error:
             pytest.skip(str(error))
 

@@ -113,6 +113,13 @@ def test_git_looks_into_files_only_where_the_settings_are_harmless(worlds, comma
     assert worlds["hostile"].judge(command, allowedCommands=["git"]).decision == "ask"
 
 
+def test_almost_all_that_people_type_daily_to_look_around_runs_unasked(worlds):
+    refused = [it for it in shell_corpus.DAILY if worlds["harmless"].judge(it, "ask_mode").decision != "allow"]
+
+    assert len(shell_corpus.DAILY) == 60
+    assert len(refused) <= 2, refused
+
+
 @pytest.mark.parametrize("command", shell_corpus.RULED, ids=label)
 def test_a_rule_for_the_first_word_is_honoured_in_edit_mode_alone(world, command):
     assert world.judge(command).decision == "ask"
@@ -123,7 +130,8 @@ def test_a_rule_for_the_first_word_is_honoured_in_edit_mode_alone(world, command
 
 
 def test_what_is_allowed_starts_nothing_that_was_not_predicted(worlds):
-    commands = [*GIVEN_BENIGN, *shell_corpus.BENIGN, *shell_corpus.BENIGN_IN_A_HARMLESS_REPOSITORY, *generated()]
+    benign = (*shell_corpus.BENIGN, *shell_corpus.BENIGN_IN_A_HARMLESS_REPOSITORY, *shell_corpus.DAILY)
+    commands = [*GIVEN_BENIGN, *benign, *generated()]
     ran = 0
     for world in worlds.values():
         before = world.state()

@@ -12,6 +12,7 @@ Operands = Literal["none", "text", "paths", "path", "pattern"]
 ATTACHED = "="
 """The kind of an option whose value never is the next word."""
 _NUMBER = re.compile(r"-\d+")
+_OPENED = ("paths", "path", "pattern")
 
 
 def names(text: str) -> frozenset[str]:
@@ -76,7 +77,7 @@ class Grammar:
         if not equals and kind == ATTACHED:
             raise NotUnderstood(f"`{name}` without its value")
         if not equals and kind not in (None, "?"):
-            value = _next(rest, name)
+            value = self._next(rest, name, reading)
             equals = "="
         self._note(name, value if equals else None, kind, reading)
 
@@ -96,9 +97,20 @@ class Grammar:
             if not value and kind == ATTACHED:
                 raise NotUnderstood(f"`{name}` without its value")
             if not value and kind != "?":
-                value = _next(rest, name)
+                value = self._next(rest, name, reading)
             self._note(name, value, kind, reading)
             return
+
+    def _next(self, rest: Iterator[tuple[int, str]], name: str, reading: Reading) -> str:
+        """The next word as a value. One that looks like an option is none, whatever the program makes of it; and
+        behind an operand some systems take it for another operand."""
+        for _, word in rest:
+            if word.startswith("-") and not _NUMBER.fullmatch(word):
+                raise NotUnderstood(f"`{word}` behind `{name}`")
+            if reading.operands and self._operands in _OPENED:
+                reading.paths.append(word)
+            return word
+        raise NotUnderstood(f"`{name}` without its value")
 
     def _kind(self, name: str) -> str | None:
         if name not in self.options:
@@ -128,12 +140,3 @@ class Grammar:
 def _option(item: str) -> tuple[str, str | None]:
     name, equals, kind = item.partition("=")
     return name, (kind or "text") if equals else None
-
-
-def _next(rest: Iterator[tuple[int, str]], name: str) -> str:
-    """The next word as a value. One that looks like an option is none, whatever the program makes of it."""
-    for _, word in rest:
-        if word.startswith("-") and not _NUMBER.fullmatch(word):
-            raise NotUnderstood(f"`{word}` behind `{name}`")
-        return word
-    raise NotUnderstood(f"`{name}` without its value")

@@ -178,6 +178,8 @@ class _Row:
             use, folder = judge(argv), self._cwd
         elif name == "command" and argv[1:2] in (("-v",), ("-V",)) and len(argv) == 3:
             return argv
+        elif programs.tells_its_version(argv):
+            use, folder = readers.Use(argv, ()), self._cwd
         else:
             raise _Asks("not one of the programs that only read")
         for path in use.paths:
@@ -194,7 +196,7 @@ class _Row:
                 self._needs_hold or f"`{name}` could start other programs, and nothing here would hold it"
             )
         self._uses.append((use, folder))
-        return (self._program(name), *use.argv[1:])
+        return (self._program(use.argv[0]), *use.argv[1:])
 
     def _program(self, name: str) -> str:
         if name in readers.BUILTINS:
@@ -266,7 +268,8 @@ class _Row:
         name = argv[0]
         if name in readers.BUILTINS or "/" in name:
             return SimpleCommand(name, argv)
-        found = self._find(name) if name in readers.JUDGES or name == "git" else None
+        known = name in readers.JUDGES or name == "git" or programs.tells_its_version(argv)
+        found = self._find(name) if known else None
         return SimpleCommand(str(found or name), argv)
 
 

@@ -38,10 +38,10 @@ NOT_PLAIN = {
     "heredoc_redirect": "it feeds a text to a program",
     "herestring_redirect": "it feeds a text to a program",
     "negated_command": "it negates a command",
-    "test_command": "it has a shell test",
 }
 CANNOT_PARSE = "Odin cannot parse it"
 JOINERS = frozenset({"&&", "||", "|", ";", "\n"})
+TEST = Word("test", "test")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +140,8 @@ class _Found:
         match node.type:
             case "command" | "declaration_command" | "unset_command":
                 self.commands.append(_loose_command(node))
+            case "test_command":
+                self.commands.append(Command((TEST, *(read_word(_text(it)) for it in _parts_of_test(node)))))
             case "file_redirect":
                 self.targets += [read_word(_text(it)).guess for it in node.children_by_field_name("destination")]
             case "heredoc_body":
@@ -205,6 +207,8 @@ def _steps(node: "Node", joiner: str) -> Iterator[Step]:
             yield from _redirected(node, joiner)
         case "command":
             yield Step(joiner, _command(node))
+        case "test_command":
+            yield Step(joiner, _test(node))
         case _:
             raise _NotPlain("it is more than a row of simple commands")
 
@@ -237,6 +241,27 @@ def _command(node: "Node") -> Command:
         else:
             words.append(_word(child.children[0] if child.type == "command_name" else child))
     return Command(tuple(words), tuple(redirects))
+
+
+def _test(node: "Node") -> Command:
+    """`[ -f x ]` and `[[ -f x ]]` as `test -f x`, which says the same where nothing is left to the shell."""
+    words: list[Word] = []
+    for part in _parts_of_test(node):
+        is_operator = part.type == "test_operator" or not part.is_named
+        words.append(read_word(_text(part)) if is_operator else _word(part))
+        if words[-1].value is None or (words[-1].pattern and node.children[0].type == "[["):
+            raise _NotPlain("it has a test that only the shell can read")
+    if "\n" in _text(node):
+        raise _NotPlain("it has a test of several lines")
+    return Command((TEST, *words))
+
+
+def _parts_of_test(node: "Node") -> Iterator["Node"]:
+    for child in node.children[1:-1] if node.type == "test_command" else node.children:
+        if child.type in ("unary_expression", "binary_expression"):
+            yield from _parts_of_test(child)
+        else:
+            yield child
 
 
 def _loose_command(node: "Node") -> Command:

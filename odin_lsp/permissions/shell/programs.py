@@ -80,6 +80,15 @@ SHARP = names(
 )
 """What they do depends on their arguments: to allow one, a rule has to say more than the name."""
 
+VERSIONS = {
+    "--version": names("python python2 python3 perl ruby node php lua gcc g++ cc clang make cmake ninja bash zsh ruff"),
+    "-V": names("python python2 python3"),
+    "-v": names("node perl ruby php lua"),
+}
+"""Who tells its version so, and looks at nothing for it. Where a project has a word in what runs (`cargo`, `go`, `npm`,
+`yarn`, `mvn`, `dotnet`), that is more than reading."""
+_VERSIONED = frozenset[str]().union(*VERSIONS.values())
+
 
 def is_interpreter(name: str) -> bool:
     return name in SHELLS or bool(_INTERPRETER.fullmatch(name))
@@ -95,6 +104,10 @@ def runs_others(argv: Sequence[str]) -> bool:
     return is_wrapper(name) or name in SHELLS | RUNNERS or (name == "git" and any(word in GIT_RUNS for word in argv))
 
 
+def tells_its_version(argv: Sequence[str]) -> bool:
+    return len(argv) == 2 and argv[0] in VERSIONS.get(argv[1], ())
+
+
 def find_program(name: str, roots: Sequence[Path]) -> Path | None:
     """The program that `name` means; never a file of the workspace, whatever it is called or linked to."""
     if name == "rg":
@@ -103,9 +116,17 @@ def find_program(name: str, roots: Sequence[Path]) -> Path | None:
         return find_ripgrep(roots)
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
         found = shutil.which(name, path=folder) if folder.startswith("/") else None
-        if found and not _within(Path(folder), roots) and not _within(Path(found), roots):
+        if not found or _within(Path(folder), roots) or _within(Path(found), roots):
+            continue
+        if name not in _VERSIONED or _is_itself(Path(found)):
             return Path(found)
     return None
+
+
+def _is_itself(program: Path) -> bool:
+    """No script and no link of a version manager, which would ask the workspace what to run."""
+    with program.open("rb") as file:
+        return file.read(2) != b"#!" and program.name.rstrip("0123456789.") in program.resolve().name
 
 
 def _within(path: Path, roots: Sequence[Path]) -> bool:

@@ -157,13 +157,64 @@ def _printf(argv: Sequence[str]) -> Use:
 
 
 def _test(argv: Sequence[str]) -> Use:
-    match argv[1:]:
+    words = argv[2:] if argv[1:2] == ("!",) else argv[1:]
+    match words:
         case ["-e" | "-f" | "-d" | "-r" | "-w" | "-x" | "-s" | "-L" | "-h", path]:
             return Use(tuple(argv), (path,))
         case ["-n" | "-z", _] | [_, "=" | "!=", _]:
             return Use(tuple(argv), ())
         case _:
             raise NotUnderstood("this test")
+
+
+def _which(argv: Sequence[str]) -> Use:
+    """On many systems it is a script; bash knows the answer as well."""
+    reading = Grammar("-a", "text").read(argv[1:])
+    return Use(("type", "-aP" if reading.has("-a") else "-P", "--", *reading.operands), ())
+
+
+# --- small languages
+
+_FIELD = r"(\$(\d+|NF)|NR|NF)"
+_ITEM = rf'({_FIELD}|"([\w :;,.=+-]|\\[nt])*")'
+_COMPARED = rf"{_FIELD} *([=!<>]=|[<>]) *\d+"
+_SUM = r"([a-z]|sum|total|count)"
+AWK_PROGRAM = re.compile(
+    rf" *(/[^/\\\n]*/|{_COMPARED}|NF|END)? *\{{ *print( +{_ITEM}([, ]*{_ITEM})*)? *\}} *"
+    rf"| *{_COMPARED} *"
+    r"| *!seen\[\$\d+\]\+\+ *"
+    rf"| *\{{ *{_SUM} *\+= *\$\d+ *;? *\}} *END *\{{ *print +{_SUM} *\}} *"
+)
+"""Fields and lines, and what is between them: neither files nor commands can be written in this."""
+
+
+def _awk(argv: Sequence[str]) -> Use:
+    """Behind the program no option is one any more."""
+    words = list(argv[1:])
+    while words and words[0].startswith("-F"):
+        words = words[2 if words[0] == "-F" else 1 :]
+    program, *files = words or [""]
+    if not AWK_PROGRAM.fullmatch(program):
+        raise NotUnderstood(f"the program `{program}`")
+    return Use(tuple(argv), tuple(it for it in files if it != "-"))
+
+
+JQ = Grammar(
+    "-r -c -S -e -M -C -a -j -s -n -R --raw-output --compact-output --sort-keys --exit-status --monochrome-output"
+    " --color-output --ascii-output --join-output --slurp --null-input --raw-input --tab",
+    "text",
+)
+_JQ_PATH = r'(\.|(\.[A-Za-z_]\w*\??|\.?\[-?\d*\]\??|\.?\["[\w @/.-]*"\]\??)+)'
+_JQ_STEP = rf"({_JQ_PATH}|keys|length|type|add|sort|unique|reverse|first|last|to_entries)"
+JQ_FILTER = re.compile(rf"\s*{_JQ_PATH}(\s*[|,]\s*{_JQ_STEP})*\s*")
+
+
+def _jq(argv: Sequence[str]) -> Use:
+    reading = JQ.read(argv[1:])
+    program, *files = reading.operands or [""]
+    if not program.isascii() or not JQ_FILTER.fullmatch(program):
+        raise NotUnderstood(f"the filter `{program}`")
+    return Use(tuple(argv), tuple(files))
 
 
 # --- the rest
@@ -264,6 +315,9 @@ GRAMMARS: Mapping[str, Grammar] = {
     "uname": Grammar("-a -s -n -r -v -m -p -i -o --all", "none"),
     "arch": Grammar("", "none"),
     "nproc": Grammar("--all", "none"),
+    "free": Grammar("-b -k -m -g -h -w -t -l --human --wide --total", "none"),
+    "uptime": Grammar("-p --pretty", "none"),
+    "jq": JQ,
     "tree": Grammar(
         "-a -d -f -i -s -h -D -F -r -t -v -C -n -L= -P= -I= --dirsfirst --noreport --prune --gitignore --du"
         " --filelimit== --si --sort==",
@@ -282,4 +336,12 @@ JUDGES: Mapping[str, Judge] = {
     "echo": _text,
     "printf": _printf,
     "test": _test,
+    "which": _which,
+    "awk": _awk,
+    "jq": _jq,
 }
+STARTS_NO_OTHER = BUILTINS | names(
+    "cd which cat head tail wc stat cut nl tac rev fold paste comm tr uniq ls grep du df basename dirname realpath"
+    " readlink cmp md5sum sha1sum sha256sum sha512sum cksum od date seq whoami id uname nproc free uptime"
+)
+"""Whatever their options are. Where the system cannot hold a command, only these run unasked."""

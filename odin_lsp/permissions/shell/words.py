@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _EXPANDS = re.compile(r"\$[A-Za-z0-9_{(\[*@#?$!'\"-]")
+_BRACES = re.compile(r",|\.\.")
 _ENDS_A_WORD = frozenset(" \t\n;|&<>()`")
 _HOME = re.compile(r"\$HOME\b|\$\{HOME[^}]*\}")
 
@@ -38,7 +39,7 @@ def read_word(raw: str) -> Word:
     pattern: list[str] = []
     at, is_glob = 0, False
     unknown = Word(raw, None)
-    if not raw or raw[0] == "~" or ("{" in raw and ("," in raw or ".." in raw)):
+    if not raw or raw[0] == "~":
         return unknown
     while at < len(raw):
         character = raw[at]
@@ -56,7 +57,7 @@ def read_word(raw: str) -> Word:
             if at + 1 == len(raw) or raw[at + 1] == "\n":
                 return unknown
             text, at = raw[at + 1], at + 2
-        elif character in _ENDS_A_WORD or _EXPANDS.match(raw, at):
+        elif character in _ENDS_A_WORD or _EXPANDS.match(raw, at) or (character == "{" and _BRACES.search(raw)):
             return unknown
         elif character in "*?[":
             is_glob = True

@@ -8,6 +8,7 @@ from odin_lsp.config import Config
 from odin_lsp.permissions.rules import Rules
 from odin_lsp.permissions.shell import judge
 from odin_lsp.permissions.shell.parse import parse
+from odin_lsp.permissions.shell.readers import BUILTINS, JUDGES, STARTS_NO_OTHER
 from odin_lsp.permissions.shell.words import read_word
 
 
@@ -38,7 +39,13 @@ def verdict(tmp_path):
         ("$x", None),
         ('"$x"', None),
         ("`x`", None),
+        ("'{a,b}'", "{a,b}"),
+        ('"{1..3}"', "{1..3}"),
+        ("\\{a,b}", "{a,b}"),
+        ("x'{'a,b}", "x{a,b}"),
         ("{a,b}", None),
+        ("'x'{a,b}", None),
+        ("{'a,b',c}", None),
         ("{1..3}", None),
         ("~", None),
         ("~/x", None),
@@ -102,6 +109,156 @@ def test_all_commands_are_shown_with_what_they_wrap(verdict):
     assert [it.argv[0] for it in shown] == ["ls", "env", "timeout", "make", "cat"]
     assert shown[0].program.endswith("/ls")
     assert shown[3].program == "make"
+
+
+@pytest.mark.parametrize("text", ["[ -f x ]", "[[ -f x ]]", "[ ! -d 'a b' ]", "[ -f x ] && ls", "[ a = b ]"])
+def test_a_test_in_brackets_is_the_command_test(text):
+    script = parse(text)
+
+    assert not script.problem
+    assert script.steps[0].command.argv[0] == "test"
+    assert script.commands[0].argv == script.steps[0].command.argv
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[[ -f *.txt ]]", "[[ a && b ]]", "[[ (a) ]]", "[ $x ]", "[ -f x\n]", "[ -f x", "[[ a == b* ]]"],
+)
+def test_a_test_that_needs_a_shell_is_left_to_it(text):
+    assert parse(text).problem
+
+
+def test_a_test_looks_at_files_of_the_workspace_and_computes_nothing(verdict):
+    assert verdict("[ -f a.txt ] && echo yes", "plan_mode").hardened == "test -f a.txt && echo yes"
+    assert verdict("[[ ! -d a.txt ]]", "plan_mode").hardened == "test '!' -d a.txt"
+    for command in (
+        "[ -f /etc/hosts ]",
+        "[[ 'a[$(touch x)]' -eq 0 ]]",
+        "[ -v 'a[0]' ]",
+        "[ ! ! -f x ]",
+        "[ x ]",
+        "[ ]",
+    ):
+        assert verdict(command, "plan_mode").decision == "deny"
+
+
+def test_bash_itself_says_which_program_it_would_start(verdict):
+    assert verdict("which ls", "plan_mode").hardened == "type -P -- ls"
+    assert verdict("which -a ls cat", "plan_mode").hardened == "type -aP -- ls cat"
+
+
+def test_a_program_may_tell_its_version_but_no_script_is_asked_for_it(verdict, tmp_path, monkeypatch):
+    real, shims = tmp_path.parent / "real", tmp_path.parent / "shims"
+    for folder in (real, shims):
+        folder.mkdir(exist_ok=True)
+    (shims / "python3").write_text("#!/bin/sh\nexec $(cat .python-version)\n")
+    (shims / "node").symlink_to("volta-shim")
+    for program in (real / "python3", real / "node", shims / "volta-shim"):
+        program.write_bytes(b"\x7fELF")
+    for program in (*real.iterdir(), *shims.iterdir()):
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{shims}:{real}")
+
+    assert verdict("python3 --version", "plan_mode").hardened == f"{real}/python3 --version"
+    assert verdict("node -v", "plan_mode").hardened == f"{real}/node -v"
+    assert verdict("python3 --version").commands[0].program == f"{real}/python3"
+    for command in (
+        "python3 --version x",
+        "python3 -v",
+        "python3",
+        "./python3 --version",
+        "yarn --version",
+        "cargo -V",
+    ):
+        assert verdict(command, "plan_mode").decision == "deny"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "{print $1}",
+        "{print}",
+        "{print $1, $NF}",
+        '{print NR": "$0}',
+        "/def / {print $2}",
+        "NR==1",
+        "NR>1{print $1}",
+        "!seen[$0]++",
+        "{s+=$3} END {print s}",
+        "END{print NR}",
+    ],
+)
+def test_awk_may_print_fields(verdict, program):
+    assert verdict(f"awk -F: '{program}' a.txt", "plan_mode").decision == "allow"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        '{print > "x"}',
+        '{print $1 | "sh"}',
+        "{print >> $1}",
+        "BEGIN{system($0)}",
+        '/[/{print "]/{system($0)}"}',
+        "{getline; print}",
+        '{"date" | getline}',
+        "{print ENVIRON[$1]}",
+        '@load "x"',
+        "{print $1}\n{system($1)}",
+        "{getline += $1} END {print x}",
+    ],
+)
+def test_awk_may_do_nothing_else(verdict, program):
+    assert verdict(f"awk '{program}' a.txt", "plan_mode").decision == "deny"
+
+
+@pytest.mark.parametrize(
+    "words", ["-f x.awk", "-v x=1 '{print}'", "'{print}' /etc/hosts", "'{print}' -F /etc/hosts", "-i x '{print}'", ""]
+)
+def test_awk_reads_its_program_from_nowhere_else(verdict, words):
+    assert verdict(f"awk {words}", "plan_mode").decision == "deny"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["jq . a.txt", "jq -r '.a.b[0].name' a.txt", """jq '.["a b"]? | keys' a.txt""", "jq '.[] | .x' a.txt"],
+)
+def test_jq_may_follow_a_path(verdict, command):
+    assert verdict(command, "plan_mode").decision == "allow"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "env",
+        "'.a | env'",
+        "'$ENV'",
+        "'.a, input'",
+        "'import \"x\" as x; .'",
+        ". /etc/hosts",
+        "-f x.jq a.txt",
+        "--slurpfile a /etc/hosts .",
+        "--rawfile a .env .",
+        "-L x .",
+        "--args . x",
+        "",
+    ],
+)
+def test_jq_may_do_nothing_else(verdict, words):
+    assert verdict(f"jq {words}", "plan_mode").decision == "deny"
+
+
+def test_what_starts_no_other_program_is_known_to_be_a_reader():
+    assert {*STARTS_NO_OTHER} <= {*JUDGES, *BUILTINS, "cd"}
+    assert not STARTS_NO_OTHER & {"git", "rg", "find", "sort", "sed", "diff", "file", "tree", "awk", "jq", "arch"}
+
+
+def test_a_value_behind_an_operand_may_be_a_file_elsewhere(verdict):
+    """Where programs stop looking for options at the first operand, as on macOS."""
+    assert verdict("head a.txt -n 5", "plan_mode").decision == "allow"
+    assert verdict("head a.txt -n /etc/hosts", "plan_mode").decision == "deny"
+    assert verdict("grep x -e /etc/hosts", "plan_mode").decision == "deny"
+    assert verdict("grep -e /etc/hosts a.txt", "plan_mode").decision == "allow"
 
 
 def test_the_background_is_told(verdict):
