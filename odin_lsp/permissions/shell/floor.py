@@ -62,7 +62,7 @@ def is_fork_bomb(name: str, body: str) -> bool:
 
 def _recursive(words: Sequence[str]) -> bool:
     return any(
-        word in ("--recursive", "--dereference-recursive")
+        (len(word) > 2 and "--recursive".startswith(word))
         or (word.startswith("-") and not word.startswith("--") and set(word) & set("rRf"))
         for word in words
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Operands = Literal["none", "text", "paths", "path", "pattern"]
-"""What stands besides options: nothing, texts, files, one file at most, or a pattern and then files."""
+"""What stands besides options: nothing, texts, files, one file at most and behind them, or a pattern and then files."""
 ATTACHED = "="
 """The kind of an option whose value never is the next word."""
 _NUMBER = re.compile(r"-\d+")
@@ -60,6 +60,8 @@ class Grammar:
             if word == "--":
                 reading.end = place
                 reading.operands += [word for _, word in rest]
+            elif self._operands == "path" and reading.operands and word.startswith("-"):
+                raise NotUnderstood(f"`{word}` behind a file")
             elif word.startswith("--"):
                 self._long(word, rest, reading)
             elif word.startswith("-") and word != "-":

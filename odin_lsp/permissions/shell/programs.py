@@ -125,8 +125,12 @@ def find_program(name: str, roots: Sequence[Path]) -> Path | None:
 
 def _is_itself(program: Path) -> bool:
     """No script and no link of a version manager, which would ask the workspace what to run."""
-    with program.open("rb") as file:
-        return file.read(2) != b"#!" and program.name.rstrip("0123456789.") in program.resolve().name
+    try:
+        with program.open("rb") as file:
+            is_script = file.read(2) == b"#!"
+    except OSError:
+        return False
+    return not is_script and program.name.rstrip("0123456789.") in program.resolve().name
 
 
 def _within(path: Path, roots: Sequence[Path]) -> bool:
