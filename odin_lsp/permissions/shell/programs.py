@@ -79,7 +79,6 @@ SHARP = names(
     " yum brew pacman apk snap flatpak conda mamba svn"
 )
 """What they do depends on their arguments: to allow one, a rule has to say more than the name."""
-
 VERSIONS = {
     "--version": names("python python2 python3 perl ruby node php lua gcc g++ cc clang make cmake ninja bash zsh ruff"),
     "-V": names("python python2 python3"),

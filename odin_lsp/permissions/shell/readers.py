@@ -183,7 +183,8 @@ AWK_PROGRAM = re.compile(
     rf" *(/[^/\\\n]*/|{_COMPARED}|NF|END)? *\{{ *print( +{_ITEM}([, ]*{_ITEM})*)? *\}} *"
     rf"| *{_COMPARED} *"
     r"| *!seen\[\$\d+\]\+\+ *"
-    rf"| *\{{ *{_SUM} *\+= *\$\d+ *;? *\}} *END *\{{ *print +{_SUM} *\}} *"
+    rf"| *\{{ *{_SUM} *\+= *\$\d+ *;? *\}} *END *\{{ *print +{_SUM} *\}} *",
+    re.ASCII,
 )
 """Fields and lines, and what is between them: neither files nor commands can be written in this."""
 
@@ -206,13 +207,13 @@ JQ = Grammar(
 )
 _JQ_PATH = r'(\.|(\.[A-Za-z_]\w*\??|\.?\[-?\d*\]\??|\.?\["[\w @/.-]*"\]\??)+)'
 _JQ_STEP = rf"({_JQ_PATH}|keys|length|type|add|sort|unique|reverse|first|last|to_entries)"
-JQ_FILTER = re.compile(rf"\s*{_JQ_PATH}(\s*[|,]\s*{_JQ_STEP})*\s*")
+JQ_FILTER = re.compile(rf"\s*{_JQ_PATH}(\s*[|,]\s*{_JQ_STEP})*\s*", re.ASCII)
 
 
 def _jq(argv: Sequence[str]) -> Use:
     reading = JQ.read(argv[1:])
     program, *files = reading.operands or [""]
-    if not program.isascii() or not JQ_FILTER.fullmatch(program):
+    if not JQ_FILTER.fullmatch(program):
         raise NotUnderstood(f"the filter `{program}`")
     return Use(tuple(argv), tuple(files))
 
