@@ -133,6 +133,11 @@ def _is_secret(parts: Sequence[str]) -> bool:
     )
 
 
+def is_public(name: str) -> bool:
+    """Whether it only looks like a secret."""
+    return _PUBLIC_NAME.match(folded(name)) is not None
+
+
 @lru_cache(KEPT_NAMES)
 def _kind(name: str) -> Literal["secret", "parent", "plain"]:
     """By itself, or only with what comes after it."""

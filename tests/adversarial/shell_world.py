@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -194,4 +195,11 @@ class Runner:
 
 
 def predicted(verdict: CommandVerdict) -> Iterable[str]:
-    return [it.program for it in verdict.commands if it.program.startswith("/")]
+    named = [it.program for it in verdict.commands if it.program.startswith("/")]
+    return [*named, *([_gits_own()] if any(it.endswith("/git") for it in named) else [])]
+
+
+@cache
+def _gits_own() -> str:
+    """The same program under the name by which git starts itself."""
+    return f"{subprocess.check_output(['git', '--exec-path'], text=True).strip()}/git"

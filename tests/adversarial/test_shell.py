@@ -97,7 +97,14 @@ def test_what_is_forbidden_is_found_at_any_depth(world, command):
     assert "touch" in verdict.reason or "rights" in verdict.reason
 
 
-@pytest.mark.parametrize("command", [*GIVEN_BENIGN, *shell_corpus.BENIGN], ids=label)
+@pytest.mark.parametrize("mode", ["ask_mode", "plan_mode", "edit_mode"])
+def test_given_commands_that_only_read_are_allowed_and_all_but_one_whatever_a_repository_sets(worlds, mode):
+    """`git log -L` looks into files, and shows what the repository's settings make of them."""
+    for name, most in (("harmless", []), ("hostile", ["git log -L1,1:a.txt"])):
+        assert [it for it in GIVEN_BENIGN if worlds[name].judge(it, mode).decision != "allow"] == most
+
+
+@pytest.mark.parametrize("command", shell_corpus.BENIGN, ids=label)
 @pytest.mark.parametrize("mode", ["ask_mode", "plan_mode", "edit_mode"])
 def test_what_only_reads_is_allowed_without_a_question(world, command, mode):
     verdict = world.judge(command, mode)

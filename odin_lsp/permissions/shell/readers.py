@@ -343,6 +343,6 @@ JUDGES: Mapping[str, Judge] = {
 }
 STARTS_NO_OTHER = BUILTINS | names(
     "cd which cat head tail wc stat cut nl tac rev fold paste comm tr uniq ls grep du df basename dirname realpath"
-    " readlink cmp md5sum sha1sum sha256sum sha512sum cksum od date seq whoami id uname nproc free uptime"
+    " readlink cmp md5sum sha1sum sha256sum sha512sum cksum od date seq whoami id uname nproc free uptime sort"
 )
-"""Whatever their options are. Where the system cannot hold a command, only these run unasked."""
+"""With all the options that are understood here. Where the system cannot hold a command, only these run unasked."""
