@@ -80,13 +80,17 @@ SHARP = names(
 )
 """What they do depends on their arguments: to allow one, a rule has to say more than the name."""
 VERSIONS = {
-    "--version": names("python python2 python3 perl ruby node php lua gcc g++ cc clang make cmake ninja bash zsh ruff"),
-    "-V": names("python python2 python3"),
-    "-v": names("node perl ruby php lua"),
+    "--version": names(
+        "python python2 python3 pip pip3 uv perl ruby node npm php lua gcc g++ cc clang make cmake ninja cargo rustc"
+        " rustup java javac bash zsh ruff docker"
+    ),
+    "-V": names("python python2 python3 cargo rustc"),
+    "-v": names("node npm perl ruby php lua"),
+    "-version": names("java javac"),
+    "version": names("go"),
 }
-"""Who tells its version so, and looks at nothing for it. Where a project has a word in what runs (`cargo`, `go`, `npm`,
-`yarn`, `mvn`, `dotnet`), that is more than reading."""
-_VERSIONED = frozenset[str]().union(*VERSIONS.values())
+"""Who tells its version so. A version manager may look into the workspace for which one it is, and is held to reading;
+what runs code of the project for it (`yarn`, `pnpm`, `mvn`, `gradle`, `dotnet`) is not here."""
 
 
 def is_interpreter(name: str) -> bool:
@@ -115,21 +119,9 @@ def find_program(name: str, roots: Sequence[Path]) -> Path | None:
         return find_ripgrep(roots)
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
         found = shutil.which(name, path=folder) if folder.startswith("/") else None
-        if not found or _within(Path(folder), roots) or _within(Path(found), roots):
-            continue
-        if name not in _VERSIONED or _is_itself(Path(found)):
+        if found and not _within(Path(folder), roots) and not _within(Path(found), roots):
             return Path(found)
     return None
-
-
-def _is_itself(program: Path) -> bool:
-    """No script and no link of a version manager, which would ask the workspace what to run."""
-    try:
-        with program.open("rb") as file:
-            is_script = file.read(2) == b"#!"
-    except OSError:
-        return False
-    return not is_script and program.name.rstrip("0123456789.") in program.resolve().name
 
 
 def _within(path: Path, roots: Sequence[Path]) -> bool:
