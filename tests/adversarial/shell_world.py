@@ -165,8 +165,8 @@ class Runner:
     temporary: Path
     holding: Holding = field(default_factory=lambda: Holding(Config))
 
-    def run(self, verdict: CommandVerdict) -> Ran:
-        """As a session runs what is allowed in Ask, in surroundings of the world's own."""
+    def run(self, verdict: CommandVerdict, *, held: bool = True) -> Ran:
+        """As a session runs what is allowed, in surroundings of the world's own; or the same without any hold."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         order = Order(
@@ -178,6 +178,7 @@ class Runner:
         )
         spec, hold = self.holding.of(order, self.temporary)
         spec = replace(spec, environment={**spec.environment, **self.world.env})
+        spec = spec if held else replace(spec, confinement=None)
         self.process.stdin.write(json.dumps(_job(spec, "marker")) + "\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline()

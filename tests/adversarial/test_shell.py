@@ -1,6 +1,7 @@
 """The shell policy against the given cases and our own, and what it allows against the kernel's word."""
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -16,6 +17,8 @@ GIVEN = [case for case in CASES if case["family"] != "benign control"]
 GIVEN_BENIGN = [case["cmd"] for case in CASES if case["family"] == "benign control"]
 ATTACKS = [(family, command) for family, commands in shell_corpus.ATTACKS.items() for command in commands]
 CI_EXAMPLES = 5_000
+CHANGES_BY_ITSELF = re.compile(r"\b(date|df|du|free|uptime|stat|ls -\w*u)\b")
+"""Times, sizes and the machine's state are others each time."""
 
 
 @pytest.fixture(scope="module")
@@ -150,6 +153,21 @@ def test_what_is_allowed_starts_nothing_that_was_not_predicted(worlds):
                     ran += 1
         assert world.state() == before
     assert ran > 600
+
+
+def test_readers_do_not_notice_that_they_are_held(worlds):
+    """But for tracked secrets, which git may take for modified where it cannot look into them."""
+    world = worlds["harmless"]
+
+    def lines(ran):
+        return sorted(line for line in ran.output.splitlines() if not re.search(r"\.(env|pem)", line, re.IGNORECASE))
+
+    with world.running() as runner:
+        for command in (*GIVEN_BENIGN, *shell_corpus.BENIGN, *shell_corpus.DAILY):
+            verdict = world.judge(command, "ask_mode")
+            if verdict.decision == "allow" and not CHANGES_BY_ITSELF.search(command):
+                held, free = runner.run(verdict), runner.run(verdict, held=False)
+                assert (lines(held), held.code) == (lines(free), free.code), command
 
 
 def generated():
