@@ -19,10 +19,11 @@ from odin_lsp.permissions.reader import Reads
 from odin_lsp.permissions.sandbox import PACKAGES, Policy
 from odin_lsp.workspace.hidden import Hidden
 from odin_lsp.workspace.ignore import Ignore
+from tests.adversarial.mechanisms import may_try, tried
 
 NOBODY = 65534
 WHO = ["root", "plain user"] if os.getuid() == 0 else ["plain user"]
-HOLDS = [it for it in ("landlock", "bubblewrap") if it in sandbox.mechanisms()]
+HOLDS = [(who, it) for who in WHO for it in ("landlock", "bubblewrap") if it in tried() and may_try(it, who)]
 
 OF_ITS_OWN = {"named memory", "own memory by the system", "a program of the workspace"}
 """With bubblewrap: in a root of its own there are devices and processes of its own, and what runs, runs in there."""
@@ -133,7 +134,7 @@ def test_the_attempts_are_real(around):
     assert around.heard()
 
 
-@pytest.mark.parametrize("mechanism", HOLDS)
+@pytest.mark.parametrize(("around", "mechanism"), HOLDS, indirect=["around"])
 @pytest.mark.parametrize("named", [True, False])
 def test_a_reader_can_read_and_do_nothing_else(around, mechanism, named):
     reads = Reads(files=(around.root / "a.txt",) if named else None)

@@ -10,12 +10,13 @@ import pytest
 from odin_lsp.commands.session import SessionCommands
 from odin_lsp.config import CommandSettings, Config
 from odin_lsp.permissions import sandbox
+from tests.adversarial import mechanisms
 from tests.adversarial.shell_writes import MODES_AND_TIMES, REACHES, WRITES, Surroundings, unjudged
 
 MECHANISMS = [
     pytest.param(frozenset(works), id="-".join(works))
     for works in (("landlock",), ("landlock", "namespaces"), ("bubblewrap",))
-    if sandbox.mechanisms().issuperset(works)
+    if mechanisms.tried().issuperset(works)
 ]
 READING = [it for it in MECHANISMS if it.id != "landlock-namespaces"]
 

@@ -1,0 +1,34 @@
+"""The sandboxes that can be tried here. Bubblewrap is fetched if the system has none, to be tried everywhere."""
+
+import os
+from functools import cache
+
+from odin_lsp.permissions import bubblewrap, sandbox
+from odin_lsp.permissions.sandbox import Mechanism
+from tests.editors.debian import Program, Unavailable, fetched
+
+BUBBLEWRAP = Program("trixie", "bubblewrap", "usr/bin/bwrap")
+OF_THE_SYSTEM = bubblewrap.find()
+
+
+@cache
+def tried() -> frozenset[Mechanism]:
+    """All that work. Where nothing is to hold commands, none are tried."""
+    works = sandbox.mechanisms()
+    if not works or OF_THE_SYSTEM:
+        return works
+    try:
+        program = str(fetched(BUBBLEWRAP))
+    except Unavailable:
+        if os.environ.get("CI"):
+            raise
+        return works
+    if bubblewrap.works(program):
+        bubblewrap.find = lambda: program
+        return works | {"bubblewrap"}
+    return works
+
+
+def may_try(mechanism: Mechanism, who: str) -> bool:
+    """What is fetched is in the home of whoever fetched it, where nobody else gets."""
+    return mechanism != "bubblewrap" or OF_THE_SYSTEM is not None or (who == "root") is (os.getuid() == 0)
