@@ -26,7 +26,7 @@ def world(tmp_path_factory):
     world.write("src/a.txt", "in src\n")
     world.commit("first")
     world.git("tag", "v1")
-    for name in (".env", "src/.env", "src/key.pem/x", ".ssh/config"):
+    for name in (".env", "src/.env", "src/key.pem/x", ".ssh/config", ".ssh/a:b"):
         world.write(name, f"{CANARY}\n")
     world.write("src/private/x", "private\n")
     world.commit("fix: start")
@@ -132,6 +132,7 @@ GUESSED = (
     "git describe --dirty",
     "git branch --no-lis -D side",
     "git log --outp=PWNED",
+    "git shortlog --group=format:%GG HEAD",
     "git diff --ignore-submodules=none",
     "git status -v",
     "git status -vv",
@@ -330,6 +331,9 @@ SECRETS = (
     "git log -p -- ':(top).env'",
     "git log -p --follow .env",
     "git log -p --follow '.e*'",
+    "git log -p --follow src",
+    "git log -p --follow .",
+    "git log -p --follow -- ':!a.txt'",
     "git log -L1,1:.env",
     "git log -L:x:.env",
     "git log -L '/a/,/b/:.env'",
@@ -337,6 +341,9 @@ SECRETS = (
     "git log -G canary -p",
     "git blame .env",
     "git blame HEAD -- .env",
+    "git blame .ssh/a:b",
+    "git log -L1,1:.ssh/a:b",
+    "git log -p --follow .ssh/a:b",
     "git status -v",
     "git status -vv",
     "git for-each-ref --format='%(raw)'",
@@ -376,6 +383,8 @@ def test_these_objects_are_shown_by_git_itself(world, names):
         "git log -p --follow '.e*'",
         "git for-each-ref --format='%(raw)'",
         "git log -p -- src/key.pem",
+        "git log -p --follow src",
+        "git blame .ssh/a:b",
     ):
         assert CANARY in world.plainly(command).text, command
 
@@ -412,13 +421,24 @@ def test_a_file_that_was_a_secret_once_is_not_followed_into_that_time(tmp_path):
     assert world.judge("git log -p --follow .env.example").decision == "deny"
 
 
+EXCLUDING = ("git diff v1 -- ':!x'", "git log -p -- ':!x'", "git status -- ':!x'")
+
+
 def test_of_a_repository_around_the_workspace_only_the_workspace_is_shown(world):
     src = world.root / "src"
     here = {"cwd": src, "roots": [src]}
     world.write("outside.txt", "outside\n")
 
     try:
-        for command in ("git diff v1", "git log -p", "git log --stat", "git show HEAD", "git grep -h .", "git status"):
+        for command in (
+            "git diff v1",
+            "git log -p",
+            "git log --stat",
+            "git show HEAD",
+            "git grep -h .",
+            "git status",
+            *EXCLUDING,
+        ):
             verdict = world.judge(command, **here)
             assert verdict.decision == "allow", command
             said = world.run(verdict.hardened, cwd=src)
@@ -885,10 +905,11 @@ def test_whatever_a_repository_sets_git_starts_nothing(harmless, tmp_path, name)
     assert [it.decision for it in verdicts] == ["allow"] * len(EVERY_DAY)
     try:
         HOSTILE[name](world, program)
-        os.utime(world.root / "same.txt", (1, 1))  # git looks into it again, and notes that it has
+        touched(world)
         for command, verdict in zip(EVERY_DAY, verdicts, strict=True):
             world.run(verdict.hardened)
             assert not mark.exists(), command
+        touched(world)
         fired = [command for command in (*EVERY_DAY, *OF_GIT_ITSELF) if fires(world, command, mark)]
         assert fired or name in QUIET, "git itself starts nothing, so this shows nothing"
     finally:
@@ -898,6 +919,12 @@ def test_whatever_a_repository_sets_git_starts_nothing(harmless, tmp_path, name)
 
 QUIET = {"branch.sort", "pagers", "alias", "asking", "interactive.diffFilter", "vcs"}
 """Git starts these only in a terminal, or for commands that are not allowed."""
+
+
+def touched(world):
+    """Git looks into the file again, and notes that it has: there is a hook for that."""
+    status = (world.root / "same.txt").stat()
+    os.utime(world.root / "same.txt", (status.st_mtime - 9, status.st_mtime - 9))
 
 
 def fires(world, command, mark):

@@ -12,8 +12,7 @@ from odin_lsp.permissions.shell.git_repository import Repository, find_repositor
 from odin_lsp.permissions.shell.git_words import commit, commits, is_pattern, path_in
 from odin_lsp.permissions.shell.grammar import NotUnderstood, Reading, names
 from odin_lsp.permissions.shell.readers import Use
-from odin_lsp.workspace.ignore import PUBLIC_NAMES, SECRET_FOLDERS, SECRET_NAMES
-from odin_lsp.workspace.uris import folded
+from odin_lsp.workspace.ignore import SECRET_FOLDERS, SECRET_NAMES, is_public
 
 HARDENED = (
     "--no-pager",
@@ -90,17 +89,16 @@ class _Command:
         behind = len(self.words) - self.reading.end - 1
         return self.reading.operands[: -behind if behind > 0 else None]
 
-    def place(self, word: str) -> str:
-        """What a word would be as a path: `revision:path` begins at the top of the work tree."""
-        parts = path_in(word)
-        if parts is None:
-            return str(self.folder / word)
-        # In `a:b..c:d` there are two paths.
-        if ".." in word or word[0] in ":^":
-            raise NotUnderstood(f"the word `{word}`")
-        if self.repository is None or parts[1].startswith("./"):
-            return str(self.folder / parts[1])
-        return str(self.repository.top / parts[1])
+    def places(self, word: str) -> list[str]:
+        """What a word would be as a path, and as `revision:path`, which begins at the top of the work tree."""
+        found, parts = [str(self.folder / word)], path_in(word)
+        if parts is not None:
+            # In `a:b..c:d` there are two paths.
+            if ".." in word or word[0] in ":^":
+                raise NotUnderstood(f"the word `{word}`")
+            top = self.folder if self.repository is None or parts[1].startswith("./") else self.repository.top
+            found.append(str(top / parts[1]))
+        return found
 
 
 def judge_git(argv: Sequence[str], cwd: Path, roots: Sequence[Path]) -> tuple[Use, Path]:
@@ -190,7 +188,7 @@ def _check(command: _Command) -> None:
         case _:
             pass
     for option, value in reading.values:
-        if option in ("--format", "--pretty"):
+        if option in ("--format", "--pretty") or (option == "--group" and "%" in value):
             _check_format(name, value)
         elif option == "--sort" and ("signature" in value or "describe" in value):
             raise NotUnderstood(f"sorting by `{value}`")
@@ -215,8 +213,8 @@ def _arranged(command: _Command) -> tuple[tuple[str, ...], list[str], bool]:
             return _sweeping(command)
         case "status":
             operands = command.reading.operands
-            options = _options(command, command.before)
-            return (*options, "--", *(operands or _limits(command))), _paths(command, operands), False
+            words = (*_options(command, command.before), "--", *operands, *_limits(command, operands))
+            return words, _paths(command, operands), False
         case "cat-file":
             return _object(command)
         case _:
@@ -224,43 +222,42 @@ def _arranged(command: _Command) -> tuple[tuple[str, ...], list[str], bool]:
 
 
 def _sweeping(command: _Command) -> tuple[tuple[str, ...], list[str], bool]:
-    """It shows what is in commits and files: nothing else is shown, and of these no secrets.
-
-    A word is a path, which is looked at, or a revision, written so that it is no blob of nobody knows which path."""
+    """It shows what is in commits and files: nothing else is shown, and of these no secrets."""
     name, reading = command.name, command.reading
-    before = command.before
-    options = _options(command, before)
+    options = _options(command, command.before)
+    before, paths = command.before, reading.operands[len(command.before) :]
     if name == "grep" and not reading.has("-e"):
         if not before:
             raise NotUnderstood("`git grep` without a pattern in front")
         options += ("-e", before.pop(0))
-    is_split = reading.end < len(command.words)
-    files = len(before)
-    if not is_split:
-        files = next((at for at, word in enumerate(before) if _is_path(command, word)), files)
-    paths = before[files:] + command.reading.operands[len(command.before) :]
-    revisions, checked = list[str](), _paths(command, paths)
-    for word in before[:files]:
-        if name == "show" and path_in(word):
-            checked.append(command.place(word))
-            revision, path = path_in(word) or ("", "")
-            revisions.append(f"{commit(revision)}:{path}")
-        else:
-            revisions.append(word if command.subcommand is LOG else commits(word))
+    if reading.end == len(command.words):
+        # As in git: without `--` the first word that is a file begins the paths.
+        files = next((at for at, word in enumerate(before) if _is_path(command, word)), len(before))
+        before, paths = before[:files], before[files:]
+    checked = _paths(command, paths)
+    revisions = [_revision(command, word) for word in before]
+    if name == "show":
+        checked += _paths(command, [word for word in before if path_in(word)])
     lines = [value for option, value in reading.values if option == "-L"]
     if lines:
         if paths:
             raise NotUnderstood("`-L` with more paths")
-        checked += [str(command.folder / _file_of(value)) for value in lines]
-        return (*options, "--no-renames", *revisions, "--"), checked, False
+        # Under another name the file may have been a secret.
+        return (*options, "--no-renames", *revisions, "--"), checked + [_file_of(command, it) for it in lines], False
     if reading.has("--follow"):
-        if len(paths) != 1 or folded(Path(paths[0]).name) in PUBLIC_NAMES:
-            raise NotUnderstood("the history of anything but one file, under all its names,")
-        return (*options, *revisions, "--", f":(literal){paths[0]}"), checked, True
+        return (*options, *revisions, "--", f":(literal){_followed(command, paths)}"), checked, True
     if name not in ("diff", "grep") and not paths and not reading.has("--simplify-by-decoration"):
         options += ALL_COMMITS
-    limits = () if paths or name == "grep" else _limits(command)
+    limits = () if name == "grep" else _limits(command, paths)
     return (*options, *revisions, "--", *paths, *limits, *SPARED), checked, True
+
+
+def _revision(command: _Command, word: str) -> str:
+    """Written so that it is no blob of nobody knows which path. The history shows commits alone."""
+    if command.subcommand is LOG:
+        return word
+    parts = path_in(word) if command.name == "show" else None
+    return commits(word) if parts is None else f"{commit(parts[0])}:{parts[1]}"
 
 
 def _object(command: _Command) -> tuple[tuple[str, ...], list[str], bool]:
@@ -290,26 +287,34 @@ def _options(command: _Command, operands: Sequence[str]) -> tuple[str, ...]:
 
 def _paths(command: _Command, words: Sequence[str]) -> list[str]:
     """What is to be looked at, in words that may name revisions, paths, or both."""
-    return [command.place(word) for word in words if not word.startswith(EXCLUSIONS)]
+    return [place for word in words if not word.startswith(EXCLUSIONS) for place in command.places(word)]
 
 
 def _is_path(command: _Command, word: str) -> bool:
     return word.startswith(EXCLUSIONS) or is_pattern(word) or os.path.lexists(command.folder / word)
 
 
-def _limits(command: _Command) -> tuple[str, ...]:
-    """Where more than the workspace is in the repository, only that."""
+def _limits(command: _Command, paths: Sequence[str]) -> tuple[str, ...]:
+    """Where more than the workspace is in the repository, and no paths are named, only what is in the workspace."""
     repository = command.repository
-    if repository is None or any(repository.top.is_relative_to(root) for root in command.roots):
+    named = any(not word.startswith(EXCLUSIONS) for word in paths)
+    if named or repository is None or any(repository.top.is_relative_to(root) for root in command.roots):
         return ()
     inside = [root.relative_to(repository.top) for root in command.roots if root.is_relative_to(repository.top)]
     if not inside:
-        raise NotUnderstood("a repository that is not around the workspace")
+        raise NotUnderstood("git in a repository that is not around the workspace")
     return tuple(f":(top,literal){path}" for path in inside)
 
 
-def _file_of(lines: str) -> str:
+def _followed(command: _Command, paths: Sequence[str]) -> str:
+    """The one file that `--follow` is about. A folder may hold secrets, and `.env.example` may have been one."""
+    if len(paths) != 1 or not (command.folder / paths[0]).is_file() or is_public(Path(paths[0]).name):
+        raise NotUnderstood("the history of anything but one file, under all its names,")
+    return paths[0]
+
+
+def _file_of(command: _Command, lines: str) -> str:
     found = LINES.fullmatch(lines)
     if found is None:
         raise NotUnderstood(f"`-L {lines}`")
-    return found[1]
+    return str(command.folder / found[1])
