@@ -11,6 +11,7 @@ from odin_lsp.permissions.shell.git import judge_git
 from odin_lsp.permissions.shell.git_commands import SUBCOMMANDS
 from odin_lsp.permissions.shell.git_environment import SETTINGS
 from tests.adversarial.git_world import GitWorld, trap
+from tests.adversarial.shell_world import ShellWorld
 
 CANARY = "canary-6e1f0c"
 
@@ -912,6 +913,35 @@ def test_whatever_a_repository_sets_git_starts_nothing(harmless, tmp_path, name)
         touched(world)
         fired = [command for command in (*EVERY_DAY, *OF_GIT_ITSELF) if fires(world, command, mark)]
         assert fired or name in QUIET, "git itself starts nothing, so this shows nothing"
+    finally:
+        shutil.rmtree(world.root)
+        shutil.copytree(kept, world.root, symlinks=True)
+
+
+def filters(world, program):
+    (world.root / ".git" / "info" / "attributes").write_text("* filter=trap\n")
+    setting(*((f"filter.trap.{it}", "TRAP") for it in ("clean", "smudge", "process")))(world, program)
+
+
+@pytest.mark.parametrize("name", [*HOSTILE, "filters"])
+def test_no_program_of_a_repository_runs_where_git_is_held(harmless, tmp_path, name):
+    """Filters have names of their own, which no setting switches off: only the verdict and the kernel hold them."""
+    world = harmless
+    kept = tmp_path / "kept"
+    shutil.copytree(world.root, kept, symlinks=True)
+    mark = world.root / "mark"
+    verdicts = [world.judge(command) for command in EVERY_DAY]
+    try:
+        program = trap(world.root, mark)
+        {**HOSTILE, "filters": filters}[name](world, program)
+        with ShellWorld.running(world) as runner:
+            for command, verdict in zip(EVERY_DAY, verdicts, strict=True):
+                touched(world)
+                ran = runner.run(verdict)
+                assert not mark.exists(), command
+                assert (ran.unheld, str(program) in ran.programs) == ([], False), command
+        touched(world)
+        assert name != "filters" or fires(world, "git status", mark)
     finally:
         shutil.rmtree(world.root)
         shutil.copytree(kept, world.root, symlinks=True)
