@@ -56,6 +56,9 @@ FORMATS = names("oneline short medium full fuller reference email mboxrd raw")
 RUNS_GPG = re.compile(r"%[-+ ]*G")
 TOLD = names("user.name user.email init.defaultbranch")
 """Settings that are no secrets."""
+MAILMAP = ".mailmap"
+"""All of the work tree that is read for the history alone."""
+OF_THE_WORK_TREE = names("status ls-files blame diff show grep")
 LAST_HEAD = names("--merged --no-merged --contains --no-contains")
 """At the end of the words they mean `HEAD`."""
 LINES = re.compile(r"(?:\d+(?:,[+-]?\d+)?|,\d+|:[^:\\]+):(.+)", re.DOTALL)
@@ -121,9 +124,10 @@ def judge_git(argv: Sequence[str], cwd: Path, roots: Sequence[Path]) -> tuple[Us
         told, needs = (f"--git-dir={os.devnull}",), ()
     else:
         told = (f"--git-dir={repository.folder}", f"--work-tree={repository.top}")
-        needs = tuple(dict.fromkeys((str(repository.folder), str(repository.common))))
+        needs = tuple(dict.fromkeys(map(str, (repository.folder, repository.common, repository.top / MAILMAP))))
     text = (argv[0], "--no-pager", *where, *told, command.name, *command.subcommand.extra, *rest)
-    return Use(text, (*named, *paths), sweeps=sweeps, needs=needs), folder
+    use = Use(text, (*named, *paths), sweeps=sweeps, needs=needs, looks_around=command.name in OF_THE_WORK_TREE)
+    return use, folder
 
 
 def hardened(argv: Sequence[str]) -> tuple[str, ...]:

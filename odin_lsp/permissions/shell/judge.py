@@ -113,9 +113,10 @@ class _Row:
     def reads(self) -> Reads:
         """What the row may open, as far as it is judged."""
         paths = [Path(os.path.realpath(folder / name)) for use, folder in self._uses for name in use.paths]
+        is_swept = any(use.sweeps or use.looks_around for use, _ in self._uses)
         return Reads(
-            files=None if any(use.sweeps or use.needs for use, _ in self._uses) else tuple(filter(Path.is_file, paths)),
-            needs=tuple(Path(os.path.realpath(it)) for use, _ in self._uses for it in use.needs),
+            files=None if is_swept else tuple(filter(Path.is_file, paths)),
+            needs=tuple(Path(it) for use, _ in self._uses for it in use.needs),
             programs=tuple(it for it in self._found.values() if it is not None),
         )
 

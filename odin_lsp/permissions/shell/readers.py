@@ -23,8 +23,10 @@ class Use:
     """It opens files of the workspace that nobody has named."""
     files_only: bool = False
     """Given a folder it would open what is in there, and links lead anywhere."""
+    looks_around: bool = False
+    """It opens such files too, but prints nothing of what is in them: git's lists of what to ignore."""
     needs: tuple[str, ...] = ()
-    """Folders that it opens besides, with all that is in them: a repository's."""
+    """What it opens besides, of folders with all that is in them: a repository's. Real paths."""
 
 
 Judge = Callable[[Sequence[str]], Use]
