@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,8 +56,9 @@ FORMATS = names("oneline short medium full fuller reference email mboxrd raw")
 RUNS_GPG = re.compile(r"%[-+ ]*G")
 TOLD = names("user.name user.email init.defaultbranch")
 """Settings that are no secrets."""
-MAILMAP = ".mailmap"
-"""All of the work tree that is read for the history alone."""
+HASH = re.compile(r"[0-9a-f]{4,64}", re.IGNORECASE)
+LISTS = (".mailmap", ".gitignore", ".gitattributes")
+"""What git reads of the work tree for itself: who is who, what to ignore, what kinds of files there are."""
 OF_THE_WORK_TREE = names("status ls-files blame diff show grep")
 LAST_HEAD = names("--merged --no-merged --contains --no-contains")
 """At the end of the words they mean `HEAD`."""
@@ -124,7 +125,7 @@ def judge_git(argv: Sequence[str], cwd: Path, roots: Sequence[Path]) -> tuple[Us
         told, needs = (f"--git-dir={os.devnull}",), ()
     else:
         told = (f"--git-dir={repository.folder}", f"--work-tree={repository.top}")
-        needs = tuple(dict.fromkeys(map(str, (repository.folder, repository.common, repository.top / MAILMAP))))
+        needs = tuple(dict.fromkeys(map(str, (repository.folder, repository.common, *_lists(repository, folder)))))
     text = (argv[0], "--no-pager", *where, *told, command.name, *command.subcommand.extra, *rest)
     use = Use(text, (*named, *paths), sweeps=sweeps, needs=needs, looks_around=command.name in OF_THE_WORK_TREE)
     return use, folder
@@ -260,6 +261,8 @@ def _revision(command: _Command, word: str) -> str:
     """Written so that it is no blob of nobody knows which path. The history shows commits alone."""
     if command.subcommand is LOG:
         return word
+    if command.name == "grep" and HASH.fullmatch(word):
+        raise NotUnderstood(f"the object `{word}`, of which nobody knows what it is,")
     parts = path_in(word) if command.name == "show" else None
     return commits(word) if parts is None else f"{commit(parts[0])}:{parts[1]}"
 
@@ -272,10 +275,18 @@ def _object(command: _Command) -> tuple[tuple[str, ...], list[str], bool]:
         return tuple(command.words), checked, False
     *kind, word = operands
     parts = path_in(word)
-    if parts is None and kind:
+    if parts is None and (kind or HASH.fullmatch(word)):
         raise NotUnderstood(f"the object `{word}`, of which nobody knows what it is,")
     shown = commit(word) if parts is None else f"{commit(parts[0])}:{parts[1]}"
     return (*_options(command, command.before), *kind, shown), checked, False
+
+
+def _lists(repository: Repository, folder: Path) -> Iterator[Path]:
+    """In the folder and in all above, which the workspace may not begin with."""
+    real = Path(os.path.realpath(folder))
+    for above in (real, *real.parents):
+        if above.is_relative_to(repository.top):
+            yield from (above / name for name in LISTS)
 
 
 def _options(command: _Command, operands: Sequence[str]) -> tuple[str, ...]:

@@ -188,7 +188,7 @@ class _Row:
                 raise _Asks(reason)
             if use.files_only and (folder / path).is_dir():
                 raise _Asks(f"{printable(path)} is a folder, and what is in it could lead anywhere")
-        if use.sweeps and self._places.hides_more(self._cwd):
+        if use.sweeps and self._places.hides_more(folder):
             if use.needs:  # what git has stored can be hidden from nobody who reads the repository
                 raise _Asks(SHOWS_HIDDEN)
             self._needs_hold = self._needs_hold or SHOWS_HIDDEN
