@@ -259,7 +259,6 @@ ATTACKS: Mapping[str, tuple[str, ...]] = {
     "interpreted": (
         "./python3 --version",
         "yarn --version",
-        "cargo --version",
         "which ls; touch PWNED",
         "env touch PWNED",
         "env -S 'touch PWNED'",

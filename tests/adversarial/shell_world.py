@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from odin_lsp.commands.holding import Holding, Order
 from odin_lsp.commands.runner import _job
@@ -64,6 +65,7 @@ class Ran:
 
 class ShellWorld:
     def __init__(self, folder: Path, *, hostile: bool) -> None:
+        self.path = "/usr/local/bin:/usr/bin:/bin"
         self.root = folder / "ws"
         self.outside = folder / "outside"
         self.home = folder / "home"
@@ -76,11 +78,12 @@ class ShellWorld:
         self, command: str, mode: Mode = "edit_mode", *, held: bool | None = None, **settings: Any
     ) -> CommandVerdict:
         rules = Rules.of(Config(**settings), root=self.root)
-        return judge(command, mode=mode, cwd=self.root, roots=[self.root], rules=rules, held=held)
+        with patch.dict(os.environ, {"PATH": self.path}):
+            return judge(command, mode=mode, cwd=self.root, roots=[self.root], rules=rules, held=held)
 
     @property
     def env(self) -> dict[str, str]:
-        return {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(self.home), "LC_ALL": "C.UTF-8"}
+        return {"PATH": self.path, "HOME": str(self.home), "LC_ALL": "C.UTF-8"}
 
     def state(self) -> dict[str, bytes | str | None]:
         """Everything there is, in the workspace and around it."""

@@ -286,7 +286,7 @@ async def test_cfg_05_outside_of_the_workspace_both_are_asked_and_neither_is_rem
 
 @pytest.mark.parametrize(
     "name",
-    [".envrc", "Makefile", "package.json", "conftest.py", "setup.py", ".github/workflows/ci.yml", "Dockerfile"],
+    ["Makefile", "package.json", "conftest.py", "setup.py", ".github/workflows/ci.yml", "Dockerfile"],
 )
 async def test_cfg_06_what_runs_later_is_labelled_and_reviewed_like_everything_else(tmp_path, name):
     careful, free = Bench(tmp_path / "1"), Bench(tmp_path / "2", policy="auto")

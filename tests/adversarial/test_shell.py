@@ -17,8 +17,8 @@ GIVEN = [case for case in CASES if case["family"] != "benign control"]
 GIVEN_BENIGN = [case["cmd"] for case in CASES if case["family"] == "benign control"]
 ATTACKS = [(family, command) for family, commands in shell_corpus.ATTACKS.items() for command in commands]
 CI_EXAMPLES = 5_000
-CHANGES_BY_ITSELF = re.compile(r"\b(date|df|du|free|uptime|stat|ls -\w*u)\b")
-"""Times, sizes and the machine's state are others each time."""
+CHANGES_BY_ITSELF = re.compile(r"\b(date|df|du|free|uptime|stat|ls -\w*u)\b|^rg .*\| head")
+"""Times, sizes and the machine's state are others each time, and so is what ripgrep comes upon first."""
 
 
 @pytest.fixture(scope="module")
@@ -211,14 +211,14 @@ def test_mutated_commands_that_are_allowed_do_no_harm(worlds):
 
 
 def test_exec_08_what_runs_is_named_by_its_full_path(world, monkeypatch):
-    monkeypatch.setenv("PATH", f".:{world.root}:{world.root}/src:/usr/bin:/bin")
+    monkeypatch.setattr(world, "path", f".:{world.root}:{world.root}/src:/usr/bin:/bin")
 
     assert world.judge("ls").hardened.startswith(("/usr/bin/ls", "/bin/ls"))
     assert world.judge("cat a.txt | head -1").hardened.count("/bin/") == 2
 
 
 def test_exec_09_a_file_of_the_workspace_is_never_the_program(world, monkeypatch):
-    monkeypatch.setenv("PATH", str(world.root))
+    monkeypatch.setattr(world, "path", str(world.root))
 
     assert world.judge("ls").decision == "ask"
     assert world.judge("./ls").decision == "ask"
