@@ -1,4 +1,5 @@
-"""What a change has to pass: `nox` runs it all, `nox -s tests -- -k queue` a part of it."""
+"""What a change has to pass: `nox` runs what needs nothing but Python, `nox -s tests -- -k queue` a part of it. The
+rest, `nox -s extension programs editors`, fetches Node's packages, programs of Debian's, editors and a browser."""
 
 import tempfile
 from pathlib import Path
@@ -15,17 +16,16 @@ EDITORS = {
     "plain": ("tests/editors/test_plain_editors.py",),
     "vscode": tuple(map(str, sorted(Path("tests/editors").glob("test_vscode*.py")))),
 }
+WITH_PROGRAMS = tuple(f"tests/adversarial/test_{name}.py" for name in ("options", "reader", "sandbox"))
 UNIT = ("tests/unit", "tests/providers", "tests/adversarial")
 
 
 @nox.session(reuse_venv=True)
 def lint(session: nox.Session) -> None:
-    """Style and format, by ruff and luacheck."""
+    """Style and format, by ruff."""
     session.install(*nox.project.dependency_groups(GROUPS, "lint"))
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
-    lua = ("--config", "editors/neovim/.luacheckrc", "--quiet", "editors/neovim")
-    session.run("python", "-m", "tests.editors.debian", "luacheck", *lua)
 
 
 @nox.session(reuse_venv=True, default=False)
@@ -52,7 +52,16 @@ def e2e(session: nox.Session) -> None:
     _pytest(session, "tests/e2e")
 
 
-@nox.session(venv_backend="none")
+@nox.session(venv_backend="none", requires=["odin"], default=False)
+def programs(session: nox.Session) -> None:
+    """What needs programs that are not on every machine, and are fetched: luacheck, bubblewrap, tree, jq and others."""
+    lua = ("--config", "editors/neovim/.luacheckrc", "--quiet", "editors/neovim")
+    session.run(ODIN / "python", "-m", "tests.editors.debian", "luacheck", *lua, external=True)
+    session.env["FETCH_PROGRAMS"] = "1"
+    _pytest(session, *WITH_PROGRAMS)
+
+
+@nox.session(venv_backend="none", default=False)
 def extension(session: nox.Session) -> None:
     """The extension of VS Code by itself: its style, its types, its parts and its page, and how large it gets."""
     with session.chdir("editors/vscode"):
@@ -62,7 +71,7 @@ def extension(session: nox.Session) -> None:
         session.run("npm", "test", external=True)
 
 
-@nox.session(venv_backend="none", requires=["odin"])
+@nox.session(venv_backend="none", requires=["odin"], default=False)
 def editors(session: nox.Session) -> None:
     """Odin in real editors, which are fetched if they are not here: all of them, or those named: `-- neovim`."""
     chosen = [name for name in EDITORS if name in session.posargs] or list(EDITORS)

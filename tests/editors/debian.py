@@ -19,6 +19,8 @@ from pathlib import Path
 CACHE = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".cache" / "odin-tests"
 """Tests have a home of their own, made anew each time; this is to stay."""
 PATIENCE = 600
+MAY_FETCH = bool(os.environ.get("FETCH_PROGRAMS"))
+"""Whether tests that can do without some program are to have it all the same: `nox -s programs` sees to it."""
 
 
 class Unavailable(Exception):
