@@ -126,6 +126,11 @@ class ReviewSettings(Section):
     (`odin.undoTurn` takes them back). Files that are code for Odin, the editor or git are asked about in any case."""
     save: Literal["touched", "ask", "never"] = "touched"
     """Whether the documents that Odin has changed are saved, before a command runs and at the end of a turn."""
+    undo_days: int = Field(default=30, ge=0)
+    """Days for which a turn can be taken back (`odin.undoTurn`)."""
+    undo_bytes: int = Field(default=256 * 1024 * 1024, ge=0)
+    """Bytes that are kept for that, of all turns together: the oldest go first. What would be more by itself is changed
+    without a way back, which its review says."""
 
 
 class CommandSettings(Section):

@@ -47,7 +47,8 @@ from odin_lsp.redaction import secrets_of, shown_url
 from odin_lsp.review.desk import ReviewDesk
 from odin_lsp.review.drafts import Draft
 from odin_lsp.review.saving import Saver
-from odin_lsp.review.undo import UndoLog, take_back
+from odin_lsp.review.undo import take_back
+from odin_lsp.review.undo_log import UndoLog
 from odin_lsp.sessions.memory import Memory, memory_folder
 from odin_lsp.sessions.publish import Publisher
 from odin_lsp.sessions.session import Session
@@ -87,7 +88,8 @@ class Core:
         self.stream = EventStream()
         self.files = Files(roots, buffers or Buffers(), FileCache(config.cache), config.files)
         self.search = Search(self.files)
-        self._undo_log = UndoLog(lambda: self._sessions / "undo")
+        self._undo_log = UndoLog(lambda: self._sessions / "undo", lambda: self.config.review)
+        self.stream.subscribe(self._undo_log.follow)
         self.desk = ReviewDesk(
             self.files, editor, lambda: (self.config.review, self.config.timeouts), protected.caution, self._undo_log
         )

@@ -4,7 +4,7 @@ What an editor answers is not what happened: a hunk counts as accepted only if i
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from odin_lsp.config import Timeouts
@@ -20,6 +20,9 @@ from odin_lsp.workspace.text import position_at
 NOT_SEEN = "the edit cannot be seen in the document"
 POLL_SECONDS = 0.05
 
+Intend = Callable[[str | None, str | None], Awaitable[None]]
+"""Told before anything is done: the text, and what an edit would make of it."""
+
 
 class Applier:
     def __init__(self, files: Files, editor: Editor, timeouts: Callable[[], Timeouts]) -> None:
@@ -31,26 +34,39 @@ class Applier:
         """Set when a document changes."""
         files.buffers.watchers.append(self._stir)
 
-    async def apply(self, file: FileProposal) -> bool:
+    async def apply(self, file: FileProposal, intend: Intend | None = None) -> bool:
         """Have the editor carry out what was chosen; whether anything was done. One after the other: what two edits at
         once have done to a file could not be told apart."""
         async with self._one_at_a_time:
-            return await self._applied(file)
+            return await self._applied(file, intend)
 
-    async def _applied(self, file: FileProposal) -> bool:
-        if file.operation == "edit":
-            self.catch_up(file)
-        if not file.chosen:
+    async def _applied(self, file: FileProposal, intend: Intend | None) -> bool:
+        plan = self._plan(file)
+        told = None
+        while plan is not None and intend is not None and plan != told:
+            await intend(*plan)
+            told, plan = plan, self._plan(file)  # the user may have typed meanwhile
+        if plan is None:
             return False
-        expected = apply(file.base, [it.result for it in file.chosen]) if file.operation == "edit" else None
-        if expected is not None and expected == self.text(file.path):
-            return False  # the editor has done it, in its preview
-        file.under_way, file.before = True, self.text(file.path)
+        before, expected = plan
+        file.under_way, file.before = True, before
         problem = await self._editor.apply(self._change(file))
         await self._settled(file, expected, patient=problem is None)
         file.disowned = problem is not None
         self._check(file, expected, problem)
         return bool(file.chosen)
+
+    def _plan(self, file: FileProposal) -> tuple[str | None, str | None] | None:
+        """The text as it is, and what an edit shall make of it; `None` if nothing is to be done."""
+        if file.operation == "edit":
+            self.catch_up(file)
+        if not file.chosen:
+            return None
+        before = self.text(file.path)
+        if file.operation != "edit":
+            return before, None
+        expected = apply(file.base, [it.result for it in file.chosen])
+        return None if expected == before else (before, expected)  # else the editor has done it, in its preview
 
     def catch_up(self, file: FileProposal) -> None:
         """The file may have changed where nobody tells of it: on disk, in another program."""

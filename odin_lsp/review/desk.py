@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from odin_lsp.config import ReviewSettings, Timeouts
-from odin_lsp.events import Emit, ReviewChanged, ReviewClosed, ReviewOpened
+from odin_lsp.events import Emit, Notice, ReviewChanged, ReviewClosed, ReviewOpened
 from odin_lsp.ports import (
     Decision,
     Editor,
@@ -23,7 +23,7 @@ from odin_lsp.review.applying import NOT_SEEN, Applier
 from odin_lsp.review.hunks import apply
 from odin_lsp.review.previews import Preview
 from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal, Proposals
-from odin_lsp.review.undo import Before, UndoLog
+from odin_lsp.review.undo_log import Step, UndoLog, new_step
 from odin_lsp.workspace.buffers import Buffer
 from odin_lsp.workspace.files import Files
 
@@ -31,6 +31,7 @@ CANCELLED = "the turn was cancelled before it was decided"
 NOT_SHOWN = "the editor could not show the review"
 TOO_LATE = "nobody decided in time"
 TYPED_MEANWHILE = "the user typed in the file while it was shown"
+NO_WAY_BACK = "this cannot be undone"
 QUIET_SECONDS = 0.75
 """After a preview: how long nothing must happen until nothing more is expected. Editors hold changes back a little."""
 MANY_HUNKS = 500
@@ -122,7 +123,7 @@ class ReviewDesk:
         ]
 
     def shown(self, proposal: Proposal) -> Review:
-        files = tuple(self._shown_file(file) for file in proposal.files)
+        files = tuple(self._shown_file(file, proposal.turn_id) for file in proposal.files)
         return Review(proposal.id, proposal.turn_id, proposal.reason, files)
 
     async def _decided(self, proposal: Proposal, turn: TurnReview) -> None:
@@ -147,7 +148,8 @@ class ReviewDesk:
 
     async def _ask(self, proposal: Proposal) -> ReviewAnswer | None:
         for file in proposal.files:
-            if isinstance(self._editor, PreviewingEditor) and self._editor.previews(self._shown_file(file)):
+            shown = self._shown_file(file, proposal.turn_id)
+            if isinstance(self._editor, PreviewingEditor) and self._editor.previews(shown):
                 await self._preview(self._editor, proposal, file)
         self.proposals.settle()
         return await self._editor.review(self.shown(proposal)) if proposal.is_pending else None
@@ -155,19 +157,23 @@ class ReviewDesk:
     async def _preview(self, editor: PreviewingEditor, proposal: Proposal, file: FileProposal) -> None:
         """Have the editor show and apply it. Hunks that cannot be seen afterwards were not wanted, or did not work."""
         async with self._one_preview:
+            step = new_step(file.path, file.operation)
             self.applier.catch_up(file)
+            await self._intend(step, file, self._turns[proposal.id], file.base, file.proposed)
+            self.applier.catch_up(file)  # the user may have typed meanwhile
             if not file.pending:
+                await self._undo_log.drop(proposal.turn_id, step)
                 return
             clean = self._is_clean(file.path)
             buffer = self._files.buffers.of_path(file.path)
             preview = Preview(file, buffer.version if buffer else None)
             self._previews[file.path] = proposal, preview
             try:
-                problem = await editor.preview(self._shown_file(file))
+                problem = await editor.preview(self._shown_file(file, proposal.turn_id))
                 await self._quiet(file)
             finally:
                 del self._previews[file.path]
-                self._finish(preview, self._turns[proposal.id], clean=clean)
+                await self._finish(preview, step, self._turns[proposal.id], clean=clean)
         rest = file.pending
         if preview.typed or problem:
             for it in rest:
@@ -185,13 +191,15 @@ class ReviewDesk:
                     async with asyncio.timeout(QUIET_SECONDS):
                         await stirred.wait()
 
-    def _finish(self, preview: Preview, turn: TurnReview, *, clean: bool) -> None:
+    async def _finish(self, preview: Preview, step: Step, turn: TurnReview, *, clean: bool) -> None:
         file = preview.file
         text = self.applier.text(file.path)
         if text is not None:
             preview.look(text)
         if (before := preview.before) is not None:
-            self._note(file, before, turn, clean=clean)
+            await self._note(step, file, before, turn, clean=clean)
+        else:
+            await self._undo_log.drop(turn.turn_id, step)
 
     def _answered(self, asking: "asyncio.Task[ReviewAnswer | None]", proposal: Proposal, turn: TurnReview) -> None:
         """An answer decides on what was asked, and on nothing else. A review that nobody could see is a no."""
@@ -215,22 +223,28 @@ class ReviewDesk:
     async def _apply(self, file: FileProposal, turn: TurnReview) -> None:
         """A turn's changes are noted, so that they can be saved and taken back."""
         clean = self._is_clean(file.path)
-        if await self.applier.apply(file):
-            self._note(file, file.before, turn, clean=clean)
+        step = new_step(file.path, file.operation, file.new_path)
+        if await self.applier.apply(file, lambda before, after: self._intend(step, file, turn, before, after)):
+            await self._note(step, file, file.before, turn, clean=clean)
+        else:
+            await self._undo_log.drop(turn.turn_id, step)
 
-    def _note(self, file: FileProposal, before: str | None, turn: TurnReview, *, clean: bool) -> None:
+    async def _intend(
+        self, step: Step, file: FileProposal, turn: TurnReview, before: str | None, after: str | None
+    ) -> None:
+        """Whatever happens to Odin meanwhile, it can be taken back; else that is said before it happens."""
+        new = file.proposed if file.operation == "create" else after
+        expected = () if new is None else (new, f"{new}\n") if file.operation == "create" else (new,)
+        problem = await self._undo_log.intend(turn.turn_id, step, before, expected)
+        if problem:
+            turn.emit(Notice("warning", f"{self._files.shown(file.path)}: {NO_WAY_BACK}: {problem}"))
+
+    async def _note(self, step: Step, file: FileProposal, before: str | None, turn: TurnReview, *, clean: bool) -> None:
         if file.operation in ("edit", "create"):
             turn.touched.setdefault(file.path, clean)
         after = self.applier.text(file.path)
         as_chosen = file.operation != "edit" or after == apply(file.base, [it.result for it in file.chosen])
-        image = Before(
-            path=str(file.path),
-            operation=file.operation,
-            before=before,
-            after=after if as_chosen and not file.disowned else None,
-            new_path=str(file.new_path) if file.new_path else None,
-        )
-        self._undo_log.note(turn.turn_id, image)
+        await self._undo_log.finish(turn.turn_id, step, before, after if as_chosen and not file.disowned else None)
 
     def _cautious(self, file: FileProposal) -> tuple[str, bool]:
         paths = [it for it in (file.path, file.new_path, *file.names) if it is not None]
@@ -244,13 +258,16 @@ class ReviewDesk:
         buffer = self._files.buffers.of_path(path)
         return buffer is None or not buffer.unsaved
 
-    def _shown_file(self, file: FileProposal) -> ReviewFile:
+    def _shown_file(self, file: FileProposal, turn_id: str) -> ReviewFile:
         buffer = self._files.buffers.of_path(file.path)
         size = sum(len(it.hunk.new) + len(it.hunk.old) for it in file.hunks)
         notes = [self._cautious(file)[0]]
         notes += ["a folder, with everything in it"] if file.operation != "edit" and file.path.is_dir() else []
         notes += [f"a long review: {len(file.hunks)} hunks"] if len(file.hunks) > MANY_HUNKS else []
         notes += [f"a long review: {size:,} characters"] if size > LONG_TEXT else []
+        before = self.applier.text(file.path) if file.operation == "delete" else file.base
+        lost = self._undo_log.refusal(turn_id, file.path, file.operation, before)
+        notes += [f"{NO_WAY_BACK}: {lost}"] if lost else []
         return ReviewFile(
             uri=buffer.uri if buffer else file.path.as_uri(),
             version=buffer.version if buffer else None,

@@ -1,120 +1,77 @@
-"""What files were before a turn changed them, so that a whole turn can be taken back. It outlives the process."""
+"""A turn, taken back file by file: what somebody has edited since stays."""
 
-import json
-import os
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import asyncio
 from pathlib import Path
 
-from odin_lsp.errors import RequestError
-from odin_lsp.ports import FileOperation
 from odin_lsp.review.applying import NOT_SEEN, Applier
-from odin_lsp.review.proposals import TEXT, edit_of, operation_of
-from odin_lsp.values import Value, from_wire, to_wire
+from odin_lsp.review.before_images import digest_of
+from odin_lsp.review.proposals import edit_of, operation_of
+from odin_lsp.review.undo_log import Step, UndoLog
 
-MAX_TURNS = 50
-MAX_BYTES = 20 * 1024 * 1024
+CHANGED_SINCE = "it has been changed since"
+INTERRUPTED = "Odin ended while it changed it, and it is not as Odin would have left it"
+GONE = "what it was is not kept any more"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Before(Value):
-    path: str
-    operation: FileOperation
-    before: str | None = None
-    """The text before the turn; `None` if there was none."""
-    after: str | None = None
-    """The text that the turn left: where it is another one now, somebody has edited since. `None` if there is none, or
-    if somebody has edited before the turn was done."""
-    new_path: str | None = None
+Kept = list[tuple[Path, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Images(Value):
-    turn_id: str
-    files: tuple[Before, ...]
+async def take_back(log: UndoLog, turn_id: str | None, applier: Applier) -> tuple[list[Path], Kept]:
+    """Undo a turn, or the last one that changed something: the files that are as before, and those that were kept, with
+    the reason."""
+    for wanted in [turn_id] if turn_id else await asyncio.to_thread(log.turns):
+        restored, kept = await _taken_back(log, wanted, applier)
+        if restored or kept:
+            return restored, kept
+    return [], []
 
 
-class UndoLog:
-    def __init__(self, folder: Callable[[], Path]) -> None:
-        self._folder = folder
-
-    def note(self, turn_id: str, image: Before) -> None:
-        """A file was changed. Edits of one file by one turn are one step back, if nobody else came in between."""
-        steps = list(self.images(turn_id))
-        known = next((it for it in reversed(steps) if it.path == image.path or it.operation not in TEXT), None)
-        if known is not None and known.path == image.path and known.operation in TEXT and image.operation == "edit":
-            after = image.after if known.after == image.before else None
-            steps[steps.index(known)] = replace(known, after=after)
-        else:
-            steps.append(image)
-        self._write(Images(turn_id, tuple(steps)))
-
-    def images(self, turn_id: str) -> tuple[Before, ...]:
-        try:
-            return from_wire(Images, json.loads(self._file(turn_id).read_bytes())).files
-        except (OSError, ValueError, RequestError):
-            return ()
-
-    def last(self) -> str | None:
-        """The turn that changed something last."""
-        return max(self._files(), key=lambda path: path.stat().st_mtime_ns).stem if self._files() else None
-
-    def forget(self, turn_id: str) -> None:
-        self._file(turn_id).unlink(missing_ok=True)
-
-    def _write(self, images: Images) -> None:
-        data = json.dumps(to_wire(images)).encode()
-        if len(data) > MAX_BYTES:
-            return
-        self._folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = self._file(images.turn_id)
-        draft = path.with_suffix(".new")
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        draft.replace(path)
-        for old in sorted(self._files(), key=lambda it: it.stat().st_mtime_ns)[:-MAX_TURNS]:
-            old.unlink(missing_ok=True)
-
-    def _files(self) -> list[Path]:
-        return list(self._folder().glob("*.json"))
-
-    def _file(self, turn_id: str) -> Path:
-        safe = "".join(it if it.isalnum() or it in "-_" else "_" for it in turn_id)[:100]
-        return self._folder() / f"{safe}.json"
-
-
-async def take_back(log: UndoLog, turn_id: str | None, applier: Applier) -> tuple[list[Path], list[tuple[Path, str]]]:
-    """Undo a turn, or the last one: the files that are as before, and those that were kept, with the reason."""
-    wanted = turn_id or log.last()
+async def _taken_back(log: UndoLog, turn_id: str, applier: Applier) -> tuple[list[Path], Kept]:
     restored: list[Path] = []
-    kept: list[tuple[Path, str]] = []
-    for image in reversed(log.images(wanted) if wanted else ()):
-        path = Path(image.path)
-        reason = await _restore(image, applier)
-        if reason:
+    kept: Kept = []
+    for step in reversed(await asyncio.to_thread(log.steps, turn_id)):
+        path = Path(step.path)
+        if step.state == "intended" and _has_not_happened(step, applier):
+            await log.take_off(turn_id, step)
+        elif reason := await _restore(step, await asyncio.to_thread(log.before, step), applier):
             kept.append((path, reason))
         else:
+            await log.take_off(turn_id, step)
             restored.append(path)
-    if wanted and not kept:
-        log.forget(wanted)
+    if not kept:
+        await asyncio.to_thread(log.forget, turn_id)
     return restored, kept
 
 
-async def _restore(image: Before, applier: Applier) -> str | None:
+def _has_not_happened(step: Step, applier: Applier) -> bool:
+    path, now = Path(step.path), applier.text(Path(step.path))
+    match step.operation:
+        case "edit" | "delete":
+            return now is not None and digest_of(now) == step.before
+        case "create":
+            return not path.exists()
+        case "rename":
+            return path.exists() and not (step.new_path and Path(step.new_path).exists())
+
+
+async def _restore(step: Step, before: str | None, applier: Applier) -> str | None:
     """Why not, if not."""
-    path, now = Path(image.path), applier.text(Path(image.path))
-    match image.operation:
-        case "edit" if now == image.after and now is not None:
-            file = edit_of(path, now, image.before or "")
-        case "create" if now == image.after and now is not None:
+    path, now = Path(step.path), applier.text(Path(step.path))
+    is_as_left = now is not None and digest_of(now) in step.after
+    if step.lost:
+        return step.lost
+    if step.before is not None and before is None:
+        return GONE
+    match step.operation:
+        case "edit" if is_as_left and now is not None:
+            file = edit_of(path, now, before or "")
+        case "create" if is_as_left and now is not None:
             file = operation_of(path, "delete", now)
-        case "delete" if not path.exists() and image.before is not None:
-            file = operation_of(path, "create", image.before)
-        case "rename" if image.new_path and Path(image.new_path).exists() and not path.exists():
-            file = operation_of(Path(image.new_path), "rename", new_path=path)
+        case "delete" if not path.exists() and before is not None:
+            file = operation_of(path, "create", before)
+        case "rename" if step.new_path and Path(step.new_path).exists() and not path.exists():
+            file = operation_of(Path(step.new_path), "rename", new_path=path)
         case _:
-            return "it has been changed since"
+            return INTERRUPTED if step.state == "intended" else CHANGED_SINCE
     for it in file.hunks:
         it.state = "accepted"
     await applier.apply(file)

@@ -26,7 +26,8 @@ from odin_lsp.ports import Decision, FileChange, Range, Receipt, Review, ReviewA
 from odin_lsp.review.desk import ReviewDesk, TurnReview
 from odin_lsp.review.drafts import Draft
 from odin_lsp.review.proposals import FileProposal, Wish, edit_of
-from odin_lsp.review.undo import UndoLog, take_back
+from odin_lsp.review.undo import take_back
+from odin_lsp.review.undo_log import UndoLog
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
@@ -477,7 +478,15 @@ class Clock(selectors.SelectSelector):
 def timeless_loop() -> asyncio.AbstractEventLoop:
     clock = Clock()
     loop = asyncio.SelectorEventLoop(clock)
+
+    def at_once(_: object, work: Callable[..., T], *arguments: Any) -> asyncio.Future[T]:
+        """No threads, which would take time of their own."""
+        future = loop.create_future()
+        future.set_result(work(*arguments))
+        return future
+
     loop.time = lambda: clock.now
+    loop.run_in_executor = at_once
     return loop
 
 
@@ -728,9 +737,12 @@ class Reviews(RuleBasedStateMachine):
             assert reason
             assert path in turn.doubtful or self.editor.pages[path].text == before[path]
             assert path in turn.mixed | turn.doubtful or before[path] != turn.after[path]
+        for path in restored if kept else list(turn.before):
+            for noted in (turn.before, turn.after, turn.since):
+                noted.pop(path, None)
+            turn.mixed.discard(path)
         if not kept:
-            for noted in (turn.before, turn.after, turn.since, turn.mixed, turn.doubtful):
-                noted.clear()
+            turn.doubtful.clear()
 
     # always
 

@@ -14,7 +14,7 @@ from odin_lsp.permissions.protected import caution
 from odin_lsp.review.desk import ReviewDesk, TurnReview
 from odin_lsp.review.drafts import Draft
 from odin_lsp.review.saving import Saver
-from odin_lsp.review.undo import UndoLog
+from odin_lsp.review.undo_log import UndoLog
 from odin_lsp.tools.base import ToolContext, ToolOutput
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search

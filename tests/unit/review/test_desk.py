@@ -9,7 +9,8 @@ from odin_lsp.events import ReviewChanged, ReviewClosed, ReviewOpened
 from odin_lsp.ports import Decision, ReviewAnswer
 from odin_lsp.review.desk import ReviewDesk, TurnReview
 from odin_lsp.review.proposals import Proposal, Wish, edit_of, operation_of
-from odin_lsp.review.undo import UndoLog, take_back
+from odin_lsp.review.undo import take_back
+from odin_lsp.review.undo_log import UndoLog
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
