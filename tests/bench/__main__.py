@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
-from tests.bench import commands, measure, workspace
+from tests.bench import commands, measure, undo, workspace
 from tests.bench.endpoint import PAUSE
 from tests.bench.measure import STEPS, Series, percentile_99
 from tests.support.long_work import WINDOW, long_work
@@ -154,6 +154,11 @@ async def _workspace_rows(tree: Path) -> list[Row]:
         series = await commands.reading(repository, command, 30)
         what = f"`{command}`, held to reading; merely kept from writing"
         rows.append(_row(what, series, 1000, "ms", "≤ 1.3 × kept from writing", series.ratio <= 1.3))
+    noting = await undo.noting(tree)
+    what = f"keep one of {undo.FILES} files of {undo.CHARACTERS:,} characters for undo; a file, written"
+    rows.append(_row(what, noting.each, 1000, "ms", "the last ≤ 3 × the first", noting.growth <= 3))
+    hold = f"{noting.longest_hold * 1000:.2f} ms"
+    rows.append(Row("… the event loop held at most", hold, "–", "–", "≤ 50 ms", noting.longest_hold <= 0.05))
     most, bound, growth = workspace.reading_many(tree)
     rows.append(
         Row(

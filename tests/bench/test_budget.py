@@ -4,7 +4,7 @@ from statistics import median
 
 import pytest
 
-from tests.bench import measure, workspace
+from tests.bench import measure, undo, workspace
 
 
 async def test_the_server_starts_almost_as_fast_as_an_empty_one(tmp_path):
@@ -49,3 +49,11 @@ async def test_a_search_takes_hardly_longer_than_ripgrep(tmp_path):
     assert (await workspace.searching(tmp_path, 5, dirty=workspace.DIRTY)).ratio <= 1.2
     most, bound, _ = workspace.reading_many(tmp_path)
     assert most <= bound
+
+
+async def test_what_is_kept_for_undo_costs_the_same_for_the_last_file_as_for_the_first(tmp_path):
+    noting = await undo.noting(tmp_path)
+
+    assert noting.growth <= 3
+    assert noting.each.ratio <= 20
+    assert noting.longest_hold <= sum(noting.each.odin) / 5

@@ -345,6 +345,18 @@ async def test_several_edits_of_one_turn_are_one_step_back(editor, desk, turn, p
     assert editor.text == OLD
 
 
+async def test_a_review_says_what_could_not_be_taken_back(editor, submit, settings, undo_folder, desk):
+    editor.answers = accept_all
+    desk._undo_log = UndoLog(lambda: undo_folder, lambda: ReviewSettings(undoBytes=len(OLD) - 1))
+    settings["protection"] = "careful"
+
+    await submit()
+
+    reason = "what it was is more than `review.undoBytes` allows"
+    assert [it.note for it in editor.reviews[0].files] == [f"careful; this cannot be undone: {reason}"]
+    assert await take_back(desk._undo_log, None, desk.applier) == ([], [(editor.path, reason)])
+
+
 async def until(condition) -> None:
     async with asyncio.timeout(10):
         while not condition():
