@@ -8,10 +8,11 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from odin_lsp.agent.history import CHARS_PER_TOKEN, estimate, is_prompt, shortened
+from odin_lsp.agent.history import is_prompt, shortened
 from odin_lsp.errors import ModelError
 from odin_lsp.events import Compacted, Emit
 from odin_lsp.messages import Message, Text, ToolResult
+from odin_lsp.sessions.history import CHARS_PER_TOKEN, estimate
 from odin_lsp.tools.base import SmallModel
 
 PREPARE_AT = 0.7

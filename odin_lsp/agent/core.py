@@ -15,10 +15,10 @@ from odin_lsp.agent.agent import Agent
 from odin_lsp.agent.compaction import Compaction
 from odin_lsp.agent.conversations import Conversations
 from odin_lsp.agent.executor import Executor
-from odin_lsp.agent.history import Conversation, repair
+from odin_lsp.agent.history import Conversation
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.instructions import Instructions, NestedInstructions
-from odin_lsp.agent.modes import mode_tools
+from odin_lsp.agent.modes import mode_tools, tool_spec
 from odin_lsp.agent.named import NamedAgent
 from odin_lsp.agent.naming import Namer
 from odin_lsp.agent.picks import Picks
@@ -36,7 +36,7 @@ from odin_lsp.errors import ModelError, RequestError, ToolError
 from odin_lsp.events import Emit, EventRecord, Mode, Notice, Todo
 from odin_lsp.messages import user
 from odin_lsp.models import providers, selection
-from odin_lsp.models.base import Model, Request, ToolSpec
+from odin_lsp.models.base import Model, Request
 from odin_lsp.models.resilience import KeyPool, ResilientModel
 from odin_lsp.models.selection import Role
 from odin_lsp.permissions import protected
@@ -49,6 +49,7 @@ from odin_lsp.review.drafts import Draft
 from odin_lsp.review.saving import Saver
 from odin_lsp.review.undo import take_back
 from odin_lsp.review.undo_log import UndoLog
+from odin_lsp.sessions.history import repair
 from odin_lsp.sessions.memory import Memory, memory_folder
 from odin_lsp.sessions.publish import Publisher
 from odin_lsp.sessions.session import Session
@@ -276,7 +277,7 @@ class Core:
         request = Request(
             prompt.system,
             tuple(repair([*session.messages, user(text, prompt.opening(session))])),
-            tuple(ToolSpec(it.name, it.description, it.schema) for it in self._tools(mode).values()),
+            tuple(map(tool_spec, self._tools(mode).values())),
         )
         return preview(request, self.selected[0], session_id=session.id, mode=mode, spent=session.usage)
 

@@ -1,8 +1,10 @@
 """The only source of what each mode offers."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
+from odin_lsp.models.base import ToolSpec
 from odin_lsp.modes import Mode
 from odin_lsp.permissions.rules import CAPABILITIES
 from odin_lsp.tools.base import Tool, all_tools
@@ -17,3 +19,9 @@ def mode_tools(mode: Mode, *, subagent: bool = False, restricted: bool = False) 
         and not (subagent and tool.main_only)
         and not (restricted and tool.runs_commands)
     }
+
+
+@cache
+def tool_spec(tool: Tool[Any]) -> ToolSpec:
+    """The tool as each request lists it."""
+    return ToolSpec(tool.name, tool.description, tool.schema)

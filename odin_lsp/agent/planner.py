@@ -10,9 +10,10 @@ from typing import cast
 
 from odin_lsp.agent.compaction import COMPACT_AT, Compaction
 from odin_lsp.agent.executor import Executor
-from odin_lsp.agent.history import CHARS_PER_TOKEN, Conversation, estimate, repair
+from odin_lsp.agent.history import Conversation
 from odin_lsp.agent.instructions import told_as
 from odin_lsp.agent.loop_guard import ASK_EVERY, WARN_AT, WARNING, LoopGuard
+from odin_lsp.agent.modes import tool_spec
 from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.stream import Pacer
 from odin_lsp.agent.turn import Progress
@@ -32,7 +33,7 @@ from odin_lsp.events import (
     UsageChanged,
     UserSpoke,
 )
-from odin_lsp.messages import Message, Part, Text, ToolCall, ToolResult, user
+from odin_lsp.messages import Message, Part, Text, ToolResult, user
 from odin_lsp.models.base import (
     Attempt,
     CallReady,
@@ -44,10 +45,10 @@ from odin_lsp.models.base import (
     StreamEvent,
     TextDelta,
     ThinkingDelta,
-    ToolSpec,
 )
 from odin_lsp.models.catalog import find
 from odin_lsp.ports import Editor, Option, Question
+from odin_lsp.sessions.history import CHARS_PER_TOKEN, repair
 
 MAX_MALFORMED = 3
 MAX_LENGTH_RECOVERIES = 2
@@ -79,6 +80,8 @@ class Planner:
     _pauses: int = 0
     _max_tokens: int = 0
     _running: str = ""
+    _prefix_tokens: int = 0
+    """Of the system prompt and the tools, estimated."""
     _counted: tuple[int, int] = (0, 0)
     """So many messages were so many tokens, with all that goes before them."""
 
@@ -86,6 +89,7 @@ class Planner:
         """Take the turn whose prompt is the last message of the session."""
         self._max_tokens = self.limits.max_tokens
         self._running = self.model.ref
+        self._prefix_tokens = _prefix_tokens(self._request(may_call=True))
         try:
             ending = await self._until_done()
             self._tell(await self.executor.save())
@@ -193,7 +197,7 @@ class Planner:
     def _nested(self) -> list[Text]:
         """Instructions that hold where the work has just got to."""
         reached = (path for path, _ in self.prompt.shown)
-        found = self.prompt.nested.due(reached, self.session.messages)
+        found = self.prompt.nested.due(reached, self.session.history.messages)
         if found:
             self.emit(Notice("info", f"instructions further down: {', '.join(map(str, found))}"))
         return [Text(told_as(file)) for file in found]
@@ -251,11 +255,11 @@ class Planner:
             return await self._ask(may_call=may_call)
 
     async def _compact(self, budget: int) -> bool:
-        shorter = await self.compaction.compact(self.session.messages, self._tokens(), budget, self.emit)
+        shorter = await self.compaction.compact(self.session.history.valid(), self._tokens(), budget, self.emit)
         if shorter is None:
             return False
         self.session.replace(repair(shorter))
-        self.executor.forget_unseen(self.session.messages)
+        self.executor.forget_unseen(self.session.history.messages)
         self.prompt.nested.look_again()
         self._counted = 0, 0
         return True
@@ -266,7 +270,7 @@ class Planner:
         if self._tokens() > COMPACT_AT * budget:
             await self._compact(budget)
         else:
-            self.compaction.prepare(self.session.messages, self._tokens(), budget)
+            self.compaction.prepare(self.session.history.valid(), self._tokens(), budget)
 
     def _budget(self) -> int:
         """Tokens for the request: the window without room for the answer."""
@@ -278,13 +282,7 @@ class Planner:
     def _tokens(self) -> int:
         """What the last request took, as the provider counted it, and an estimate of what has come since."""
         count, tokens = self._counted
-        return (tokens or self._prefix_tokens) + estimate(self.session.messages[count:])
-
-    @property
-    def _prefix_tokens(self) -> int:
-        request = self._request(may_call=True)
-        tools = sum(len(f"{tool.name}{tool.description}{tool.schema}") for tool in request.tools)
-        return round((sum(map(len, request.system)) + tools) / CHARS_PER_TOKEN)
+        return (tokens or self._prefix_tokens) + self.session.history.tokens(since=count)
 
     async def _ask(self, *, may_call: bool) -> Reply:
         await self._fit()
@@ -295,7 +293,7 @@ class Planner:
         thinking = Pacer(lambda text: self.emit(ThinkingStreamed(text)))
         try:
             async with aclosing(
-                cast("AsyncGenerator[StreamEvent]", self.model.stream(self._request(may_call)))
+                cast("AsyncGenerator[StreamEvent]", self.model.stream(self._request(may_call=may_call)))
             ) as events:
                 async for event in events:
                     if not streaming and isinstance(event, TextDelta | ThinkingDelta):
@@ -331,10 +329,10 @@ class Planner:
             self.progress.model_seconds += time.monotonic() - began
         raise ModelError("the model's stream ended without a reply")
 
-    def _request(self, may_call: bool) -> Request:
-        self.session.messages = repair(self.session.messages)
-        tools = tuple(ToolSpec(tool.name, tool.description, tool.schema) for tool in self.executor.tools.values())
-        return Request(self.prompt.system, tuple(self.session.messages), tools, self._max_tokens, may_call=may_call)
+    def _request(self, *, may_call: bool) -> Request:
+        tools = tuple(map(tool_spec, self.executor.tools.values()))
+        messages = tuple(self.session.history.valid())
+        return Request(self.prompt.system, messages, tools, self._max_tokens, may_call=may_call)
 
     async def _again(self, attempt: Attempt) -> None:
         """The stream failed and starts anew: take back what it showed, forget what it began."""
@@ -352,20 +350,14 @@ class Planner:
             await self.executor.discard()
         self.progress.spend(reply.usage)
         if reply.usage.context_tokens:
-            self._counted = len(self.session.messages), reply.usage.context_tokens
+            self._counted = len(self.session.history.messages), reply.usage.context_tokens
         self.emit(MessageFinished(reply.message.text, len(reply.message.calls)))
         self.emit(UsageChanged(self.progress.usage))
         if reply.stop == "context_full":
             raise ContextTooLong("the conversation no longer fits into the model's window")
-        return replace(reply, message=self._distinct(reply.message))
+        return replace(reply, message=self.session.history.distinct(reply.message))
 
-    def _distinct(self, message: Message) -> Message:
-        """Models reuse ids; a result must belong to exactly one call."""
-        seen = {call.id for earlier in self.session.messages for call in earlier.calls}
-        parts: list[Part] = []
-        for part in message.parts:
-            if isinstance(part, ToolCall):
-                part = part if part.id not in seen else replace(part, id=f"{part.id}-{uuid.uuid4().hex[:8]}")
-                seen.add(part.id)
-            parts.append(part)
-        return replace(message, parts=tuple(parts))
+
+def _prefix_tokens(request: Request) -> int:
+    tools = sum(len(f"{tool.name}{tool.description}{tool.schema}") for tool in request.tools)
+    return round((sum(map(len, request.system)) + tools) / CHARS_PER_TOKEN)

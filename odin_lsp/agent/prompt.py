@@ -62,7 +62,7 @@ class Prompt:
 
     def _remembered(self, session: Conversation) -> list[str]:
         """The notes of earlier sessions, unless this conversation has them already."""
-        if self.memory is None or any(NOTES in message.text for message in session.messages):
+        if self.memory is None or any(NOTES in message.text for message in session.history.messages):
             return []
         try:
             lasting, daily = self.memory.recent()

@@ -14,6 +14,7 @@ from odin_lsp.errors import OdinError, ToolError
 from odin_lsp.events import Emit, SubagentFinished, SubagentRecord, SubagentStarted, Todo, UsageChanged
 from odin_lsp.messages import Message, Text
 from odin_lsp.review.desk import TurnReview
+from odin_lsp.sessions.history import History
 from odin_lsp.tools.base import AgentTask, Completion, CompletionStatus
 
 COMMAND_TOOL = "ExecuteCommand"
@@ -25,14 +26,14 @@ MAX_SUMMARY = 20_000
 class Conversation:
     """A history that ends with its helper."""
 
-    messages: list[Message] = field(default_factory=list[Message])
+    history: History = field(default_factory=History)
     todos: list[Todo] = field(default_factory=list[Todo])
 
     def append(self, message: Message) -> None:
-        self.messages.append(message)
+        self.history.append(message)
 
     def replace(self, messages: list[Message]) -> None:
-        self.messages = messages
+        self.history.replace(messages)
 
 
 class MakePlanner(Protocol):

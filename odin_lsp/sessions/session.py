@@ -13,6 +13,7 @@ from odin_lsp.events import ExitReason, Mode, Outcome, QueuedMessage, SubagentRe
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.redaction import without_keys
 from odin_lsp.sessions import reader, titles
+from odin_lsp.sessions.history import History
 from odin_lsp.sessions.reviewed import ReviewedFile, reviewed_files
 from odin_lsp.sessions.store import SessionLog, open_log
 from odin_lsp.values import Value, is_list, is_object, to_wire
@@ -60,7 +61,7 @@ class Session:
         self.titled_by: titles.TitledBy = "nobody" if title == titles.NEW else "user"
         self.created_at = self.updated_at = time.time()
         self.forked_from: str | None = None
-        self.messages: list[Message] = []
+        self.history = History()
         self.turns: list[TurnRecord] = []
         self.subagents: dict[str, SubagentRecord] = {}
         self.todos: list[Todo] = []
@@ -115,6 +116,10 @@ class Session:
         return session
 
     @property
+    def messages(self) -> list[Message]:
+        return self.history.messages
+
+    @property
     def usage(self) -> Usage:
         """Of all turns, with their helpers, and of titles."""
         total = self._spent
@@ -123,7 +128,7 @@ class Session:
         return total
 
     def append(self, message: Message) -> None:
-        self.messages.append(message)
+        self.history.append(message)
         self._write({"type": "message", "id": uuid.uuid4().hex, "message": to_wire(message)})
 
     def remove_last(self) -> Message | None:
@@ -131,11 +136,13 @@ class Session:
         if not self.messages:
             return None
         self._write({"type": "removed", "count": 1})
-        return self.messages.pop()
+        last = self.messages[-1]
+        self.history.remove_last()
+        return last
 
     def replace(self, messages: list[Message]) -> None:
         """A shorter history; the log keeps the whole one."""
-        self.messages = messages
+        self.history.replace(messages)
         self.is_compacted = True
         self._write({"type": "history", "messages": [to_wire(message) for message in messages]})
 
@@ -276,7 +283,7 @@ class Session:
                 self._damaged += 1
         if left_out:
             asked = [it["message"] for it in reader.read(file, found.of("message", "history")[0]) if "message" in it]
-            self._mark_gap([reader.message(asked[0]).text] if asked else [], left_out)
+            self._mark_gap([reader.message(asked[0]).text] if asked else [], left_out, self.messages)
 
     def _replay_line(self, file: BinaryIO, line: reader.Line) -> None:
         records = reader.read(file, line)
@@ -293,12 +300,11 @@ class Session:
                     forked_from = record.get("forkedFrom")
                     self.forked_from = forked_from if isinstance(forked_from, str) else None
                 case "message":
-                    self.messages.append(_without_thinking(reader.message(record.get("message"))))
+                    self.history.append(_without_thinking(reader.message(record.get("message"))))
                 case "removed":
-                    count = max(0, int(reader.number(record.get("count"), 0)))
-                    del self.messages[max(0, len(self.messages) - count) :]
+                    self.history.remove_last(max(0, int(reader.number(record.get("count"), 0))))
                 case "history":
-                    self.messages = [_without_thinking(reader.message(it)) for it in record["messages"]]
+                    self.history.replace([_without_thinking(reader.message(it)) for it in record["messages"]])
                 case "waiting":
                     message = reader.value(QueuedMessage, record.get("message"))
                     self._waiting[message.turn_id] = message
@@ -369,15 +375,13 @@ class Session:
             first -= 1
             room -= sizes[first]
         asked = [part.text for part in self.messages[0].parts if isinstance(part, Text) and not part.text.endswith(GAP)]
-        self.messages = self.messages[first:]
-        self._mark_gap(asked, first)
+        self._mark_gap(asked, first, self.messages[first:])
 
-    def _mark_gap(self, opening: Sequence[str], count: int) -> None:
+    def _mark_gap(self, opening: Sequence[str], count: int, rest: Sequence[Message]) -> None:
         """Begin with what the user first asked for, and go on with a whole turn."""
-        while self.messages and (self.messages[0].role != "user" or self.messages[0].results):
-            self.messages.pop(0)
-            count += 1
-        self.messages.insert(0, user(*opening, f"<reminder>\n{count}{GAP}"))
+        turn = next((at for at, it in enumerate(rest) if it.role == "user" and not it.results), len(rest))
+        count += turn
+        self.history.replace([user(*opening, f"<reminder>\n{count}{GAP}"), *rest[turn:]])
         self.notices.append(f"this session is long: {count} of its messages are not sent to the model any more")
 
 

@@ -175,7 +175,7 @@ def test_ses_01_a_session_that_is_cut_off_at_any_byte_loses_no_more_than_the_rec
             assert session.title == "fix é 😀"
             session.title = NEW
         assert contents(session) == whole[count - 1], size
-        session.messages += handed_over
+        session.messages.extend(handed_over)
         begun, waiting = unanswered(data.splitlines()[:count])
         assert [(it.turn_id, it.body, it.mode, it.reason) for it in cut_off] == [(*it, "aborted") for it in begun], size
         assert [(it.turn_id, it.body, it.mode) for it in session.unbegun] == waiting, size
@@ -588,7 +588,7 @@ from odin_lsp.sessions import listing
 from odin_lsp.sessions.session import Session
 
 folder, session_id = Path(sys.argv[1]), sys.argv[2]
-import odin_lsp.models.anthropic, odin_lsp.agent.history
+import odin_lsp.models.anthropic, odin_lsp.sessions.history
 small = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 began = time.monotonic()
 session = Session.resume(folder, session_id)
@@ -703,7 +703,7 @@ def test_ses_11_what_is_not_known_is_kept_as_it_is(folder):
 
 @pytest.mark.parametrize("results", [0, 1, 2])
 def test_ses_12_what_was_interrupted_has_an_unknown_outcome(folder, results):
-    from odin_lsp.agent.history import UNKNOWN_OUTCOME, repair
+    from odin_lsp.sessions.history import UNKNOWN_OUTCOME, repair
 
     session = Session(folder)
     session.append(user("go"))

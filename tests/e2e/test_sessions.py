@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from odin_lsp.agent.history import UNKNOWN_OUTCOME
+from odin_lsp.sessions.history import UNKNOWN_OUTCOME
 from odin_lsp.workspace.uris import path_of
 from tests.e2e.steps import results, says
 from tests.support import strict

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from odin_lsp.agent.compaction import Compaction, words_of
-from odin_lsp.agent.history import estimate, repair
 from odin_lsp.errors import ModelUnavailable
 from odin_lsp.messages import Message, Text, ToolCall, ToolResult, user
+from odin_lsp.sessions.history import estimate, repair
 from tests.support.long_work import WINDOW, long_work
 
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from odin_lsp.agent.history import UNKNOWN_OUTCOME, repair
 from odin_lsp.events import Outcome, SubagentRecord, Usage
 from odin_lsp.messages import Message, ToolCall, user
 from odin_lsp.sessions import session as sessions
 from odin_lsp.sessions.export import exported, transcript
 from odin_lsp.sessions.forking import fork
+from odin_lsp.sessions.history import UNKNOWN_OUTCOME, repair
 from odin_lsp.sessions.search import search
 from odin_lsp.sessions.session import Session
 
