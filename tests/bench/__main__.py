@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
-from tests.bench import commands, measure, undo, workspace
+from tests.bench import commands, measure, steps, undo, workspace
 from tests.bench.endpoint import PAUSE
 from tests.bench.measure import STEPS, Series, percentile_99
 from tests.support.long_work import WINDOW, long_work
@@ -37,6 +37,8 @@ BASELINES = f"""
 - Keystrokes, searches and the cache are measured in one process, without an editor.
 - The long turn is counted, not timed: a model that reads 20 lines in each step; tokens as a provider counts them that
   has the prefix of the last request in its cache, at a tenth of the price.
+- A step's own cost after so many messages is measured in one process, with a model that reads 20 lines in each step and
+  answers at once.
 - The fixed prefix is what every request repeats: the system prompt and the tool definitions as JSON.
 """
 
@@ -78,6 +80,7 @@ async def _rows(workspace: Path) -> list[Row]:
     cancelling = await measure.cancelling(workspace, 5)
     offline, warmed = await measure.idle_memory(workspace, 3)
     long = await long_work(workspace, LONG_STEPS)
+    by_history = await steps.seconds(5)
     return [
         _row("start → `initialize` answered; bare server", startup, 1, "s", "≤ 1.25 × bare", startup.ratio <= 1.25),
         _row(
@@ -125,6 +128,7 @@ async def _rows(workspace: Path) -> list[Row]:
             "≤ 1.5 ×",
             long.later_cost <= 1.5 * long.earlier_cost,
         ),
+        *_by_history(by_history),
     ]
 
 
@@ -171,6 +175,14 @@ async def _workspace_rows(tree: Path) -> list[Row]:
         )
     )
     return rows
+
+
+def _by_history(seconds: dict[int, list[float]]) -> Iterator[Row]:
+    first = min(seconds)
+    for messages in sorted(seconds)[1:]:
+        series = Series(seconds[messages], seconds[first])
+        what = f"a step's own cost after {messages:,} messages; after {first}"
+        yield _row(what, series, 1000, "ms", f"≤ 1.3 × after {first}", series.ratio <= 1.3)
 
 
 def _spread(what: str, series: Series, budget: float, budget_99: float | None) -> Iterator[Row]:

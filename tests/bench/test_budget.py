@@ -4,7 +4,7 @@ from statistics import median
 
 import pytest
 
-from tests.bench import measure, undo, workspace
+from tests.bench import measure, steps, undo, workspace
 
 
 async def test_the_server_starts_almost_as_fast_as_an_empty_one(tmp_path):
@@ -16,6 +16,14 @@ async def test_a_step_costs_little_more_than_the_bare_loop_does(tmp_path):
 
     assert turns.overhead.ratio <= 6
     assert turns.prefix <= 16_000
+
+
+async def test_a_step_costs_the_same_after_any_number_of_messages():
+    first, *_, last = steps.HISTORIES
+    taken = await steps.seconds(3, (first, last))
+
+    assert await steps.calls(last) <= 1.02 * await steps.calls(first)
+    assert median(taken[last]) <= 1.3 * median(taken[first])
 
 
 async def test_a_word_reaches_the_editor_soon_after_it_left_the_provider(tmp_path):

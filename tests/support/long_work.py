@@ -13,9 +13,9 @@ from odin_lsp.agent.planner import Ending, Planner
 from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.turn import Progress, UserMessage
 from odin_lsp.config import Limits
-from odin_lsp.events import Compacted, Usage
+from odin_lsp.events import Compacted, Emit, Usage
 from odin_lsp.messages import Message, Text, ToolCall, user
-from odin_lsp.models.base import Reply, Request, StreamEvent
+from odin_lsp.models.base import Model, Reply, Request, StreamEvent
 from odin_lsp.sessions.session import Session
 from odin_lsp.tools.base import all_tools
 from odin_lsp.workspace.buffers import Buffers
@@ -79,27 +79,11 @@ class LongWork:
 async def long_work(folder: Path, steps: int) -> Work:
     path = folder / "long.txt"
     path.write_text("".join(f"line {number} of a long file that says nothing\n" for number in range(steps + 100)))
-    files = Files([folder], Buffers(), FileCache())
     events: list[Any] = []
-
-    async def small(instructions: str, text: str) -> str:
-        return "It reads on."
-
-    context = tool_context(files, None, folder)
     session = Session(folder / "sessions")
     session.append(user("the very first request"))
     model = LongWork(path, steps)
-    planner = Planner(
-        model=model,
-        prompt=Prompt("ask_mode", [folder], Instructions(), context.shown),
-        session=session,
-        executor=Executor({"Read": all_tools()["Read"]}, Hooks(), context),
-        editor=context.editor,
-        compaction=Compaction(small),
-        limits=Limits(maxTurns=0, maxContext=WINDOW),
-        emit=events.append,
-        progress=Progress(UserMessage(turn_id="t", text="go", mode="ask_mode"), "s"),
-    )
+    planner = reading_planner(folder, model, session, Limits(maxTurns=0, maxContext=WINDOW), events.append)
     ending = await planner.run()
     usage = planner.progress.usage
     third = len(model.costs) // 3
@@ -111,4 +95,24 @@ async def long_work(folder: Path, steps: int) -> Work:
         usage.cache_read_tokens / (usage.cache_read_tokens + usage.input_tokens),
         sum(model.costs[third : 2 * third]) / max(1, third),
         sum(model.costs[-third:]) / max(1, third),
+    )
+
+
+def reading_planner(folder: Path, model: Model, session: Session, limits: Limits, emit: Emit) -> Planner:
+    """It can read the files of a folder, and no more."""
+
+    async def small(instructions: str, text: str) -> str:
+        return "It reads on."
+
+    context = tool_context(Files([folder], Buffers(), FileCache()), None, folder)
+    return Planner(
+        model=model,
+        prompt=Prompt("ask_mode", [folder], Instructions(), context.shown),
+        session=session,
+        executor=Executor({"Read": all_tools()["Read"]}, Hooks(), context),
+        editor=context.editor,
+        compaction=Compaction(small),
+        limits=limits,
+        emit=emit,
+        progress=Progress(UserMessage(turn_id="t", text="go", mode="ask_mode"), "s"),
     )
