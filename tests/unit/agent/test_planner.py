@@ -7,6 +7,7 @@ import json
 import pytest
 
 from odin_lsp.config import Limits
+from odin_lsp.errors import ModelError
 from odin_lsp.events import (
     ActivityChanged,
     Compacted,
@@ -18,7 +19,7 @@ from odin_lsp.events import (
     Usage,
 )
 from odin_lsp.messages import Message, Text, ToolCall
-from odin_lsp.models.base import CallReady, Reply, TextDelta
+from odin_lsp.models.base import Attempt, CallReady, Reply, TextDelta
 from odin_lsp.ports import Answer
 
 
@@ -253,6 +254,71 @@ async def test_a_history_that_does_not_fit_is_shortened_and_tried_once_more(odin
     assert requests[-1].messages[0].parts[0].text == "read it"
 
 
+async def test_a_history_that_does_not_fit_is_shortened_whatever_the_provider_has_counted(odin):
+    (odin.root / "long.txt").write_text("word\n" * 4000)
+    read = ToolCall("1", "Read", {"file_path": str(odin.root / "long.txt")})
+    few = Usage(context_tokens=10)
+    listen(
+        odin,
+        Reply(calls(read), "tools", few),
+        *[Reply(said("ok"), "end", few)] * 3,
+        Reply(said(""), "context_full", few),
+        Reply(said("fits"), "end", few),
+    )
+    for text in ("read it", "more", "even more"):
+        await odin.take(text)
+
+    assert (await odin.take("and now?")).answer == "fits"
+    assert [event.status for event in odin.of(Compacted)] == ["started", "succeeded"]
+
+
+async def test_what_was_counted_of_a_history_does_not_count_for_a_shorter_one(odin):
+    odin.settings["limits"] = {"maxContext": 100_000}
+    (odin.root / "long.txt").write_text("word\n" * 4000)
+    read = ToolCall("1", "Read", {"file_path": str(odin.root / "long.txt")})
+    looks = [calls(ToolCall(f"{number}", "Glob", {"pattern": f"*{number}"})) for number in range(2, 6)]
+    listen(
+        odin,
+        Reply(calls(read), "tools"),
+        *[Reply(look, "tools") for look in looks[:2]],
+        Reply(looks[2], "tools", Usage(context_tokens=90_000)),
+        Reply(looks[3], "tools"),
+        Reply(said("ok"), "end"),
+    )
+
+    assert (await odin.take()).answer == "ok"
+    assert [event.status for event in odin.of(Compacted)] == ["started", "succeeded"]
+
+
+async def test_what_a_compaction_has_taken_out_has_to_be_read_again(odin):
+    odin.settings["limits"] = {"maxContext": 100_000}
+    other = odin.root / "other.py"
+    other.write_text("x = 1\n")
+    reads = [ToolCall(f"{at}", "Read", {"file_path": str(it)}) for at, it in enumerate((odin.root / "greet.py", other))]
+    steps = iter(
+        [
+            Reply(calls(reads[0]), "tools"),
+            Reply(said("a"), "end"),
+            Reply(said("b"), "end"),
+            Reply(calls(reads[1]), "tools", Usage(context_tokens=95_000)),
+            Reply(said("c"), "end"),
+            Reply(said("d"), "end"),
+        ]
+    )
+
+    async def replies(request):
+        yield next(steps) if request.tools else Reply(said("It read a file."), "end")
+
+    requests = listen(odin, stream=replies)
+    for text in ("read", "word " * 4000, "read the other", "and now?"):
+        await odin.take(text)
+
+    assert [event.status for event in odin.of(Compacted)] == ["started", "succeeded"]
+    reminder = requests[-1].messages[-1].parts[-1].text
+    assert str(other) in reminder
+    assert "greet.py" not in reminder
+
+
 async def test_a_history_that_cannot_be_shortened_ends_the_turn(odin):
     listen(odin, Reply(said(""), "context_full"))
 
@@ -334,14 +400,52 @@ async def test_a_call_that_was_begun_early_runs_once(odin, monkeypatch):
     assert len(runs) == 1
 
 
-async def test_a_call_begun_early_leaves_no_trace_if_the_stream_ends_otherwise(odin):
+@pytest.mark.parametrize("ending", ["cut off", "failed", "begun again", "another call", "cancelled"])
+async def test_a_call_begun_early_leaves_no_trace_if_the_stream_ends_otherwise(odin, monkeypatch, ending):
+    began, ended = asyncio.Event(), []
     read = ToolCall("1", "Read", {"file_path": str(odin.root / "greet.py")})
-    listen(odin, (CallReady(read), Reply(said("cut"), "max_tokens")))
+
+    async def hang():
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(ending)
+
+    async def replies(request):
+        if request.messages[-1].results:
+            assert ended == [ending], "it ends with its step"
+            yield Reply(said("ok"), "end")
+            return
+        yield CallReady(read)
+        async with asyncio.timeout(10):
+            await began.wait()
+        match ending:
+            case "cut off":
+                yield Reply(said("cut"), "max_tokens")
+            case "failed":
+                raise ModelError("gone")
+            case "begun again":
+                yield Attempt("scripted/listener", "gone", 0, "retrying")
+                assert ended == [ending], "it ends before the stream begins again"
+                yield Reply(said("ok"), "end")
+            case "another call":
+                yield Reply(calls(ToolCall("2", "Glob", {"pattern": "*"})), "tools")
+            case _:
+                odin.core.cancel(None)
+                await asyncio.Event().wait()
+
+    watch(monkeypatch, "Read", hang)
+    listen(odin, stream=replies)
 
     outcome = await odin.take()
 
-    assert (outcome.reason, outcome.tools) == ("max_tokens", ())
-    assert odin.of(ToolStarted) == []
+    assert outcome.reason == {"cut off": "max_tokens", "failed": "failed", "cancelled": "interrupted"}.get(
+        ending, "end_turn"
+    )
+    assert ended == [ending]
+    assert "Read" not in [event.name for event in odin.of(ToolStarted)]
+    assert "Read" not in [tool.name for tool in outcome.tools]
 
 
 async def test_read_only_calls_of_one_step_run_side_by_side_and_answer_in_order(odin, monkeypatch):

@@ -273,6 +273,62 @@ async def test_the_rest_of_the_turn_can_be_accepted_at_once(editor, submit):
     assert len(editor.reviews) == 1
 
 
+async def test_what_is_left_to_the_rest_of_the_turn_is_not_asked_about_again_after_a_protected_file(
+    editor, submit, settings
+):
+    editor.answers = lambda review: ReviewAnswer(decisions=accept_all(review).decisions, rest_of_turn="accept")
+    await submit(OLD.replace("two", "TWO"))
+    editor.answers = accept_all
+    settings["protection"] = "changes Odin's own permissions"
+    await submit_again(submit, editor)
+    settings["protection"] = ""
+
+    assert await submit_again(submit, editor) == [("accepted", None)]
+    assert len(editor.reviews) == 2
+
+
+async def test_an_answer_decides_on_what_was_asked_and_on_nothing_else(editor, desk, turn, path, tmp_path):
+    other = tmp_path / "b.txt"
+    other.write_text("one\n")
+    waiting = Proposal("t", [edit_of(other, "one\n", "two\n", WISH)], "because")
+    editor.answers = lambda review: None
+    task = asyncio.create_task(desk.submit(waiting, turn))
+    await until(lambda: editor.reviews)
+    [foreign] = waiting.hunks
+    editor.answers = lambda review: ReviewAnswer(
+        decisions=(*accept_all(review).decisions, Decision(hunk_id=foreign.id, decision="accept"))
+    )
+
+    asked = Proposal("t", [edit_of(path, OLD, NEW, WISH)], "because")
+    await desk.submit(asked, turn)
+
+    assert [it.state for it in asked.hunks] == ["accepted"] * 3
+    assert foreign.state == "pending"
+    desk.decide([Decision(hunk_id=foreign.id, decision="reject")])
+    await task
+
+
+async def test_a_review_that_the_editor_cannot_show_is_a_no(editor, submit):
+    def fail(review):
+        raise OSError("the pipe is broken")
+
+    editor.answers = fail
+
+    assert await submit() == [("rejected", "the editor could not show the review")] * 3
+    assert editor.text == OLD
+
+
+async def test_a_question_that_was_called_back_is_no_answer(editor, submit, settings):
+    problems = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, problem: problems.append(problem))
+    settings["timeouts"] = Timeouts(client=0.3, person=0.05)
+    editor.answers = lambda review: asyncio.Event().wait()
+
+    assert await submit() == [("rejected", "nobody decided in time")] * 3
+    assert len(editor.closed) == 1
+    assert problems == []
+
+
 async def submit_again(submit, editor):
     editor.open(OLD)
     return await submit(OLD.replace("five", "FIVE"))

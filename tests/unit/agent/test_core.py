@@ -1,0 +1,38 @@
+"""New settings hold from the next turn on."""
+
+import json
+
+import pytest
+
+from odin_lsp.config import Retries, WebSettings
+from odin_lsp.errors import ToolError
+from tests.support.web import Host
+
+
+async def test_new_settings_make_new_models(odin, tmp_path):
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({"replies": [{"text": "from the other"}]}))
+    odin.settings["retries"] = {"attempts": 3}
+    odin.script(*[{"error": "down"}] * 6)
+    assert (await odin.take()).reason == "failed"
+
+    odin.core.reconfigure(
+        odin.core.config.model_copy(update={"fallback_models": (f"scripted/{other}",), "retries": Retries(attempts=6)})
+    )
+
+    assert (await odin.take()).answer == "from the other"
+
+
+async def test_new_settings_say_which_pages_may_be_read_and_keep_the_users_secrets_from_all(odin):
+    core = odin.start(secrets={"ANTHROPIC_API_KEY": "sk-very-secret-key"})
+    async with Host() as host:
+        host.page("/", "<p>hello</p>")
+        url = f"http://127.0.0.1:{host.port}/"
+        with pytest.raises(ToolError):
+            await core.pages.read(url)
+
+        core.reconfigure(core.config.model_copy(update={"web": WebSettings(privateHosts=(f"127.0.0.1:{host.port}",))}))
+
+        assert "hello" in (await core.pages.read(url)).text
+    with pytest.raises(ToolError, match="key or password"):
+        core.pages.refuse_secrets("http://example.org/?sk-very-secret-key")

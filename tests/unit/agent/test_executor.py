@@ -1,0 +1,170 @@
+"""Calls that begin early, how many run at once, and what has to be read again."""
+
+import asyncio
+
+import pytest
+
+from odin_lsp.agent.executor import AT_ONCE
+from odin_lsp.agent.hooks import HookDecision, Hooks
+from odin_lsp.errors import ToolError
+from odin_lsp.messages import Message, ToolCall, user
+from odin_lsp.permissions.gate import Want
+from odin_lsp.tools.base import all_tools
+from tests.support.reviewing import Bench
+
+
+@pytest.fixture
+def bench(tmp_path):
+    bench = Bench(tmp_path)
+    bench.write("a.txt", "one\n")
+    return bench
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """The tools that have run, each before it did anything."""
+    runs = []
+    for tool in all_tools().values():
+        watch(monkeypatch, type(tool), runs)
+    return runs
+
+
+def watch(monkeypatch, kind, runs):
+    execute = kind.execute
+
+    async def watched(self, params, context):
+        runs.append(self.name)
+        return await execute(self, params, context)
+
+    monkeypatch.setattr(kind, "execute", watched)
+
+
+def read(bench, call_id="1", **others):
+    return ToolCall(call_id, "Read", {"file_path": str(bench.root / "a.txt")}, **others)
+
+
+async def begun(executor, call):
+    """Give a call the chance to begin early, and to get as far as it can."""
+    executor.start_early(call)
+    for task in asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait([task])
+
+
+async def results_of(executor, *calls):
+    results = {}
+    await executor.run(Message("assistant", calls), results)
+    return [results[call.id] for call in calls]
+
+
+async def test_a_call_that_only_reads_begins_early_and_its_result_is_used(bench, runs):
+    await begun(bench.executor, read(bench))
+    assert runs == ["Read"]
+
+    [result] = await results_of(bench.executor, read(bench))
+
+    assert "one" in result.content
+    assert runs == ["Read"]
+
+
+@pytest.mark.parametrize("kind", ["unknown", "unreadable", "wrong", "web", "edit", "command", "asked for", "denied"])
+async def test_a_call_that_could_be_noticed_does_not_begin_early(bench, runs, kind, monkeypatch):
+    path = str(bench.root / "new.txt")
+    call = {
+        "unknown": ToolCall("1", "Teleport", {}),
+        "unreadable": read(bench, problem="not JSON"),
+        "wrong": ToolCall("1", "Read", {"path": 1}),
+        "web": ToolCall("1", "WebFetch", {"url": "http://127.0.0.1:9/", "prompt": "?"}),
+        "edit": ToolCall("1", "WriteFile", {"file_path": path, "content": "x"}),
+        "command": ToolCall("1", "ExecuteCommand", {"command": "ls"}),
+        "asked for": read(bench),
+        "denied": read(bench),
+    }[kind]
+
+    def wants(self, params, context):
+        if kind == "denied":
+            raise ToolError("no")
+        return Want(tool="Read", title="May it?", reason="", what="", mode="ask_mode")
+
+    if kind in ("asked for", "denied"):
+        monkeypatch.setattr(type(all_tools()["Read"]), "wants", wants)
+
+    await begun(bench.executor, call)
+
+    assert runs == []
+
+
+async def test_no_call_begins_before_the_hooks_have_seen_it(tmp_path, runs):
+    async def hook(event, call):
+        return HookDecision()
+
+    bench = Bench(tmp_path, hooks=Hooks([hook]))
+    bench.write("a.txt", "one\n")
+
+    await begun(bench.executor, read(bench))
+
+    assert runs == []
+
+
+@pytest.mark.parametrize(("call_id", "name"), [("2", "a.txt"), ("1", "b.txt")])
+async def test_a_call_that_began_early_is_not_the_result_of_another(bench, runs, call_id, name):
+    bench.write("b.txt", "two\n")
+    await begun(bench.executor, read(bench))
+
+    [result] = await results_of(bench.executor, ToolCall(call_id, "Read", {"file_path": str(bench.root / name)}))
+
+    assert {"a.txt": "one", "b.txt": "two"}[name] in result.content
+    assert runs == ["Read", "Read"]
+
+
+async def test_what_began_early_is_ended_before_it_is_forgotten(bench, monkeypatch):
+    ended = []
+
+    async def execute(self, params, context):
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            ended.append(params.file_path)
+
+    monkeypatch.setattr(type(all_tools()["Read"]), "execute", execute)
+    bench.executor.start_early(read(bench))
+    await asyncio.sleep(0)
+
+    await bench.executor.discard()
+
+    assert ended == [str(bench.root / "a.txt")]
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_so_many_calls_run_at_once_and_no_more(bench, monkeypatch):
+    meet = asyncio.Barrier(AT_ONCE)
+    running, most = 0, 0
+    glob = type(all_tools()["Glob"]).execute
+
+    async def execute(self, params, context):
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        async with asyncio.timeout(10):
+            await meet.wait()
+        await asyncio.sleep(0)  # whoever else may begin does so now
+        running -= 1
+        return await glob(self, params, context)
+
+    monkeypatch.setattr(type(all_tools()["Glob"]), "execute", execute)
+
+    results = await bench.step(*(("Glob", {"pattern": f"*{number}"}) for number in range(3 * AT_ONCE)))
+
+    assert most == AT_ONCE
+    assert not any(result.failed for result in results)
+
+
+async def test_what_a_shorter_history_does_not_name_any_more_has_to_be_read_again(bench):
+    kept, gone = bench.root / "a.txt", bench.write("b.txt", "two\n")
+    await bench.read(kept, gone)
+
+    bench.executor.forget_unseen([user(f"look at {gone}"), Message("assistant", (read(bench),))])
+
+    assert [path for path, _ in bench.context.shown] == [kept]
+    assert not (await bench.edit(kept, "one", "1")).failed
+    assert (await bench.edit(gone, "two", "2")).failed
