@@ -77,13 +77,17 @@ class NestedInstructions:
     """The folder that is trusted; `None`: none is."""
     hides: Callable[[Path], bool] = lambda _: False
     """Files that no model reads."""
+    _reached: set[Path] = field(default_factory=set[Path])
+    """Files whose folders were looked at."""
     _looked: set[Path] = field(default_factory=set[Path])
 
     def due(self, reached: Iterable[Path], messages: Sequence[Message]) -> list[InstructionFile]:
         """What holds where the work has got to, and was not told in this conversation as it is now."""
         if self.root is None:
             return []
-        folders = {folder for path in reached for folder in self._way(path)} - self._looked
+        new = {path for path in reached if path not in self._reached}
+        folders = {folder for path in new for folder in self._way(path)} - self._looked
+        self._reached |= new
         self._looked |= folders
         found = [file for folder in sorted(folders) for file in _in_folder(folder) if not self.hides(Path(file.path))]
         told = {part.text for message in messages for part in message.parts if isinstance(part, Text)} if found else ()
@@ -91,6 +95,7 @@ class NestedInstructions:
 
     def look_again(self) -> None:
         """The conversation has become shorter."""
+        self._reached.clear()
         self._looked.clear()
 
     def _way(self, path: Path) -> Iterator[Path]:

@@ -1,5 +1,7 @@
 """Which files are instructions, for which work, and how people learn of it."""
 
+from pathlib import Path
+
 import pytest
 
 from odin_lsp.agent.instructions import MAX_BYTES, Instructions, NestedInstructions
@@ -152,6 +154,18 @@ def test_what_left_the_conversation_is_told_again_and_so_is_what_changed(tmp_pat
     (tmp_path / "lib" / "AGENTS.md").write_text("second")
     nested.look_again()
     assert [it.text for it in nested.due(reached, history)] == ["second"]
+
+
+def test_the_way_to_a_file_is_looked_at_once(tmp_path, monkeypatch):
+    looked = []
+    exists = Path.exists
+    monkeypatch.setattr(Path, "exists", lambda path: looked.append(path) or exists(path))
+    nested = NestedInstructions(tmp_path)
+
+    for _ in range(3):
+        nested.due([tmp_path / "lib" / "code.py"], [])
+
+    assert looked == [tmp_path / "lib" / ".git"]
 
 
 def test_what_no_model_may_read_is_no_instruction(tmp_path):

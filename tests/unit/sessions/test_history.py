@@ -83,7 +83,8 @@ def done(session, deed):
         case "take back":
             session.remove_last()
         case "compact":
-            session.replace(repair([shortened(it) for it in session.messages[len(session.messages) // 2 :]]))
+            messages = session.history.valid()
+            session.replace(repair([shortened(it) for it in messages[len(messages) // 2 :]]))
         case "resume" | "fork":
             session.close()
             folder = session.log.path.parent
@@ -104,6 +105,16 @@ def test_a_call_whose_result_was_taken_back_waits_again():
 
     [result] = history.valid()[-1].results
     assert (result.call_id, result.failed) == ("1", True)
+
+
+def test_nothing_is_kept_of_a_history_that_was_replaced():
+    history = History([user("go"), Message("assistant", (ToolCall("1", "Read", {}),))])
+    history.valid()
+
+    history.replace([user("go on")])
+
+    assert history.tokens() == estimate([user("go on")])
+    assert history.distinct(Message("assistant", (ToolCall("1", "Read", {}),))).calls[0].id == "1"
 
 
 def test_calls_of_one_message_with_one_id_are_told_apart():
