@@ -119,13 +119,15 @@ class OpenAIModel:
             model=self._service.model,
             max_completion_tokens=max_tokens if is_openai else omit,
             max_tokens=omit if is_openai else max_tokens,
-            messages=_messages(request),
+            messages=[],
             tools=[_tool(spec) for spec in request.tools] or omit,
             tool_choice="none" if request.tools and not request.may_call else omit,
             temperature=omit if temperature is None else temperature,
             reasoning_effort=self._service.ref.effort or unasked,
             stream=True,
             stream_options={"include_usage": True},
+            # As an argument the SDK would compare each message with each kind there is, in every request.
+            extra_body={"messages": _messages(request)},
         )
 
 

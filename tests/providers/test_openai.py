@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from importlib import import_module
 
 import pytest
@@ -56,6 +57,29 @@ async def test_thinking_is_shown_and_not_sent_back(name, connect, ask, sent, kit
     assert reply.message.parts == (Thinking("Hm."), Text("a"))
     request = await sent(user("a"), reply.message, user("b"))
     assert request["messages"][2] == {"role": "assistant", "content": "a"}
+
+
+async def test_what_a_message_costs_to_send_is_little_and_the_same_for_each(sent):
+    called = 0
+
+    def count(_frame, event, _argument):
+        nonlocal called
+        called += event == "call"
+
+    async def cost(messages):
+        nonlocal called
+        called = 0
+        sys.setprofile(count)
+        try:
+            await sent(*[user("a"), Message("assistant", (Text("b"),))] * (messages // 2))
+        finally:
+            sys.setprofile(None)
+        return called
+
+    await cost(2)
+    few, many = await cost(100), await cost(1_100)
+
+    assert (many - few) / 1_000 <= 20
 
 
 async def test_calls_that_share_an_index_are_told_apart_by_their_ids(connect, reply, kit):
