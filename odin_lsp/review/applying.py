@@ -15,7 +15,6 @@ from odin_lsp.review.previews import hunks_taken
 from odin_lsp.review.proposals import FileProposal
 from odin_lsp.workspace.buffers import Buffer
 from odin_lsp.workspace.files import Files
-from odin_lsp.workspace.text import position_at
 
 NOT_SEEN = "the edit cannot be seen in the document"
 POLL_SECONDS = 0.05
@@ -84,8 +83,9 @@ class Applier:
         except ToolError:
             return None
 
-    def range(self, text: str, start: int, end: int) -> Range:
-        first, last = (position_at(text, at, self._files.buffers.encoding) for at in (start, end))
+    def range(self, file: FileProposal, hunk: Hunk) -> Range:
+        encoding = self._files.buffers.encoding
+        first, last = file.lines.position(hunk.start, encoding), file.lines.position(hunk.end, encoding)
         return Range(Position(first.line, first.character), Position(last.line, last.character))
 
     async def _settled(self, file: FileProposal, expected: str | None, *, patient: bool) -> None:
@@ -128,7 +128,7 @@ class Applier:
     def _change(self, file: FileProposal) -> FileChange:
         buffer = self._files.buffers.of_path(file.path)
         edits = tuple(
-            TextReplacement(self.range(file.base, it.hunk.start, it.hunk.end), it.result.new)
+            TextReplacement(self.range(file, it.hunk), it.result.new)
             for it in file.chosen
             if file.operation in ("edit", "create")
         )

@@ -283,7 +283,7 @@ class ReviewDesk:
         return tuple(
             ReviewHunk(
                 it.id,
-                self.applier.range(file.base, it.hunk.start, it.hunk.end),
+                self.applier.range(file, it.hunk),
                 it.hunk.old,
                 it.hunk.new,
                 it.purpose,
@@ -312,7 +312,7 @@ class ReviewDesk:
             return False
         if buffer.change is None or buffer.change.start is None:
             return file.follow(buffer.text)
-        at = buffer.lines.offset(buffer.change.start, self._files.buffers.encoding)
+        at = file.lines.offset(buffer.change.start, self._files.buffers.encoding)
         return file.follow(buffer.text, at, len(buffer.change.text))
 
     def _moved(self, proposal: Proposal) -> None:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from difflib import unified_diff
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
-from odin_lsp.workspace.text import changed_lines, same_at_start, whole_lines
+from odin_lsp.workspace.text import LineStep, changed_lines, same_at_end, same_at_start, whole_lines
+
+CONTEXT = 3
+"""Lines around a change in a diff."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +39,58 @@ class Diff:
     removed: int
 
 
-def hunks_between(old: str, new: str) -> list[Hunk]:
-    """In the order of the text, apart from each other. Whole lines, but where lines were changed only what differs."""
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two texts, compared once for all that is made of it."""
+
+    old: Sequence[str]
+    new: Sequence[str]
+    steps: Sequence[LineStep]
+
+    @property
+    def hunks(self) -> list[Hunk]:
+        """In the order of the text, apart from each other. Whole lines, but where lines were changed only what
+        differs."""
+        starts = list(accumulate(map(len, self.old), initial=0))
+        return [
+            _refined(
+                Hunk(starts[first], "".join(self.old[first:last]), "".join(self.new[new_first:new_last])),
+                same_lines=last - first == new_last - new_first,
+            )
+            for first, last, new_first, new_last in self.steps
+        ]
+
+    def unified(self, name: str) -> Diff:
+        """A diff for people, with line ends that differ made visible as such."""
+        if not self.steps:
+            return Diff("", 0, 0)
+        lines = [f"--- a/{name}\n", f"+++ b/{name}\n"]
+        for steps in _neighbours(self.steps):
+            lines += self._passage(steps)
+        added = sum(new_last - new_first for _, _, new_first, new_last in self.steps)
+        removed = sum(last - first for first, last, _, _ in self.steps)
+        return Diff("".join(_ended(lines)), added, removed)
+
+    def _passage(self, steps: Sequence[LineStep]) -> Iterator[str]:
+        start, end = max(0, steps[0][0] - CONTEXT), min(len(self.old), steps[-1][1] + CONTEXT)
+        new_start, new_end = steps[0][2] - steps[0][0] + start, steps[-1][3] - steps[-1][1] + end
+        yield f"@@ -{_numbered(start, end)} +{_numbered(new_start, new_end)} @@\n"
+        at = start
+        for first, last, new_first, new_last in steps:
+            yield from (f" {line}" for line in self.old[at:first])
+            yield from (f"-{line}" for line in self.old[first:last])
+            yield from (f"+{line}" for line in self.new[new_first:new_last])
+            at = last
+        yield from (f" {line}" for line in self.old[at:end])
+
+
+def difference(old: str, new: str) -> Difference:
     before, after = whole_lines(old), whole_lines(new)
-    starts = _starts(before)
-    return [
-        _refined(
-            Hunk(starts[first], "".join(before[first:last]), "".join(after[new_first:new_last])),
-            same_lines=last - first == new_last - new_first,
-        )
-        for first, last, new_first, new_last in changed_lines(before, after)
-    ]
+    return Difference(before, after, changed_lines(before, after))
+
+
+def hunks_between(old: str, new: str) -> list[Hunk]:
+    return difference(old, new).hunks
 
 
 def apply(text: str, hunks: Iterable[Hunk]) -> str:
@@ -99,7 +142,7 @@ def rebased(hunk: Hunk, typed: Typed) -> Hunk | None:
     if typed.removed and not hunk.old and typed.start <= hunk.start <= end:
         return None  # what the insertion stood beside is another text now
     if end <= hunk.start:
-        return replace(hunk, start=hunk.start + len(typed.inserted) - typed.removed)
+        return Hunk(hunk.start + len(typed.inserted) - typed.removed, hunk.old, hunk.new)
     return hunk if typed.start >= hunk.end else None
 
 
@@ -113,21 +156,13 @@ def typed_between(old: str, new: str, at: int = 0, length: int | None = None) ->
     if old_end < at or old[:at] != new[:at] or old[old_end:] != new[end:]:
         return typed_between(old, new)
     head = at + same_at_start(old[at:old_end], new[at:end])
-    tail = same_at_start(old[head:old_end][::-1], new[head:end][::-1])
+    tail = same_at_end(old[head:old_end], new[head:end])
     return Typed(head, old_end - tail - head, new[head : end - tail])
 
 
 def cuts_line_end(text: str, hunk: Hunk) -> bool:
     """Whether it begins or ends between a carriage return and its line feed, where no editor has a position."""
     return any(text[at - 1 : at + 1] == "\r\n" for at in (hunk.start, hunk.end) if at)
-
-
-def unified(old: str, new: str, name: str) -> Diff:
-    """A diff for people, with line ends that differ made visible as such."""
-    lines = list(unified_diff(whole_lines(old), whole_lines(new), f"a/{name}", f"b/{name}"))
-    added = sum(line.startswith("+") for line in lines[2:])
-    removed = sum(line.startswith("-") for line in lines[2:])
-    return Diff("".join(_ended(lines)), added, removed)
 
 
 def overlap(hunks: Sequence[Hunk]) -> bool:
@@ -153,6 +188,19 @@ def _meets(one: tuple[int, int], two: tuple[int, int]) -> bool:
     return one[0] < two[1] and two[0] < one[1]
 
 
+def _neighbours(steps: Sequence[LineStep]) -> Iterator[Sequence[LineStep]]:
+    """Those together whose surroundings meet."""
+    apart = [at for at, (one, two) in enumerate(pairwise(steps), 1) if two[0] - one[1] > 2 * CONTEXT]
+    yield from (steps[start:end] for start, end in pairwise([0, *apart, len(steps)]))
+
+
+def _numbered(start: int, end: int) -> str:
+    """Lines as a diff counts them."""
+    if end - start == 1:
+        return str(end)
+    return f"{start + 1 if end > start else start},{end - start}"
+
+
 def _ended(lines: list[str]) -> Iterator[str]:
     for line in lines:
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
@@ -164,16 +212,9 @@ def _refined(hunk: Hunk, *, same_lines: bool) -> Hunk:
         return hunk
     head = same_at_start(hunk.old, hunk.new)
     head -= hunk.old[:head].endswith("\r")
-    tail = same_at_start(hunk.old[head:][::-1], hunk.new[head:][::-1])
+    tail = same_at_end(hunk.old[head:], hunk.new[head:])
     old, new = hunk.old[head : len(hunk.old) - tail], hunk.new[head : len(hunk.new) - tail]
     if old.endswith("\r") or new.endswith("\r"):
         tail = 0  # a carriage return and its line feed stay together
         old, new = hunk.old[head:], hunk.new[head:]
     return Hunk(hunk.start + head, old, new)
-
-
-def _starts(lines: Sequence[str]) -> list[int]:
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
-    return starts

@@ -11,7 +11,7 @@ from heapq import nlargest
 from itertools import accumulate, islice, product
 
 from odin_lsp.errors import ToolError
-from odin_lsp.workspace.text import line_end, split_lines, usual_line_end, whole_lines
+from odin_lsp.workspace.text import Lines, line_end, split_lines, usual_line_end, whole_lines
 
 MAX_LISTED = 10
 """Line numbers, and lines quoted, in a text for the model."""
@@ -311,15 +311,12 @@ def _followed(written: list[_Written], match: Match, edit: int) -> list[_Written
 
 
 def _ambiguous(text: str, places: Sequence[_Place], forgiven: str) -> ToolError:
-    numbers = ", ".join(str(_line_number(text, it.start)) for it in places[:MAX_LISTED])
+    lines = Lines(text)
+    numbers = ", ".join(str(lines.numbers(it.start, it.end)[0]) for it in places[:MAX_LISTED])
     where = f"{len(places)} times (lines {numbers}{', …' if len(places) > MAX_LISTED else ''})"
     if forgiven:
         return ToolError(f"old_string occurs {where}, but nowhere without differences in {forgiven}; quote one exactly")
     return ToolError(f"old_string occurs {where}; quote more of what surrounds the one you mean, or set replace_all")
-
-
-def _line_number(text: str, at: int) -> int:
-    return 1 + text.count("\n", 0, at) + text.count("\r", 0, at) - text.count("\r\n", 0, at)
 
 
 def _closest(text: str, old: str) -> str:

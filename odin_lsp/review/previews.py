@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from odin_lsp.review.hunks import Hunk, apply
 from odin_lsp.review.proposals import FileProposal
+from odin_lsp.workspace.text import Lines
 
 
 @dataclass(slots=True)
@@ -35,7 +36,7 @@ class Preview:
                 hunk = replace(hunk, old=hunk.new)
                 it.state, it.text, it.reason = "accepted", None, None
             it.hunk = hunk
-        self.file.base = text
+        self.file.lines = Lines(text)
 
     @property
     def before(self) -> str | None:

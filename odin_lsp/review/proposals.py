@@ -9,6 +9,7 @@ from pathlib import Path
 
 from odin_lsp.ports import Decision, FileOperation, HunkState
 from odin_lsp.review.hunks import Hunk, apply, compose, cuts_line_end, hunks_between, rebased, typed_between
+from odin_lsp.workspace.text import Lines
 
 TEXT: tuple[FileOperation, ...] = ("edit", "create")
 """What leaves a text that can be edited further."""
@@ -55,8 +56,8 @@ class PendingHunk:
 class FileProposal:
     path: Path
     operation: FileOperation
-    base: str
-    """The text that the hunks stand in; it follows the user's typing."""
+    lines: Lines
+    """Of the text that the hunks stand in; it follows the user's typing."""
     hunks: list[PendingHunk]
     new_path: Path | None = None
     recursive: bool = False
@@ -68,6 +69,10 @@ class FileProposal:
     """The text right before that."""
     disowned: bool = False
     """The editor says that it has not done what can be seen: perhaps the user did it."""
+
+    @property
+    def base(self) -> str:
+        return self.lines.text
 
     @property
     def base_hash(self) -> str:
@@ -107,13 +112,13 @@ class FileProposal:
         typed = typed_between(self.base, text, at, length)
         if typed is None or self.operation != "edit":
             return False
+        self.lines.replace(typed.start, typed.start + typed.removed, typed.inserted)
         for it in self.hunks:
             moved = rebased(it.hunk, typed)
             if moved is not None and not cuts_line_end(text, moved):
                 it.hunk = moved
             else:
                 it.supersede(TYPED_INSIDE)
-        self.base = text
         return True
 
 
@@ -139,7 +144,7 @@ class Proposal:
 
 def edit_of(path: Path, old: str, new: str, wish: Wish | None = None) -> FileProposal:
     wishes = (wish,) if wish else ()
-    return FileProposal(path, "edit", old, [PendingHunk(hunk, wishes) for hunk in hunks_between(old, new)])
+    return FileProposal(path, "edit", Lines(old), [PendingHunk(hunk, wishes) for hunk in hunks_between(old, new)])
 
 
 def operation_of(
@@ -155,7 +160,8 @@ def operation_of(
     hunk = (
         Hunk(0, "", text) if operation == "create" else Hunk(0, text, "") if operation == "delete" else Hunk(0, "", "")
     )
-    return FileProposal(path, operation, hunk.old, [PendingHunk(hunk, (wish,) if wish else ())], new_path, recursive)
+    hunks = [PendingHunk(hunk, (wish,) if wish else ())]
+    return FileProposal(path, operation, Lines(hunk.old), hunks, new_path, recursive)
 
 
 class Proposals:
@@ -210,5 +216,5 @@ class Proposals:
     def settle(self) -> None:
         """Let those go on that wait for nothing any more."""
         for proposal in self._open.values():
-            if not proposal.is_pending:
+            if not proposal.decided.is_set() and not proposal.is_pending:
                 proposal.decided.set()

@@ -13,7 +13,7 @@ from odin_lsp.review.desk import TurnReview
 from odin_lsp.review.hunks import hunks_between
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.shown import Shown
-from odin_lsp.workspace.text import split_lines, whole_lines
+from odin_lsp.workspace.text import Lines, split_lines
 
 MAX_LINES = 40
 
@@ -67,11 +67,11 @@ class Saver:
 
 def _changed(old: str, new: str) -> str:
     """The lines that are new, numbered."""
-    lines = split_lines(new)
+    lines, places = split_lines(new), Lines(new)
     numbers: set[int] = set()
     for hunk in hunks_between(new, old):
-        first = len(whole_lines(new[: hunk.start] + "."))
-        numbers.update(range(first, first + max(1, len(whole_lines(hunk.old)))))
+        first, last = places.numbers(hunk.start, hunk.end)
+        numbers.update(range(first, last + 1))
     chosen = [number for number in sorted(numbers) if number <= len(lines)]
     shown = [f"{number:6}\t{lines[number - 1]}" for number in chosen[:MAX_LINES]]
     return "\n".join([*shown, *([f"(and {len(chosen) - MAX_LINES} more lines)"] if len(chosen) > MAX_LINES else [])])

@@ -15,8 +15,8 @@ from odin_lsp.server.pending_hunks import SOURCE
 from odin_lsp.server.rpc import ClientError, OdinProtocol
 from odin_lsp.server.surfaces import cut, marked, name_of, whole_lines_of
 from odin_lsp.server.workspace_edits import lsp_range
-from odin_lsp.workspace.buffers import Buffer, Buffers
-from odin_lsp.workspace.text import Position, position_at, split_lines
+from odin_lsp.workspace.buffers import Buffers
+from odin_lsp.workspace.text import Position
 from odin_lsp.workspace.uris import document_key
 
 MAX_LINES = 8
@@ -82,7 +82,7 @@ class Hints:
             return found
         line = found.start.line if file.operation == "edit" else 0
         buffer = self._buffers.of_uri(file.uri)
-        width = _width(buffer, line, self._buffers) if buffer else 0
+        width = buffer.lines.width(line, self._buffers.encoding) if buffer else 0
         return types.Range(types.Position(line, 0), types.Position(line, width))
 
     def _touch(self, proposal_id: str, files: Iterable[ReviewFile]) -> None:
@@ -159,9 +159,3 @@ def _updated(review: Review, hunks: tuple[ReviewHunk, ...]) -> Review:
 def _last_line(place: types.Range) -> int:
     ends_before = place.end.character == 0 and place.end.line > place.start.line
     return place.end.line - 1 if ends_before else place.end.line
-
-
-def _width(buffer: Buffer, line: int, buffers: Buffers) -> int:
-    text = buffer.lines.between(Position(line, 0), Position(line + 1, 0), buffers.encoding)
-    content = "".join(split_lines(text)[:1])
-    return position_at(content, len(content), buffers.encoding).character

@@ -2,8 +2,9 @@
 
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.review import matching
+from odin_lsp.review.proposals import Wish, edit_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
-from odin_lsp.tools.editing import change_text, lines_of, readable
+from odin_lsp.tools.editing import change_text, readable
 from odin_lsp.tools.sufficiency import require_seen, require_shown
 
 
@@ -34,8 +35,8 @@ class EditTool(Tool[EditParams]):
         require_shown(path, context)
         file = readable(path, context)
         match = matching.find(file.text, params.old_string, params.new_string, replace_all=params.replace_all)
-        touched = [lines_of(file.text, it.start, it.end) for it in match.replacements]
+        wish = Wish(context.call_id, f"edit of {context.files.shown(path)}")
+        proposed = edit_of(path, file.text, matching.replaced(file.text, match), wish)
+        touched = [proposed.lines.numbers(it.start, it.end) for it in match.replacements]
         await require_seen(path, file.text, touched, [(params.old_string, params.new_string)], context)
-        new = matching.replaced(file.text, match)
-        reason = f"edit of {context.files.shown(path)}"
-        return await change_text(path, file, new, reason, context, [f"Note: {match.how}."] if match.how else [])
+        return await change_text(proposed, context, [f"Note: {match.how}."] if match.how else [])

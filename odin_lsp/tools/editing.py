@@ -7,12 +7,11 @@ from pathlib import Path
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.ports import Receipt
 from odin_lsp.review.drafts import FileReceipts
-from odin_lsp.review.hunks import hunks_between, unified
-from odin_lsp.review.proposals import FileProposal, Wish, edit_of
+from odin_lsp.review.hunks import Difference, difference
+from odin_lsp.review.proposals import FileProposal
 from odin_lsp.tools.base import ToolContext, ToolOutput
 from odin_lsp.workspace.buffers import moved
 from odin_lsp.workspace.files import FileText
-from odin_lsp.workspace.text import split_lines, whole_lines
 from odin_lsp.workspace.uris import printable
 
 MAX_SNIPPET_LINES = 60
@@ -36,19 +35,11 @@ def readable(path: Path, context: ToolContext) -> FileText:
     return context.files.read(path)
 
 
-def lines_of(text: str, start: int, end: int) -> tuple[int, int]:
-    """The lines, from 1, that these characters are in."""
-    first = len(whole_lines(text[:start] + "."))
-    return first, first + max(1, len(whole_lines(text[start:end]))) - 1
-
-
-async def change_text(
-    path: Path, old: FileText, new: str, reason: str, context: ToolContext, notes: Sequence[str]
-) -> ToolOutput:
-    """Propose the difference, and report."""
-    if not hunks_between(old.text, new):
-        return ToolOutput(data="Nothing to change: the text is already so.", description=f"{path.name}: no change")
-    return await carry_out(edit_of(path, old.text, new, Wish(context.call_id, reason)), context, notes)
+async def change_text(file: FileProposal, context: ToolContext, notes: Sequence[str] = ()) -> ToolOutput:
+    """Propose the difference, if there is one, and report."""
+    if not file.hunks:
+        return ToolOutput(data="Nothing to change: the text is already so.", description=f"{file.path.name}: no change")
+    return await carry_out(file, context, notes)
 
 
 async def carry_out(file: FileProposal, context: ToolContext, notes: Sequence[str] = ()) -> ToolOutput:
@@ -56,15 +47,17 @@ async def carry_out(file: FileProposal, context: ToolContext, notes: Sequence[st
     before, proposed = file.base, file.proposed
     decided = await context.draft.propose(file, context.call_id)
     if decided is None:
-        return _report(file, before, proposed, [LATER, *notes], context)
+        return _report(file, _made(file, before, proposed), [LATER, *notes], context)
     receipts = [it for told in decided for it in told.receipts]
     told = [_summary(receipts), *notes, *(_receipt_line(it) for it in receipts if it.state != "accepted")]
     if receipts and not any(it.state in ("accepted", "modified") for it in receipts):
         raise ToolError("\n".join(filter(None, told)))
     now = _now(file, context)
-    output = _report(file, before, now if now is not None else before, told, context)
+    made = _made(file, before, now if now is not None else before)
+    output = _report(file, made, told, context)
     if now is not None and file.operation == "edit":
-        _note_snippet(file.path, before, now, context)
+        for number, line in _around(made):
+            context.shown.note(file.path, number, [line])
     partly = any(it.state not in ("accepted", "modified") for it in receipts)
     return replace(output, description=f"{output.description} (in part)") if partly else output
 
@@ -85,10 +78,14 @@ def report_receipts(decided: Sequence[FileReceipts], context: ToolContext) -> st
     return "\n".join(parts)
 
 
-def _report(file: FileProposal, before: str, now: str, told: Sequence[str], context: ToolContext) -> ToolOutput:
+def _made(file: FileProposal, before: str, now: str) -> Difference:
+    return difference(before, now) if file.operation == "edit" else difference("", file.proposed)
+
+
+def _report(file: FileProposal, made: Difference, told: Sequence[str], context: ToolContext) -> ToolOutput:
     name = context.files.shown(file.path)
-    diff = unified(before, now, name) if file.operation == "edit" else unified("", file.proposed, name)
-    snippet = _snippet(file.path, before, now) if file.operation == "edit" else ""
+    diff = made.unified(name)
+    snippet = _snippet(file.path, made) if file.operation == "edit" else ""
     return ToolOutput(
         data="\n".join(filter(None, (*told, snippet))),
         description=f"{name} +{diff.added} -{diff.removed}",
@@ -125,23 +122,18 @@ def _receipt_line(receipt: Receipt) -> str:
             return f"- {receipt.state}: {receipt.reason or 'it is no longer what was shown'}; read the file again"
 
 
-def _snippet(path: Path, old: str, new: str) -> str:
+def _snippet(path: Path, made: Difference) -> str:
     """What is on the screen now, around what changed."""
-    body = "\n".join(f"{number:6}\t{line}" for number, line in _changed_lines(old, new))
+    body = "\n".join(f"{number:6}\t{line}" for number, line in _around(made))
     return f"{path} now:\n{body}" if body else ""
 
 
-def _note_snippet(path: Path, old: str, new: str, context: ToolContext) -> None:
-    """What is in the snippet the model has seen."""
-    for number, line in _changed_lines(old, new):
-        context.shown.note(path, number, [line])
-
-
-def _changed_lines(old: str, new: str) -> list[tuple[int, str]]:
-    lines = split_lines(new)
-    shown: set[int] = set()
-    for hunk in hunks_between(new, old):
-        first = len(whole_lines(new[: hunk.start] + "."))
-        last = first + max(1, len(whole_lines(hunk.old))) - 1
-        shown.update(range(max(1, first - MARGIN), min(len(lines), last + MARGIN) + 1))
-    return [(number, lines[number - 1]) for number in sorted(shown)[:MAX_SNIPPET_LINES]]
+def _around(made: Difference) -> list[tuple[int, str]]:
+    """The lines that the model sees of the new text, numbered."""
+    shown: dict[int, str] = {}
+    for _, _, first, last in made.steps:
+        start, end = max(0, first - MARGIN), max(first + 1, last) + MARGIN
+        shown.update(enumerate(made.new[start:end], start + 1))
+        if len(shown) >= MAX_SNIPPET_LINES:
+            break
+    return [(number, line.rstrip("\r\n")) for number, line in [*shown.items()][:MAX_SNIPPET_LINES]]

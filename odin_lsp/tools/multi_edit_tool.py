@@ -6,9 +6,9 @@ from pydantic import Field
 
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.review import matching
-from odin_lsp.review.hunks import hunks_between
+from odin_lsp.review.proposals import Wish, edit_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
-from odin_lsp.tools.editing import change_text, lines_of, readable
+from odin_lsp.tools.editing import change_text, readable
 from odin_lsp.tools.sufficiency import require_seen, require_shown
 
 
@@ -44,7 +44,8 @@ class MultiEditTool(Tool[MultiEditParams]):
         file = readable(path, context)
         edits = [(it.old_string, it.new_string, it.replace_all) for it in params.edits]
         new, notes = matching.apply_all(file.text, edits)
-        touched = [lines_of(file.text, it.start, it.end) for it in hunks_between(file.text, new)]
+        wish = Wish(context.call_id, f"{len(edits)} edits of {context.files.shown(path)}")
+        proposed = edit_of(path, file.text, new, wish)
+        touched = [proposed.lines.numbers(it.hunk.start, it.hunk.end) for it in proposed.hunks]
         await require_seen(path, file.text, touched, [(old, new) for old, new, _ in edits], context)
-        reason = f"{len(edits)} edits of {context.files.shown(path)}"
-        return await change_text(path, file, new, reason, context, [f"Note: {note}." for note in notes])
+        return await change_text(proposed, context, [f"Note: {note}." for note in notes])

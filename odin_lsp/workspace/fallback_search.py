@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from odin_lsp.workspace.globs import as_text, braces, compiled, compiled_leniently
-from odin_lsp.workspace.text import decode, split_lines
+from odin_lsp.workspace.text import Lines, decode, split_lines
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -164,10 +164,10 @@ def _matching_lines(content: str, lines: list[str], options: Options) -> set[int
         _fail(f"regex parse error: {error}")
     if not multiline:
         return {number for number, line in enumerate(lines) if pattern.search(line)}
-    hits: set[int] = set()
+    hits, places = set[int](), Lines(content)
     for match in pattern.finditer(content):
-        first = len(split_lines(content[: match.start()] + "."))
-        hits.update(range(first - 1, first - 1 + max(1, len(split_lines(match.group())))))
+        first, last = places.numbers(match.start(), match.end())
+        hits.update(range(first - 1, last))
     return hits
 
 

@@ -2,10 +2,11 @@
 
 import codecs
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Literal
 
 PositionEncoding = Literal["utf-8", "utf-16", "utf-32"]
@@ -51,11 +52,17 @@ class Decoded:
 
 
 class Lines:
-    """A text as its lines, each with its end. A change costs what it touches, whatever the length of the text."""
+    """A text as its lines, each with its end. A change costs what it touches, whatever the length of the text; where
+    the lines behind it begin is added up again when somebody asks."""
 
     def __init__(self, text: str) -> None:
         self._lines = whole_lines(text)
         self._text: str | None = text
+        self._starts = [0]
+        """Where lines begin, and at last where the text ends; as far as it is known."""
+
+    def __len__(self) -> int:
+        return len(self._lines)
 
     @property
     def text(self) -> str:
@@ -66,20 +73,17 @@ class Lines:
     def apply(self, change: Change, encoding: PositionEncoding) -> None:
         """Positions beyond a line's or the text's end are that end, as LSP has it."""
         if change.start is None or change.end is None:
-            self._lines, self._text = whole_lines(change.text), change.text
+            self._lines, self._text, self._starts = whole_lines(change.text), change.text, [0]
             return
-        first, head = self._place(change.start, encoding)
-        last, tail = self._place(change.end, encoding)
-        if (last, tail) < (first, head):
-            last, tail = first, head
-        before = self._lines[first][:head] if first < len(self._lines) else ""
-        after = self._lines[last][tail:] if last < len(self._lines) else ""
-        if first and self._lines[first - 1].endswith("\r"):
-            # A line feed that now follows the carriage return belongs to it.
-            first -= 1
-            before = self._lines[first] + before
-        self._lines[first : last + 1] = whole_lines(before + change.text + after)
+        start = self._place(change.start, encoding)
+        self._splice(start, max(start, self._place(change.end, encoding)), change.text)
         self._text = None
+
+    def replace(self, start: int, end: int, new: str) -> None:
+        """The same by characters of the text."""
+        text = f"{self.text[:start]}{new}{self.text[end:]}"
+        self._splice(self._place_at(start), self._place_at(end), new)
+        self._text = text
 
     def between(self, start: Position, end: Position, encoding: PositionEncoding) -> str:
         first, head = self._place(start, encoding)
@@ -99,7 +103,23 @@ class Lines:
     def offset(self, position: Position, encoding: PositionEncoding) -> int:
         """In characters of the text."""
         line, characters = self._place(position, encoding)
-        return sum(map(len, self._lines[:line])) + characters
+        return self._known_starts()[line] + characters
+
+    def position(self, offset: int, encoding: PositionEncoding) -> Position:
+        """Of a character, in the units of the encoding. Within a line's end it is where that begins."""
+        line, characters = self._place_at(offset)
+        if not characters:
+            return Position(line, 0)
+        return Position(line, _units(_content(self._lines[line])[:characters], encoding))
+
+    def width(self, line: int, encoding: PositionEncoding) -> int:
+        """Of a line without its end."""
+        return _units(_content(self._lines[line]), encoding) if line < len(self._lines) else 0
+
+    def numbers(self, start: int, end: int) -> tuple[int, int]:
+        """The lines, from 1, that these characters are in."""
+        first = self._place_at(start)[0] + 1
+        return first, max(first, self._place_at(end - 1)[0] + 1)
 
     def _place(self, position: Position, encoding: PositionEncoding) -> tuple[int, int]:
         """The line and the characters before the position in it."""
@@ -107,29 +127,43 @@ class Lines:
             if self._lines and line_end(self._lines[-1]) is None:
                 return len(self._lines) - 1, len(self._lines[-1])
             return len(self._lines), 0
-        line = self._lines[max(0, position.line)]
-        content = line.rstrip("\r\n") if line.endswith(("\r", "\n")) else line
+        content = _content(self._lines[max(0, position.line)])
         return max(0, position.line), _characters(content, max(0, position.character), encoding)
 
+    def _place_at(self, offset: int) -> tuple[int, int]:
+        starts = self._known_starts()
+        line = bisect_right(starts, offset) - 1
+        if line == len(self._lines) and line and line_end(self._lines[-1]) is None:
+            line -= 1
+        return line, offset - starts[line]
 
-def position_at(text: str, offset: int, encoding: PositionEncoding) -> Position:
-    """The position of a character, in the units of the encoding."""
-    before = whole_lines(text[:offset])
-    if before and line_end(before[-1]) is None:
-        line, column = len(before) - 1, before[-1]
-    else:
-        line, column = len(before), ""
-    return Position(line, _units(column, encoding))
+    def _splice(self, start: tuple[int, int], end: tuple[int, int], new: str) -> None:
+        (first, head), (last, tail) = start, end
+        before = self._lines[first][:head] if first < len(self._lines) else ""
+        after = self._lines[last][tail:] if last < len(self._lines) else ""
+        if first and self._lines[first - 1].endswith("\r"):
+            # A line feed that now follows the carriage return belongs to it.
+            first -= 1
+            before = self._lines[first] + before
+        self._lines[first : last + 1] = whole_lines(before + new + after)
+        del self._starts[first + 1 :]
+
+    def _known_starts(self) -> list[int]:
+        if (known := len(self._starts) - 1) < len(self._lines):
+            self._starts += accumulate(map(len, self._lines[known:]), initial=self._starts.pop())
+        return self._starts
+
+
+def _content(line: str) -> str:
+    return line.rstrip("\r\n") if line.endswith(("\r", "\n")) else line
 
 
 def _units(text: str, encoding: PositionEncoding) -> int:
-    match encoding:
-        case "utf-32":
-            return len(text)
-        case "utf-16":
-            return len(text) + sum(character > "\uffff" for character in text)
-        case "utf-8":
-            return len(text.encode("utf-8", "surrogatepass"))
+    if encoding == "utf-32" or text.isascii():
+        return len(text)
+    if encoding == "utf-16":
+        return len(text.encode("utf-16-le", "surrogatepass")) // 2
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def whole_lines(text: str) -> list[str]:
@@ -139,14 +173,14 @@ def whole_lines(text: str) -> list[str]:
 
 def split_lines(text: str) -> list[str]:
     """The lines without their ends."""
-    return [line.rstrip("\r\n") for line in whole_lines(text)]
+    return [_content(line) for line in whole_lines(text)]
 
 
 def changed_lines(old: Sequence[str], new: Sequence[str]) -> list[LineStep]:
     """What makes the one the other, in order. Texts that repeat themselves take long to compare line by line: where
     as many lines as before stand mostly in their places, those that do not are the changed ones."""
     head = same_at_start(old, new)
-    tail = same_at_start(old[head:][::-1], new[head:][::-1])
+    tail = same_at_end(old[head:], new[head:])
     before, after = old[head : len(old) - tail], new[head : len(new) - tail]
     if len(before) == len(after) > MANY_LINES:
         differing = [at for at, (one, two) in enumerate(zip(before, after, strict=True)) if one != two]
@@ -163,13 +197,26 @@ def same_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, i
 
 
 def same_at_start(one: Sequence[str], two: Sequence[str]) -> int:
-    """How many elements both begin with."""
-    length = 0
-    for left, right in zip(one, two, strict=False):
-        if left != right:
-            break
-        length += 1
-    return length
+    """How many elements both begin with. What is left is halved and compared as a whole: a loop would take longer."""
+    same, most = 0, min(len(one), len(two))
+    while same < most:
+        middle = (same + most + 1) // 2
+        if one[same:middle] == two[same:middle]:
+            same = middle
+        else:
+            most = middle - 1
+    return same
+
+
+def same_at_end(one: Sequence[str], two: Sequence[str]) -> int:
+    same, most = 0, min(len(one), len(two))
+    while same < most:
+        middle = (same + most + 1) // 2
+        if one[len(one) - middle : len(one) - same] == two[len(two) - middle : len(two) - same]:
+            same = middle
+        else:
+            most = middle - 1
+    return same
 
 
 def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:

@@ -3,7 +3,17 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from odin_lsp.review.hunks import Hunk, Typed, apply, compose, hunks_between, overlap, rebased, typed_between, unified
+from odin_lsp.review.hunks import (
+    Hunk,
+    Typed,
+    apply,
+    compose,
+    difference,
+    hunks_between,
+    overlap,
+    rebased,
+    typed_between,
+)
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\r\n", "é😀\n", "\r", "  x\n", "y"]), max_size=12).map("".join)
 
@@ -76,7 +86,7 @@ def test_far_changes_are_separate_hunks():
 
 
 def test_a_diff_counts_and_says_when_the_last_line_has_no_end():
-    diff = unified("a\nb", "a\nc", "x.txt")
+    diff = difference("a\nb", "a\nc").unified("x.txt")
 
     assert (diff.added, diff.removed) == (1, 1)
     no_end = "\\ No newline at end of file\n"

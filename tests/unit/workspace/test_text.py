@@ -59,6 +59,16 @@ class PlainClient:
         ends = [found for mark in "\r\n" if (found := self.text.find(mark, start)) >= 0]
         return min(ends, default=len(self.text))
 
+    def position(self, offset: int) -> Position:
+        """The last one that is not behind the character."""
+        start, line = 0, 0
+        while (end := self.line_end(start)) < len(self.text):
+            following = end + (2 if self.text[end : end + 2] == "\r\n" else 1)
+            if offset < following:
+                break
+            start, line = following, line + 1
+        return Position(line, len(self.text[start : min(offset, end)].encode(self.encoding)) // self.unit)
+
     def apply(self, change: Change) -> None:
         start, end = self.offset(change.start), self.offset(change.end)
         self.text = self.text[:start] + change.text + self.text[max(start, end) :]
@@ -80,6 +90,50 @@ def test_after_any_edits_server_and_editor_hold_the_same_bytes(encoding, text, e
             lines.between(change.start, change.end, encoding)
             == client.text[client.offset(change.start) : client.offset(change.end)]
         )
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@settings(max_examples=max(500, settings().max_examples))
+@given(text=TEXTS, edits=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40), TEXTS), max_size=8))
+def test_after_any_edits_every_character_is_where_a_client_would_count_it(encoding, text, edits):
+    lines, client = Lines(text), PlainClient(text, encoding)
+
+    for one, two, new in [(0, 0, ""), *edits]:
+        start, end = sorted(min(at, len(client.text)) for at in (one, two))
+        lines.replace(start, end, new)
+        client.text = client.text[:start] + new + client.text[end:]
+        assert lines.text == client.text
+        positions = [client.position(at) for at in range(len(client.text) + 1)]
+        assert [lines.position(at, encoding) for at in range(len(client.text) + 1)] == positions
+        assert [lines.offset(it, encoding) for it in positions] == [client.offset(it) for it in positions]
+        assert [lines.width(at, encoding) for at in range(len(lines))] == [
+            client.position(client.line_end(client.offset(Position(at, 0)))).character for at in range(len(lines))
+        ]
+
+
+@settings(max_examples=max(500, settings().max_examples))
+@given(text=TEXTS, edits=st.lists(st.tuples(st.booleans(), POSITIONS, POSITIONS, TEXTS), max_size=8))
+def test_what_is_known_of_a_text_after_edits_is_what_is_known_of_it_anew(text, edits):
+    lines = Lines(text)
+
+    for is_asked, one, two, new in edits:
+        lines.apply(Change(new, min(one, two), max(one, two)), "utf-16")
+        if is_asked:
+            assert lines.position(len(lines.text), "utf-16") == Lines(lines.text).position(len(lines.text), "utf-16")
+
+    fresh = Lines(lines.text)
+    assert lines._lines == fresh._lines
+    assert lines._known_starts() == fresh._known_starts()
+
+
+@given(TEXTS, st.integers(0, 40), st.integers(0, 40))
+def test_the_lines_that_characters_are_in(text, one, two):
+    client = PlainClient(text, "utf-32")
+    start, end = sorted(min(at, len(text)) for at in (one, two))
+
+    touched = {client.position(at).line + 1 for at in range(start, end)} or {client.position(start).line + 1}
+
+    assert Lines(text).numbers(start, end) == (min(touched), max(touched))
 
 
 def test_only_three_things_end_a_line():
