@@ -125,8 +125,12 @@ class Files:
             stamp = stamp_of(status)
             if cached := self.cache.full(path, stamp):
                 return FileText(path, cached.text, note=note, form=cached)
-            if status.st_size > self.cache.settings.max_file_size:
-                raise ToolError(f"{printable(str(path))} has {status.st_size:,} bytes; read a part of it, or use Grep")
+            if status.st_size > (most := self.cache.settings.max_file_size):
+                raise ToolError(
+                    f"{printable(str(path))} has {status.st_size:,} bytes; read a part of it, or use Grep. To edit "
+                    f"files of more than {most:,} the user has to open them in the editor, or raise cache.maxFileSize "
+                    "in odinconfig.json"
+                )
             data = _read(path, file, self.cache.settings.max_file_size + 1)
             if len(data) > self.cache.settings.max_file_size:
                 raise ToolError(f"{printable(str(path))} does not end; it is not read")

@@ -109,6 +109,18 @@ def test_a_large_file_is_read_in_parts(root):
         files.read(path)
 
 
+def test_a_file_that_is_too_large_to_be_edited_says_what_would_help(root):
+    large = root / "large.txt"
+    large.write_text("line\n" * 21)
+    files = Files([root], Buffers(), FileCache(CacheSettings(maxFileSize=100)))
+
+    with pytest.raises(ToolError, match=r"105 bytes; .* more than 100 .* open them .* or raise cache\.maxFileSize"):
+        files.read(large)
+
+    files.buffers.open(large.as_uri(), 1, large.read_text())
+    assert files.read(large).text == large.read_text()
+
+
 def test_roots_can_be_nested_and_change(tmp_path, root):
     inner = root / "inner"
     inner.mkdir()
