@@ -257,7 +257,8 @@ class ReviewOpened(Value):
 
 @dataclass(frozen=True, slots=True)
 class ReviewChanged(Value):
-    """Hunks have moved or were decided. `versions`, by uri, are those of the open documents that the ranges are in."""
+    """These hunks have moved or were decided; all others are where and as they were. `versions`, by uri, are those of
+    the open documents that the ranges are in."""
 
     proposal_id: str
     hunks: tuple[ReviewHunk, ...]

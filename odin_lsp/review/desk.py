@@ -12,6 +12,7 @@ from odin_lsp.events import Emit, Notice, ReviewChanged, ReviewClosed, ReviewOpe
 from odin_lsp.ports import (
     Decision,
     Editor,
+    HunkState,
     PreviewingEditor,
     Receipt,
     Review,
@@ -75,6 +76,8 @@ class ReviewDesk:
         self._caution = caution
         self._undo_log = undo_log
         self._turns: dict[str, TurnReview] = {}
+        self._told: dict[str, dict[str, HunkState]] = {}
+        """The hunks of each open proposal as the client knows them."""
         self._previews: dict[Path, tuple[Proposal, Preview]] = {}
         self._one_preview = asyncio.Lock()
         files.buffers.watchers.append(self._watch)
@@ -91,6 +94,8 @@ class ReviewDesk:
             if file.operation == "edit":
                 self.applier.catch_up(file)
         self.proposals.open(proposal)
+        self._told[proposal.id] = {}
+        self._untold(proposal)
         turn.emit(ReviewOpened(self.shown(proposal)))
         try:
             await self._decided(proposal, turn)
@@ -103,7 +108,7 @@ class ReviewDesk:
             raise
         finally:
             self.proposals.close(proposal)
-            del self._turns[proposal.id]
+            del self._turns[proposal.id], self._told[proposal.id]
             receipts = [receipt_of(file, it) for file in proposal.files for it in file.hunks]
             turn.receipts += receipts
             turn.emit(ReviewClosed(proposal.id, tuple(receipts)))
@@ -275,22 +280,13 @@ class ReviewDesk:
             new_uri=file.new_path.as_uri() if file.new_path else None,
             base_hash=file.base_hash,
             proposed_text=file.proposed if file.operation in ("edit", "create") else "",
-            hunks=self._shown_hunks(file),
+            hunks=tuple(self._shown_hunk(file, it) for it in file.hunks),
             note="; ".join(filter(None, notes)),
         )
 
-    def _shown_hunks(self, file: FileProposal) -> tuple[ReviewHunk, ...]:
-        return tuple(
-            ReviewHunk(
-                it.id,
-                self.applier.range(file, it.hunk),
-                it.hunk.old,
-                it.hunk.new,
-                it.purpose,
-                it.state,
-            )
-            for it in file.hunks
-        )
+    def _shown_hunk(self, file: FileProposal, it: PendingHunk) -> ReviewHunk:
+        place = self.applier.range(file, it.hunk)
+        return ReviewHunk(it.id, place, it.hunk.old, it.hunk.new, it.purpose, it.state)
 
     def _watch(self, buffer: Buffer) -> None:
         if buffer.path is None or not buffer.synchronised:
@@ -316,10 +312,18 @@ class ReviewDesk:
         return file.follow(buffer.text, at, len(buffer.change.text))
 
     def _moved(self, proposal: Proposal) -> None:
-        hunks = tuple(it for file in proposal.files for it in self._shown_hunks(file))
+        hunks = tuple(self._shown_hunk(file, it) for file, it in self._untold(proposal))
         buffers = [self._files.buffers.of_path(file.path) for file in proposal.files]
         versions = {it.uri: it.version for it in buffers if it is not None}
         self._turns[proposal.id].emit(ReviewChanged(proposal.id, hunks, versions))
+
+    def _untold(self, proposal: Proposal) -> list[tuple[FileProposal, PendingHunk]]:
+        """The hunks that the client knows elsewhere, or otherwise; it is told of them now."""
+        told = self._told[proposal.id]
+        untold = [(file, it) for file in proposal.files for it in file.hunks if it.moved or told.get(it.id) != it.state]
+        for _, it in untold:
+            it.moved, told[it.id] = False, it.state
+        return untold
 
 
 async def _finished(work: Coroutine[Any, Any, None]) -> None:

@@ -160,9 +160,10 @@ def typed_between(old: str, new: str, at: int = 0, length: int | None = None) ->
     return Typed(head, old_end - tail - head, new[head : end - tail])
 
 
-def cuts_line_end(text: str, hunk: Hunk) -> bool:
-    """Whether it begins or ends between a carriage return and its line feed, where no editor has a position."""
-    return any(text[at - 1 : at + 1] == "\r\n" for at in (hunk.start, hunk.end) if at)
+def joined_line_ends(text: str, typed: Typed) -> set[int]:
+    """Where a carriage return has met a line feed since somebody typed: no editor has a position there."""
+    edges = (typed.start, typed.start + len(typed.inserted))
+    return {at for at in edges if at and text[at - 1 : at + 1] == "\r\n"}
 
 
 def overlap(hunks: Sequence[Hunk]) -> bool:

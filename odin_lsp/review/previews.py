@@ -35,7 +35,7 @@ class Preview:
                 self._replaced[it.id] = hunk.old
                 hunk = replace(hunk, old=hunk.new)
                 it.state, it.text, it.reason = "accepted", None, None
-            it.hunk = hunk
+            it.hunk, it.moved = hunk, True
         self.file.lines = Lines(text)
 
     @property

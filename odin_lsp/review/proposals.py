@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from odin_lsp.ports import Decision, FileOperation, HunkState
-from odin_lsp.review.hunks import Hunk, apply, compose, cuts_line_end, hunks_between, rebased, typed_between
+from odin_lsp.review.hunks import Hunk, apply, compose, hunks_between, joined_line_ends, rebased, typed_between
 from odin_lsp.workspace.text import Lines
 
 TEXT: tuple[FileOperation, ...] = ("edit", "create")
@@ -35,6 +35,8 @@ class PendingHunk:
     """What the user put in place of the hunk's text."""
     reason: str | None = None
     """Why it was rejected, or what came in between."""
+    moved: bool = False
+    """Its lines, or its place in them, may be others than those that the client was told."""
     id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
 
     @property
@@ -49,7 +51,7 @@ class PendingHunk:
 
     @property
     def purpose(self) -> str:
-        return "; ".join(dict.fromkeys(it.purpose for it in self.wishes))
+        return "; ".join(dict.fromkeys([it.purpose for it in self.wishes]))
 
 
 @dataclass(slots=True)
@@ -112,13 +114,18 @@ class FileProposal:
         typed = typed_between(self.base, text, at, length)
         if typed is None or self.operation != "edit":
             return False
-        self.lines.replace(typed.start, typed.start + typed.removed, typed.inserted)
+        count = len(self.lines)
+        behind = self.lines.replace(typed.start, typed.start + typed.removed, typed.inserted)
+        joined = joined_line_ends(text, typed)
         for it in self.hunks:
+            if it.hunk.end < typed.start:
+                continue
             moved = rebased(it.hunk, typed)
-            if moved is not None and not cuts_line_end(text, moved):
-                it.hunk = moved
-            else:
+            if moved is None or moved.start in joined or moved.end in joined:
                 it.supersede(TYPED_INSIDE)
+                continue
+            it.hunk = moved
+            it.moved = it.moved or moved.start < behind or len(self.lines) != count
         return True
 
 

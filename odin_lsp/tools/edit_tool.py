@@ -4,7 +4,7 @@ from odin_lsp.permissions.rules import Effect
 from odin_lsp.review import matching
 from odin_lsp.review.proposals import Wish, edit_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
-from odin_lsp.tools.editing import change_text, readable
+from odin_lsp.tools.editing import carry_out, readable
 from odin_lsp.tools.sufficiency import require_seen, require_shown
 
 
@@ -39,4 +39,4 @@ class EditTool(Tool[EditParams]):
         proposed = edit_of(path, file.text, matching.replaced(file.text, match), wish)
         touched = [proposed.lines.numbers(it.start, it.end) for it in match.replacements]
         await require_seen(path, file.text, touched, [(params.old_string, params.new_string)], context)
-        return await change_text(proposed, context, [f"Note: {match.how}."] if match.how else [])
+        return await carry_out(proposed, context, [f"Note: {match.how}."] if match.how else [])

@@ -35,14 +35,10 @@ def readable(path: Path, context: ToolContext) -> FileText:
     return context.files.read(path)
 
 
-async def change_text(file: FileProposal, context: ToolContext, notes: Sequence[str] = ()) -> ToolOutput:
-    """Propose the difference, if there is one, and report."""
+async def carry_out(file: FileProposal, context: ToolContext, notes: Sequence[str] = ()) -> ToolOutput:
+    """Propose it, and report."""
     if not file.hunks:
         return ToolOutput(data="Nothing to change: the text is already so.", description=f"{file.path.name}: no change")
-    return await carry_out(file, context, notes)
-
-
-async def carry_out(file: FileProposal, context: ToolContext, notes: Sequence[str] = ()) -> ToolOutput:
     _check_scope(file, context)
     before, proposed = file.base, file.proposed
     decided = await context.draft.propose(file, context.call_id)

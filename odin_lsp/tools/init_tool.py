@@ -6,9 +6,9 @@ from pathlib import Path
 
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.rules import Effect
-from odin_lsp.review.proposals import Wish, operation_of
+from odin_lsp.review.proposals import Wish, edit_of, operation_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
-from odin_lsp.tools.editing import carry_out, change_text, readable
+from odin_lsp.tools.editing import carry_out, readable
 from odin_lsp.workspace.survey import Survey, survey
 
 NAME = "ODIN.md"
@@ -48,7 +48,8 @@ class InitTool(Tool[InitParams]):
             wish = Wish(context.call_id, f"new file {NAME}")
             return await carry_out(operation_of(path, "create", _page(facts, sections), wish), context, notes)
         old = readable(path, context)
-        return await change_text(path, old, _updated(old.text, sections), f"new {NAME}", context, notes)
+        wish = Wish(context.call_id, f"new {NAME}")
+        return await carry_out(edit_of(path, old.text, _updated(old.text, sections), wish), context, notes)
 
 
 def _text(path: Path, context: ToolContext) -> str | None:

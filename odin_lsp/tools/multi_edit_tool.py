@@ -8,7 +8,7 @@ from odin_lsp.permissions.rules import Effect
 from odin_lsp.review import matching
 from odin_lsp.review.proposals import Wish, edit_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
-from odin_lsp.tools.editing import change_text, readable
+from odin_lsp.tools.editing import carry_out, readable
 from odin_lsp.tools.sufficiency import require_seen, require_shown
 
 
@@ -48,4 +48,4 @@ class MultiEditTool(Tool[MultiEditParams]):
         proposed = edit_of(path, file.text, new, wish)
         touched = [proposed.lines.numbers(it.hunk.start, it.hunk.end) for it in proposed.hunks]
         await require_seen(path, file.text, touched, [(old, new) for old, new, _ in edits], context)
-        return await change_text(proposed, context, [f"Note: {note}." for note in notes])
+        return await carry_out(proposed, context, [f"Note: {note}." for note in notes])

@@ -4,7 +4,7 @@ from odin_lsp.errors import ToolError
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.review.proposals import Wish, edit_of, operation_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
-from odin_lsp.tools.editing import carry_out, change_text, readable
+from odin_lsp.tools.editing import carry_out, readable
 from odin_lsp.workspace.text import split_lines, usual_line_end, whole_lines
 
 
@@ -40,7 +40,7 @@ class WriteFile(Tool[WriteFileParams]):
         if seen is None or not seen.is_whole or not context.shown.covers(path, 1, split_lines(file.text)):
             raise ToolError(f"Must read file first: {path} exists, and you have not seen all of it as it is now")
         wish = Wish(context.call_id, f"new text of {name}")
-        return await change_text(edit_of(path, file.text, _like(params.content, file.text), wish), context)
+        return await carry_out(edit_of(path, file.text, _like(params.content, file.text), wish), context)
 
 
 def _like(content: str, old: str) -> str:

@@ -79,11 +79,12 @@ class Lines:
         self._splice(start, max(start, self._place(change.end, encoding)), change.text)
         self._text = None
 
-    def replace(self, start: int, end: int, new: str) -> None:
-        """The same by characters of the text."""
+    def replace(self, start: int, end: int, new: str) -> int:
+        """The same by characters of the text. Where the lines behind it begin now: they are as they were."""
         text = f"{self.text[:start]}{new}{self.text[end:]}"
-        self._splice(self._place_at(start), self._place_at(end), new)
+        behind = self._splice(self._place_at(start), self._place_at(end), new)
         self._text = text
+        return self._start(behind)
 
     def between(self, start: Position, end: Position, encoding: PositionEncoding) -> str:
         first, head = self._place(start, encoding)
@@ -103,12 +104,13 @@ class Lines:
     def offset(self, position: Position, encoding: PositionEncoding) -> int:
         """In characters of the text."""
         line, characters = self._place(position, encoding)
-        return self._known_starts()[line] + characters
+        return self._start(line) + characters
 
     def position(self, offset: int, encoding: PositionEncoding) -> Position:
-        """Of a character, in the units of the encoding. Within a line's end it is where that begins."""
+        """Of a character, in the units of the encoding. Within a line's end it is where that begins, and behind the
+        text where that ends."""
         line, characters = self._place_at(offset)
-        if not characters:
+        if not characters or line == len(self._lines):
             return Position(line, 0)
         return Position(line, _units(_content(self._lines[line])[:characters], encoding))
 
@@ -131,13 +133,15 @@ class Lines:
         return max(0, position.line), _characters(content, max(0, position.character), encoding)
 
     def _place_at(self, offset: int) -> tuple[int, int]:
-        starts = self._known_starts()
-        line = bisect_right(starts, offset) - 1
+        while self._starts[-1] <= offset and len(self._starts) <= len(self._lines):
+            self._start(min(len(self._starts) + MANY_LINES, len(self._lines)))
+        line = bisect_right(self._starts, offset) - 1
         if line == len(self._lines) and line and line_end(self._lines[-1]) is None:
             line -= 1
-        return line, offset - starts[line]
+        return line, offset - self._starts[line]
 
-    def _splice(self, start: tuple[int, int], end: tuple[int, int], new: str) -> None:
+    def _splice(self, start: tuple[int, int], end: tuple[int, int], new: str) -> int:
+        """Which is the first line behind it then."""
         (first, head), (last, tail) = start, end
         before = self._lines[first][:head] if first < len(self._lines) else ""
         after = self._lines[last][tail:] if last < len(self._lines) else ""
@@ -145,13 +149,15 @@ class Lines:
             # A line feed that now follows the carriage return belongs to it.
             first -= 1
             before = self._lines[first] + before
-        self._lines[first : last + 1] = whole_lines(before + new + after)
+        lines = whole_lines(before + new + after)
+        self._lines[first : last + 1] = lines
         del self._starts[first + 1 :]
+        return first + len(lines)
 
-    def _known_starts(self) -> list[int]:
-        if (known := len(self._starts) - 1) < len(self._lines):
-            self._starts += accumulate(map(len, self._lines[known:]), initial=self._starts.pop())
-        return self._starts
+    def _start(self, line: int) -> int:
+        if (known := len(self._starts) - 1) < line:
+            self._starts += accumulate(map(len, self._lines[known:line]), initial=self._starts.pop())
+        return self._starts[line]
 
 
 def _content(line: str) -> str:

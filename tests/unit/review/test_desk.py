@@ -225,6 +225,44 @@ async def test_typing_while_it_is_pending_moves_hunks_and_ends_those_typed_into(
     assert editor.closed == [editor.reviews[0].proposal_id]
 
 
+@pytest.mark.parametrize("old", [OLD, OLD.replace("\n", "\r\n"), OLD.replace("\n", "\r"), "é😀 " + OLD])
+async def test_who_hears_of_what_has_changed_knows_all_hunks_as_they_are(editor, desk, turn, events, path, old):
+    editor.open(old)
+    editor.answers = lambda review: None
+    proposal = Proposal("t", [edit_of(path, old, old.replace("e", "EE").replace("six", "6"), WISH)])
+    task = asyncio.create_task(desk.submit(proposal, turn))
+    await until(lambda: editor.reviews)
+    known = {it.id: it for it in hunks(editor.reviews[0])}
+    typing = [("x", 3, 0, 0), ("\n", 0, 2, 2), ("", 2, 0, 1), ("\r", 4, 1, 1), ("\n", 5, 0, 0), ("one\ntwo", 1, 0, 2)]
+
+    for typed in typing:
+        editor.type(*typed)
+        known |= {it.id: it for it in events[-1].hunks}
+        assert list(known.values()) == hunks(desk.shown(proposal))
+
+    desk.decide([Decision(hunk_id=hunk_id, decision="reject") for hunk_id in known])
+    known |= {it.id: it for it in events[-1].hunks}
+    assert list(known.values()) == hunks(desk.shown(proposal))
+    await task
+
+
+async def test_only_hunks_that_are_elsewhere_or_decided_are_told_of_again(editor, desk, submit, events):
+    editor.answers = lambda review: None
+    task = asyncio.create_task(submit())
+    await until(lambda: editor.reviews)
+    one, two, three = hunks(editor.reviews[0])
+
+    editor.type("x", 4, 0)
+    assert [it.id for it in events[-1].hunks] == [two.id]
+    editor.type("\n", 3, 0)
+    assert [it.id for it in events[-1].hunks] == [two.id, three.id]
+    desk.decide([Decision(hunk_id=one.id, decision="accept")])
+    assert [it.id for it in events[-1].hunks] == [one.id]
+
+    desk.decide([Decision(hunk_id=it.id, decision="reject") for it in (two, three)])
+    await task
+
+
 async def test_no_answer_is_decided_later_by_commands_and_each_hunk_once(editor, desk, submit):
     editor.answers = lambda review: None
     task = asyncio.create_task(submit())
