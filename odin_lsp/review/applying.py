@@ -4,7 +4,8 @@ What an editor answers is not what happened: a hunk counts as accepted only if i
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from bisect import bisect_left
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from odin_lsp.config import Timeouts
@@ -160,8 +161,8 @@ def _seen(file: FileProposal, expected: str, text: str | None) -> set[str]:
         start = it.hunk.start + shift
         end = start + len(it.result.new)
         shift += len(it.result.new) - len(it.hunk.old)
-        made = _is_idle(it.result) or any(_disturbs(change, it.hunk.start, it.hunk.end) for change in done)
-        if made and not any(_disturbs(difference, start, end) for difference in differences):
+        made = _is_idle(it.result) or _is_disturbed(it.hunk.start, it.hunk.end, done)
+        if made and not _is_disturbed(start, end, differences):
             found.add(it.id)
     return found
 
@@ -170,7 +171,9 @@ def _is_idle(hunk: Hunk) -> bool:
     return hunk.old == hunk.new
 
 
-def _disturbs(difference: Hunk, start: int, end: int) -> bool:
+def _is_disturbed(start: int, end: int, differences: Sequence[Hunk]) -> bool:
+    """They are in order and apart: only the first that does not end before the place, and the next, can meet it."""
+    first = bisect_left(differences, start, key=lambda it: it.end)
     if start == end:
-        return difference.start <= start <= difference.end
-    return difference.start < end and difference.end > start
+        return any(it.start <= start for it in differences[first : first + 1])
+    return any(it.start < end and it.end > start for it in differences[first : first + 2])

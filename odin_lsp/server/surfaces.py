@@ -5,7 +5,7 @@ from typing import Literal
 
 from odin_lsp.ports import FileOperation, Option, Question, Review, ReviewFile
 from odin_lsp.server.client import Abilities
-from odin_lsp.workspace.text import Lines, Position, PositionEncoding, line_end, split_lines, whole_lines
+from odin_lsp.workspace.text import Lines, Position, PositionEncoding, ends_in, line_end, split_lines, whole_lines
 from odin_lsp.workspace.uris import path_of, printable
 
 Surface = Literal["review", "preview", "hints", "question"]
@@ -82,5 +82,5 @@ def _diff(file: ReviewFile, encoding: PositionEncoding) -> Iterator[str]:
             yield f"@@ line {hunk.range.start.line + 1}"
             start = Position(hunk.range.start.line + added, hunk.range.start.character)
             new, old = whole_lines_of(proposed, start, new, old, encoding)
-            added += hunk.new_text.count("\n") - hunk.old_text.count("\n")
+            added += ends_in(hunk.new_text) - ends_in(hunk.old_text)
         yield from (*marked("-", old), *marked("+", new))

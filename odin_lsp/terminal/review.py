@@ -112,8 +112,7 @@ def pending(file: ReviewFile) -> Iterator[ReviewHunk]:
 def span(lines: Lines, place: Range) -> tuple[int, int]:
     """The characters of the text that the range is, in a terminal's encoding."""
     start, end = (text.Position(it.line, it.character) for it in (place.start, place.end))
-    offset = len(lines.between(text.Position(0, 0), start, "utf-16"))
-    return offset, offset + len(lines.between(start, end, "utf-16"))
+    return lines.offset(start, "utf-16"), lines.offset(end, "utf-16")
 
 
 def diff(old: str, new: str, first: int = 0) -> Iterator[str]:

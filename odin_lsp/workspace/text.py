@@ -112,7 +112,9 @@ class Lines:
         line, characters = self._place_at(offset)
         if not characters or line == len(self._lines):
             return Position(line, 0)
-        return Position(line, _units(_content(self._lines[line])[:characters], encoding))
+        content = _content(self._lines[line])
+        before = min(characters, len(content))
+        return Position(line, before if content.isascii() else _units(content[:before], encoding))
 
     def width(self, line: int, encoding: PositionEncoding) -> int:
         """Of a line without its end."""
@@ -180,6 +182,11 @@ def whole_lines(text: str) -> list[str]:
 def split_lines(text: str) -> list[str]:
     """The lines without their ends."""
     return [_content(line) for line in whole_lines(text)]
+
+
+def ends_in(text: str) -> int:
+    """How many lines end in it."""
+    return sum(line_end(line) is not None for line in whole_lines(text))
 
 
 def changed_lines(old: Sequence[str], new: Sequence[str]) -> list[LineStep]:

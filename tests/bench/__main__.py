@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
-from tests.bench import commands, measure, steps, undo, workspace
+from tests.bench import commands, measure, review, steps, undo, workspace
 from tests.bench.endpoint import PAUSE
 from tests.bench.measure import STEPS, Series, percentile_99
 from tests.support.long_work import WINDOW, long_work
@@ -34,7 +34,7 @@ BASELINES = f"""
   `Read`, one a step, each of another file of 200 lines; then text. Odin runs as editors start it, over stdio, in Edit
   mode, with the provider's real SDK.
 - First token and cancel use a reply of text only, one delta each {PAUSE * 1000:g} ms.
-- Keystrokes, searches and the cache are measured in one process, without an editor.
+- Keystrokes, edits, reviews, searches and the cache are measured in one process, without an editor.
 - The long turn is counted, not timed: a model that reads 20 lines in each step; tokens as a provider counts them that
   has the prefix of the last request in its cache, at a tenth of the price.
 - A step's own cost after so many messages is measured in one process, with a model that reads 20 lines in each step and
@@ -63,6 +63,8 @@ def main() -> None:
         rows = asyncio.run(_rows(Path(workspace)))
     with tempfile.TemporaryDirectory() as tree:
         rows += asyncio.run(_workspace_rows(Path(tree)))
+    with tempfile.TemporaryDirectory() as folder:
+        rows += asyncio.run(_review_rows(Path(folder)))
     table = "\n".join(
         ["| what | Odin | baseline | ratio | budget |", "| --- | --: | --: | --: | --: |", *map(str, rows)]
     )
@@ -183,6 +185,47 @@ def _by_history(seconds: dict[int, list[float]]) -> Iterator[Row]:
         series = Series(seconds[messages], seconds[first])
         what = f"a step's own cost after {messages:,} messages; after {first}"
         yield _row(what, series, 1000, "ms", f"≤ 1.3 × after {first}", series.ratio <= 1.3)
+
+
+async def _review_rows(folder: Path) -> list[Row]:
+    fewer_matches, matches = [await review.replacing(folder / "edits", number, 7) for number in (200, 2_000)]
+    fewer_keys, keys = [await review.typing(folder / f"keys-{number}", number, 100) for number in (100, 1_000)]
+    _, breaks = [await review.typing(folder / f"breaks-{number}", number, 100, "\n") for number in (100, 500)]
+    fewer_one, one, fewer_all, all_of_them = [
+        series
+        for accepted in zip(
+            *[await review.accepting(folder / f"accepts-{number}", number, 5) for number in (50, 500)], strict=True
+        )
+        for series in accepted
+    ]
+    return [
+        *_grown("`replace_all` of 2,000 matches in 213 KiB, to its proposal; a diff", matches, fewer_matches, 150),
+        *_grown("keystroke above 1,000 pending hunks in 1 MB; pygls' own document", keys, fewer_keys, 5),
+        _row(
+            "line break above 500 of them; pygls' own document",
+            breaks,
+            1000,
+            "ms",
+            "≤ 10 ms",
+            median(breaks.odin) <= 0.01,
+        ),
+        *_grown("one of 500 pending hunks accepted; one change of pygls' own document", one, fewer_one, 20),
+        *_grown("500 pending hunks accepted and applied; as many such changes", all_of_them, fewer_all, 1000),
+    ]
+
+
+def _grown(what: str, series: Series, tenth: Series, budget: float) -> Iterator[Row]:
+    """What a tenth of the work costs tells how the cost grows."""
+    yield _row(what, series, 1000, "ms", f"≤ {budget:g} ms", median(series.odin) * 1000 <= budget)
+    odin, less = median(series.odin), median(tenth.odin)
+    yield Row(
+        "… and a tenth of it",
+        f"{odin * 1000:.2f} ms",
+        f"{less * 1000:.2f} ms",
+        f"{odin / less:.2f}",
+        "≤ 15 ×",
+        odin <= 15 * less,
+    )
 
 
 def _spread(what: str, series: Series, budget: float, budget_99: float | None) -> Iterator[Row]:

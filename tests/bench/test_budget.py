@@ -4,7 +4,7 @@ from statistics import median
 
 import pytest
 
-from tests.bench import measure, steps, undo, workspace
+from tests.bench import measure, review, steps, undo, workspace
 
 
 async def test_the_server_starts_almost_as_fast_as_an_empty_one(tmp_path):
@@ -48,6 +48,30 @@ def test_a_keystroke_costs_the_same_in_a_document_of_any_length():
 
     assert median(long.odin) <= 3 * median(short.odin)
     assert long.ratio <= 0.1
+
+
+async def test_an_edit_costs_as_much_more_as_it_has_more_matches(tmp_path):
+    few, many = [await review.replacing(tmp_path, matches, 5) for matches in (200, 2_000)]
+
+    assert median(many.odin) <= 20 * median(few.odin)
+    assert many.ratio <= 20
+
+
+async def test_typing_beside_pending_hunks_costs_little_and_grows_with_them_at_most(tmp_path):
+    few, many = [await review.typing(tmp_path / f"{hunks}", hunks, 50) for hunks in (50, 500)]
+    broken = await review.typing(tmp_path / "broken", 500, 50, "\n")
+
+    assert median(many.odin) <= 10 * median(few.odin)
+    assert many.ratio <= 1
+    assert broken.ratio <= 4
+
+
+async def test_accepting_one_hunk_or_all_costs_less_than_changing_the_document(tmp_path):
+    few, many = [await review.accepting(tmp_path / f"{hunks}", hunks, 3) for hunks in (50, 500)]
+
+    for less, more in zip(few, many, strict=True):
+        assert median(more.odin) <= 15 * median(less.odin)
+        assert more.ratio <= 0.5
 
 
 async def test_a_search_takes_hardly_longer_than_ripgrep(tmp_path):

@@ -1,0 +1,115 @@
+"""Measurements of edits and their review: many matches of one edit, typing beside what is pending, accepting it. Each
+beside what it costs to compare or change the same text without a review."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from difflib import unified_diff
+from pathlib import Path
+from time import perf_counter
+
+from lsprotocol import types
+from pygls.workspace import TextDocument
+
+from odin_lsp.ports import Decision, ReviewHunk
+from odin_lsp.review.proposals import PendingHunk, Proposal, Wish, edit_of
+from odin_lsp.tools.base import all_tools
+from odin_lsp.workspace.text import Change, Position, split_lines, whole_lines
+from tests.bench.measure import Series
+from tests.support.reviewing import Bench
+
+LINES = 25_000
+"""About 1 MB."""
+
+
+def text_of(lines: int) -> str:
+    return "".join(f"    value_{number} = compute({number})  # comment\n" for number in range(lines))
+
+
+async def replacing(folder: Path, matches: int, times: int) -> Series:
+    """Seconds from the call of a `replace_all` to what it proposes; a diff of the two texts beside it."""
+    series = Series()
+    text = "".join(f"{line}    # {'-' * 56}\n" for line in whole_lines(text_of(matches)))
+    for number in range(times):
+        bench = Bench(folder / f"{matches}-{number}", policy="end")
+        path = bench.write("a.py", text)
+        lines = split_lines(text)
+        bench.context.shown.note(path, 1, lines, total=len(lines))
+        tool = all_tools()["EditTool"]
+        arguments = {"file_path": str(path), "old_string": "compute(", "new_string": "calculate(", "replace_all": True}
+        params = tool.params.model_validate(arguments)
+        began = perf_counter()
+        await tool.execute(params, bench.context)
+        series.odin.append(perf_counter() - began)
+        began = perf_counter()
+        list(unified_diff(whole_lines(text), whole_lines(text.replace("compute(", "calculate("))))
+        series.bare.append(perf_counter() - began)
+    return series
+
+
+async def typing(folder: Path, hunks: int, times: int, typed: str = "x") -> Series:
+    """Seconds for what is typed above pending hunks of a document; pygls' own document, without any, beside it."""
+    series = Series()
+    place = Position(LINES // hunks // 4, 4)
+    async with _review(folder, hunks) as (bench, uri, _):
+        for version in range(2, times + 2):
+            began = perf_counter()
+            bench.files.buffers.change(uri, version, [Change(typed, place, place)])
+            series.odin.append(perf_counter() - began)
+    document = TextDocument(uri, text_of(LINES), version=0)
+    for _ in range(times):
+        began = perf_counter()
+        document.apply_change(_plain(Change(typed, place, place)))
+        series.bare.append(perf_counter() - began)
+    return series
+
+
+async def accepting(folder: Path, hunks: int, times: int) -> tuple[Series, Series]:
+    """Seconds until one of many pending hunks is accepted, and until all of them are and can be seen; one change of
+    pygls' own document, and that as many times, beside it."""
+    one, all_of_them = Series(), Series()
+    for number in range(times):
+        async with _review(folder / str(number), hunks) as (bench, uri, pending):
+            first, *rest = [Decision(hunk_id=it.id, decision="accept") for it in pending]
+            began = perf_counter()
+            bench.desk.decide([first])
+            one.odin.append(perf_counter() - began)
+            began = perf_counter()
+            bench.desk.decide(rest)
+        all_of_them.odin.append(perf_counter() - began)
+        document, place = TextDocument(uri, text_of(LINES), version=0), Position(LINES // 2, 4)
+        began = perf_counter()
+        document.apply_change(_plain(Change("calculate", place, place)))
+        one.bare.append(perf_counter() - began)
+        all_of_them.bare.append(one.bare[-1] * hunks)
+    return one, all_of_them
+
+
+@asynccontextmanager
+async def _review(folder: Path, hunks: int) -> AsyncIterator[tuple[Bench, str, list[PendingHunk]]]:
+    """A document with as many pending hunks, evenly spread; at the end, what is left of them is applied or rejected."""
+    bench = Bench(folder)
+    bench.editor.decide = _nothing
+    lines = whole_lines(text_of(LINES))
+    for number in range(hunks):
+        at = number * (LINES // hunks) + LINES // hunks // 2
+        lines[at] = lines[at].replace("compute", "calculate")
+    path = bench.write("a.py", text_of(LINES))
+    bench.files.buffers.open(path.as_uri(), 1, text_of(LINES))
+    proposal = Proposal("turn", [edit_of(path, text_of(LINES), "".join(lines), Wish("call", "because"))])
+    submitted = asyncio.create_task(bench.desk.submit(proposal, bench.context.draft.turn))
+    while not bench.editor.reviews:
+        await asyncio.sleep(0)
+    yield bench, path.as_uri(), list(proposal.hunks)
+    bench.desk.decide([Decision(hunk_id=it.id, decision="reject") for it in proposal.hunks if it.state == "pending"])
+    await submitted
+
+
+def _nothing(_: ReviewHunk) -> None:
+    """A person who looks, and decides later."""
+
+
+def _plain(change: Change) -> types.TextDocumentContentChangePartial:
+    assert change.start is not None
+    place = types.Position(change.start.line, change.start.character)
+    return types.TextDocumentContentChangePartial(types.Range(place, place), change.text)
