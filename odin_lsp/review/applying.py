@@ -86,8 +86,8 @@ class Applier:
 
     def range(self, file: FileProposal, hunk: Hunk) -> Range:
         encoding = self._files.buffers.encoding
-        first, last = file.lines.position(hunk.start, encoding), file.lines.position(hunk.end, encoding)
-        return Range(Position(first.line, first.character), Position(last.line, last.character))
+        start, end = file.lines.position(hunk.start, encoding), file.lines.position(hunk.end, encoding)
+        return Range(Position(*start), Position(*end))
 
     async def _settled(self, file: FileProposal, expected: str | None, *, patient: bool) -> None:
         """Wait until the change can be seen: some editors answer before they tell of it."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from odin_lsp.workspace.text import changed_lines, same_lines
+from odin_lsp.workspace.text import LineStep, changed_lines, same_lines
 
 MAX_FILES = 500
 
@@ -53,8 +53,9 @@ class Shown:
         file = self._files.get(path)
         if file is None:
             return
-        lines = {at + 1: new[at] for _, _, first, last in changed_lines(old, new) for at in range(first, last)}
-        lines.update(_still_there(old, file.lines, new))
+        steps = changed_lines(old, new)
+        lines = {at + 1: new[at] for _, _, first, last in steps for at in range(first, last)}
+        lines.update(_still_there(steps, len(old), file.lines, new))
         file.lines, file.total = lines, len(new) if file.total is not None else None
 
     def keep(self, path: Path, now: Sequence[str], views: Sequence[tuple[Sequence[str], Mapping[int, str]]]) -> None:
@@ -63,7 +64,11 @@ class Shown:
         file = self._files.get(path)
         if file is None:
             return
-        file.lines = {number: line for old, shown in views for number, line in _still_there(old, shown, now)}
+        file.lines = {
+            number: line
+            for old, shown in views
+            for number, line in _still_there(changed_lines(old, now), len(old), shown, now)
+        }
         file.total = len(now) if file.total is not None else None
 
     def covers(self, path: Path, start: int, current: Sequence[str]) -> bool:
@@ -88,9 +93,11 @@ class Shown:
         self._files.pop(path, None)
 
 
-def _still_there(old: Sequence[str], shown: Mapping[int, str], new: Sequence[str]) -> Iterator[tuple[int, str]]:
+def _still_there(
+    steps: Sequence[LineStep], total: int, shown: Mapping[int, str], new: Sequence[str]
+) -> Iterator[tuple[int, str]]:
     """Those of the lines shown, where they are now."""
-    for first, now, size in same_lines(old, new):
+    for first, now, size in same_lines(steps, total):
         for offset in range(size):
             if shown.get(first + offset + 1) == new[now + offset]:
                 yield now + offset + 1, new[now + offset]

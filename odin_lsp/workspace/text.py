@@ -106,15 +106,13 @@ class Lines:
         line, characters = self._place(position, encoding)
         return self._start(line) + characters
 
-    def position(self, offset: int, encoding: PositionEncoding) -> Position:
-        """Of a character, in the units of the encoding. Within a line's end it is where that begins, and behind the
-        text where that ends."""
+    def position(self, offset: int, encoding: PositionEncoding) -> tuple[int, int]:
+        """The line and the units before a character. Within a line's end that is where it begins, and behind the text
+        where that ends."""
         line, characters = self._place_at(offset)
-        if not characters or line == len(self._lines):
-            return Position(line, 0)
-        content = _content(self._lines[line])
-        before = min(characters, len(content))
-        return Position(line, before if content.isascii() else _units(content[:before], encoding))
+        if line == len(self._lines):
+            return line, 0
+        return line, _units(_content(self._lines[line][:characters]), encoding)
 
     def width(self, line: int, encoding: PositionEncoding) -> int:
         """Of a line without its end."""
@@ -203,9 +201,9 @@ def changed_lines(old: Sequence[str], new: Sequence[str]) -> list[LineStep]:
     return [(head + a, head + b, head + c, head + d) for kind, a, b, c, d in matcher.get_opcodes() if kind != "equal"]
 
 
-def same_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, int]]:
-    """Where lines of the one are lines of the other: from where in each, and how many."""
-    ends = [(0, 0, 0, 0), *changed_lines(old, new), (len(old), len(old), len(new), len(new))]
+def same_lines(steps: Sequence[LineStep], total: int) -> list[tuple[int, int, int]]:
+    """Where lines are those of the `total` lines before the steps: from where in each, and how many."""
+    ends = [(0, 0, 0, 0), *steps, (total, total, 0, 0)]
     return [(before[1], before[3], after[0] - before[1]) for before, after in pairwise(ends)]
 
 

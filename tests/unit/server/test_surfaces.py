@@ -79,6 +79,12 @@ def test_a_question_shows_whole_lines_where_a_part_of_one_changes():
     assert asked.detail.splitlines() == ["why", "@@ line 1", "+ zero", "@@ line 1", "- alpha = 1", "+ alpha = 10"]
 
 
+def test_a_question_counts_lines_that_end_with_a_carriage_return_alone():
+    shown = file(hunk("1", 0, "", "zero\r"), hunk("2", 0, "", "0", 9), proposed="zero\ralpha = 10\r")
+
+    assert question(shown).detail.splitlines()[-2:] == ["- alpha = 1", "+ alpha = 10"]
+
+
 def test_a_long_question_is_cut_with_a_note():
     asked = question(file(hunk("1", 0, "", "x\n" * 100), operation="create", note="it runs"))
 

@@ -106,7 +106,7 @@ def test_after_any_edits_every_character_is_where_a_client_would_count_it(encodi
         assert behind >= start + len(new)
         assert client.position(behind) == Position(client.position(behind).line, 0) or behind == len(client.text)
         positions = [client.position(at) for at in range(len(client.text) + 3)]
-        assert [lines.position(at, encoding) for at in range(len(client.text) + 3)] == positions
+        assert [Position(*lines.position(at, encoding)) for at in range(len(client.text) + 3)] == positions
         assert [lines.offset(it, encoding) for it in positions] == [client.offset(it) for it in positions]
         assert [lines.width(at, encoding) for at in range(len(lines))] == [
             client.position(client.line_end(client.offset(Position(at, 0)))).character for at in range(len(lines))
