@@ -1,5 +1,7 @@
 """Hunks against plain text: whatever is applied, moved or left out, nothing else changes."""
 
+from difflib import unified_diff
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -91,6 +93,16 @@ def test_a_diff_counts_and_says_when_the_last_line_has_no_end():
     assert (diff.added, diff.removed) == (1, 1)
     no_end = "\\ No newline at end of file\n"
     assert diff.text == f"--- a/x.txt\n+++ b/x.txt\n@@ -1,2 +1,2 @@\n a\n-b\n{no_end}+c\n{no_end}"
+
+
+@given(st.lists(st.sampled_from(["keep", "change", "drop", "add"]), max_size=60))
+def test_a_diff_is_written_as_others_write_it(fates):
+    old = [f"{number}\n" for number, fate in enumerate(fates) if fate != "add"]
+    new = [f"{number}{'!' if fate == 'change' else ''}\n" for number, fate in enumerate(fates) if fate != "drop"]
+
+    diff = difference("".join(old), "".join(new)).unified("x")
+
+    assert diff.text == "".join(unified_diff(old, new, "a/x", "b/x"))
 
 
 @given(LINES, LINES, LINES)
