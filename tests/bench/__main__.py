@@ -190,14 +190,9 @@ def _by_history(seconds: dict[int, list[float]]) -> Iterator[Row]:
 async def _review_rows(folder: Path) -> list[Row]:
     fewer_matches, matches = [await review.replacing(folder / "edits", number, 7) for number in (200, 2_000)]
     fewer_keys, keys = [await review.typing(folder / f"keys-{number}", number, 100) for number in (100, 1_000)]
-    _, breaks = [await review.typing(folder / f"breaks-{number}", number, 100, "\n") for number in (100, 500)]
-    fewer_one, one, fewer_all, all_of_them = [
-        series
-        for accepted in zip(
-            *[await review.accepting(folder / f"accepts-{number}", number, 5) for number in (50, 500)], strict=True
-        )
-        for series in accepted
-    ]
+    breaks = await review.typing(folder / "breaks", 500, 100, "\n")
+    fewer_one, fewer_all = await review.accepting(folder / "accepts-50", 50, 5)
+    one, all_of_them = await review.accepting(folder / "accepts-500", 500, 5)
     return [
         *_grown("`replace_all` of 2,000 matches in 213 KiB, to its proposal; a diff", matches, fewer_matches, 150),
         *_grown("keystroke above 1,000 pending hunks in 1 MB; pygls' own document", keys, fewer_keys, 5),
