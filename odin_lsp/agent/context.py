@@ -59,7 +59,7 @@ def _is_hidden(uri: str, files: Files) -> bool:
         return any(files.ignore.hides(Path(it)) for it in (os.path.normpath(path), os.path.realpath(path)))
     found = _PATH.match(uri)
     name = unquote(found[1] if found else uri).encode("utf-8", "replace").decode()
-    return files.ignore.hides(Path(os.path.normpath(f"/{name}")))
+    return files.ignore.hides(Path(os.path.normpath(f"/{name.lstrip('/')}")))
 
 
 def _content(item: ContextItem, files: Files) -> str:

@@ -24,7 +24,7 @@ def files(tmp_path):
     (tmp_path / "private").mkdir()
     for name in (".env", "private/key", "a.txt"):
         (tmp_path / name).write_text("canary")
-    return Files([tmp_path], Buffers(), FileCache(), FileRules(deny=("private/",)))
+    return Files([tmp_path], Buffers(), FileCache(), FileRules(deny=("private/**",)))
 
 
 def parsed(text):
