@@ -409,6 +409,30 @@ async def test_the_rest_of_a_turn_can_be_accepted_at_once(neovim: Neovim, wire: 
     assert file.read_text() == "one = 11\ntwo = 22\n"
 
 
+async def test_hundreds_of_hunks_in_a_long_file_hold_nobody_up(neovim: Neovim, wire: Wire, write: Write) -> None:
+    """The first of them is decided after the last has moved along: both would take minutes if every hunk were counted
+    from the top again for every key."""
+    count, apart, typed = 300, 66, "typed above all of them " * 6
+    lines = [f"old_{row} = {row}" if row % apart == 0 else f"row_{row} = {row}" for row in range(count * apart)]
+    file = write("long.py", *lines)
+    await attached(neovim, file)
+    play_calls(wire, ("Grep", {"pattern": "^old_", "path": str(file), "output_mode": "content"}))
+    play_calls(wire, ("EditTool", {**change(file, "old_", "new_")[1], "replace_all": True}))
+    wire.play(says('{"is_sufficient": true}'), says())
+    await neovim.command("OdinEdit rename them")
+    await happened(neovim, "OdinReviewOpened")
+    assert f"{count} to review" in await neovim.lua("return require('odin').status()")
+
+    await neovim.press(f"ggO{typed}<Esc>")
+    await neovim.until("vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == ...", typed)
+    await neovim.command("%OdinAccept")
+    end = await outcome(neovim)
+
+    assert [it["state"] for it in end["receipts"]] == ["accepted"] * count
+    assert (await neovim.lines())[1:] == [line.replace("old_", "new_") for line in lines]
+    await neovim.command("bwipeout!")
+
+
 async def test_sessions_are_resumed_and_begun(neovim: Neovim, wire: Wire, write: Write) -> None:
     await attached(neovim, write("session.py", "x = 1"))
     await neovim.command("OdinSessions new")

@@ -12,7 +12,7 @@ from odin_lsp.permissions.shell.git_repository import Repository, find_repositor
 from odin_lsp.permissions.shell.git_words import commit, commits, is_pattern, path_in
 from odin_lsp.permissions.shell.grammar import NotUnderstood, Reading, names
 from odin_lsp.permissions.shell.readers import Use
-from odin_lsp.workspace.ignore import SECRET_FOLDERS, SECRET_NAMES, is_public
+from odin_lsp.workspace.ignore import SECRET_FOLDERS, SECRET_NAMES, SECRET_PATHS, is_public
 
 HARDENED = (
     "--no-pager",
@@ -41,6 +41,7 @@ HARDENED = (
 SPARED = (
     *(f":(top,exclude,icase,glob)**/{name}" for name in SECRET_NAMES),
     *(f":(top,exclude,icase,glob)**/{name}/**" for name in (*SECRET_NAMES, *SECRET_FOLDERS)),
+    *(f":(top,exclude,icase,glob)**/{path}" for path in SECRET_PATHS),
 )
 """For the commands that print files: all but the secrets among them."""
 SHARP_OPTIONS = (

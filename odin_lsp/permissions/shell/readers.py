@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from odin_lsp.permissions.shell.grammar import Grammar, NotUnderstood, Reading, names
-from odin_lsp.workspace.ignore import SECRET_FOLDERS, SECRET_NAMES
+from odin_lsp.workspace.ignore import SECRET_FOLDERS, SECRET_NAMES, SECRET_PATHS
 
 BUILTINS = frozenset({"pwd", "true", "false", ":", "echo", "printf", "test", "type"})
 """They run in bash itself."""
@@ -120,7 +120,7 @@ RIPGREP = Grammar(
 
 def _ripgrep(argv: Sequence[str]) -> Use:
     reading = RIPGREP.read(argv[1:])
-    spared = [f"--iglob=!{name}" for name in (*SECRET_NAMES, *SECRET_FOLDERS)]
+    spared = [f"--iglob=!{name}" for name in (*SECRET_NAMES, *SECRET_FOLDERS, *(f"**/{it}" for it in SECRET_PATHS))]
     return Use(_with_options(argv, reading, ["--no-config", *spared]), tuple(reading.paths), sweeps=True)
 
 
