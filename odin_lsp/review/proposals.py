@@ -125,7 +125,7 @@ class FileProposal:
                 it.supersede(TYPED_INSIDE)
                 continue
             it.hunk = moved
-            it.moved = it.moved or moved.start < behind or len(self.lines) != count
+            it.moved = it.moved or moved.start <= behind or len(self.lines) != count
         return True
 
 
