@@ -95,10 +95,6 @@ class SessionCommands:
             await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
             self._folder = None
 
-    def prepare(self) -> None:
-        """Have everything ready for the first command."""
-        self._runner.prepare()
-
     def _output(self, watch: Callable[[str], None], *, always_in_file: bool = False) -> Output:
         self._count += 1
         return Output(self.folder / f"output-{self._count}.txt", watch, always_in_file=always_in_file)
