@@ -39,7 +39,7 @@ from odin_lsp.models import providers, selection
 from odin_lsp.models.base import Model, Request
 from odin_lsp.models.resilience import KeyPool, ResilientModel
 from odin_lsp.models.selection import Role
-from odin_lsp.permissions import protected, sandbox
+from odin_lsp.permissions import protected
 from odin_lsp.permissions.gate import Gate
 from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.ports import Editor
@@ -196,7 +196,6 @@ class Core:
     async def warm(self) -> None:
         """Do what takes time before anybody waits for it: import the configured SDK, connect, describe the tools."""
         await asyncio.to_thread(lambda: [adapter(EventRecord), *(tool.schema for tool in all_tools().values())])
-        await asyncio.to_thread(sandbox.mechanisms)  # what holds commands here has to be tried out, once
         await self._model(self.selected[0]).warm()
 
     async def undo(self, turn_id: str | None) -> tuple[list[Path], list[tuple[Path, str]]]:
