@@ -120,8 +120,8 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", requires=["odin"], default=False)
 def soak(session: nox.Session) -> None:
-    """Work without a pause, five minutes or as many as are named: `-- 60`, or as many messages: `-- messages 10000`.
-    Memory, descriptors and children stay."""
+    """Work without a pause, five minutes or as many as are named: `-- 60`, or as many messages: `-- messages 10000`,
+    each in a session of its own: `-- sessions 1000`. Memory, descriptors and children stay."""
     session.run(ODIN / "python", "-m", "tests.bench.soak", *session.posargs, external=True)
 
 

@@ -361,9 +361,9 @@ def load(
     return config.with_fixed(name for name in Config.model_fields if to_camel(name) in insisted), tuple(problems)
 
 
-def has_settings(root: Path) -> bool:
-    """Whether the workspace brings anything that could change what Odin does."""
-    return (root / FILE_NAME).exists() or (root / FOLDER).exists()
+def variable_of(field: str) -> str:
+    """The environment variable that sets the field."""
+    return next(name for name, key in ENVIRONMENT.items() if key == to_camel(field))
 
 
 def schema() -> dict[str, Any]:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Literal
 
 from odin_lsp import __version__, config
-from odin_lsp.agent.picks import Picks
 from odin_lsp.commands.environment import find_shell
 from odin_lsp.errors import ModelError
 from odin_lsp.models import catalog, providers, selection
 from odin_lsp.permissions import sandbox
 from odin_lsp.permissions.trust import Trust
+from odin_lsp.project.picks import Picks
 from odin_lsp.sessions.store import sessions_folder
 from odin_lsp.workspace.search import find_ripgrep
 

@@ -25,40 +25,34 @@ INSTRUCTIONS = (
 
 
 class Namer:
-    def __init__(
-        self,
-        model: Callable[[], Model | None],
-        session: Callable[[str], Session | None],
-        emitter: Callable[[str, str], Emit],
-    ) -> None:
-        self._model = model
+    """One session's."""
+
+    def __init__(self, session: Session, model: Callable[[], Model | None], emit: Emit) -> None:
         self._session = session
-        self._emitter = emitter
-        self._tried: set[str] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._model = model
+        self._emit = emit
+        self._task: asyncio.Task[None] | None = None
 
     def follow(self, record: EventRecord) -> None:
         event = record.event
         if (
             not isinstance(event, TurnFinished)
+            or record.session_id != self._session.id
             or event.outcome.reason != "end_turn"
-            or record.session_id in self._tried
+            or self._task is not None
+            or self._session.titled_by != "message"
+            or (model := self._model()) is None
         ):
             return
-        session = self._session(record.session_id)
-        if session is None or session.titled_by != "message" or (model := self._model()) is None:
-            return
-        self._tried.add(session.id)
-        task = asyncio.create_task(self._name(session, model), name=f"title of {session.id}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._task = asyncio.create_task(self._name(model), name=f"title of {self._session.id}")
 
     async def close(self) -> None:
-        for task in tuple(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _name(self, session: Session, model: Model) -> None:
+    async def _name(self, model: Model) -> None:
+        session = self._session
         try:
             async with asyncio.timeout(SECONDS):
                 title, usage = await _ask(model, session)
@@ -67,7 +61,7 @@ class Namer:
             return
         if title is not None and session.titled_by == "message":
             session.rename(title, "model", usage)
-            self._emitter("", session.id)(SessionRenamed(session.title))
+            self._emit(SessionRenamed(session.title))
 
 
 async def _ask(model: Model, session: Session) -> tuple[str | None, Usage | None]:

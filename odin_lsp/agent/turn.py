@@ -1,10 +1,11 @@
 """A turn under way: what the user said, and what is known of the outcome so far."""
 
+import asyncio
 import time
 from dataclasses import dataclass, field
 
 from odin_lsp.errors import EmptyPrompt, ModelError, RequestError
-from odin_lsp.events import ExitReason, Mode, Outcome, Todo, ToolRecord, Usage
+from odin_lsp.events import Emit, ExitReason, Mode, Outcome, Todo, ToolRecord, Usage
 from odin_lsp.messages import Image
 from odin_lsp.review.desk import TurnReview
 
@@ -104,3 +105,35 @@ class Progress:
             model_ms=round(self.model_seconds * 1000),
             steps=self.steps,
         )
+
+
+@dataclass(slots=True, eq=False)
+class Turn:
+    """A turn that waits or runs."""
+
+    progress: Progress
+    emit: Emit
+    may_begin: asyncio.Event = field(default_factory=asyncio.Event)
+    task: asyncio.Task[Outcome] = field(init=False)
+    _begun: bool = False
+    _cancelled: bool = False
+
+    @property
+    def id(self) -> str:
+        return self.progress.message.turn_id
+
+    def cancel(self) -> bool:
+        """End it; false if it has ended. A task that is cancelled before its first step would run none of its code."""
+        self._cancelled = True
+        return self.task.cancel() if self._begun else not self.task.done()
+
+    async def may_run(self) -> None:
+        """Wait for its place in the queue."""
+        self._begun = True
+        if self._cancelled:
+            raise asyncio.CancelledError
+        await self.may_begin.wait()
+
+    async def outcome(self) -> Outcome:
+        """How the turn ended. Cancelling this wait does not cancel the turn."""
+        return await asyncio.shield(self.task)

@@ -70,6 +70,8 @@ class ResilientModel:
         self._sleep = sleep
         self._jitter = jitter
         self._models: dict[Candidate, Model] = {}
+        self._answering = 0
+        self._is_retired = False
         self._last: Candidate | None = None
         self.running = self.ref
         """The model of the chain that was asked last."""
@@ -96,6 +98,16 @@ class ResilientModel:
         )
 
     async def stream(self, request: Request) -> AsyncGenerator[StreamEvent]:
+        self._answering += 1
+        try:
+            async with aclosing(self._answer(request)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            self._answering -= 1
+            await self._close_if_unused()
+
+    async def _answer(self, request: Request) -> AsyncGenerator[StreamEvent]:
         link, faults = 0, 0
         for attempt in count(1):
             candidate = min(self._chain[link], key=lambda it: self._pool.wait(it.key))
@@ -128,9 +140,19 @@ class ResilientModel:
         """Connect before anybody waits for it."""
         await self._connected(self._chain[0][0])
 
+    async def retire(self) -> None:
+        """Another takes its place: close its connections, now or after the answer that is under way. A turn that goes
+        on with it connects again, and closes again."""
+        self._is_retired = True
+        await self._close_if_unused()
+
     async def aclose(self) -> None:
         while self._models:
             await self._models.popitem()[1].aclose()
+
+    async def _close_if_unused(self) -> None:
+        if self._is_retired and not self._answering:
+            await self.aclose()
 
     async def _once(self, candidate: Candidate, request: Request) -> AsyncGenerator[StreamEvent]:
         stream = cast("AsyncGenerator[StreamEvent]", (await self._connected(candidate)).stream(request))

@@ -26,7 +26,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 
 
 def picks_file() -> Path:
-    """Where `agent.picks` keeps what the user picked."""
+    """Where `project.picks` keeps what the user picked."""
     return Path(platformdirs.user_state_dir("odin", appauthor=False)) / "models.json"
 
 

@@ -1,9 +1,13 @@
 """What client and server tell each other at `initialize`."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
+from lsprotocol import types
+
 from odin_lsp.values import Value
+from odin_lsp.workspace.uris import path_of
 
 PROTOCOL_VERSION = 1
 
@@ -32,3 +36,12 @@ class ServerInfo(Value):
     modes: tuple[str, ...]
     tools: tuple[str, ...]
     skills: tuple[str, ...] = ()
+
+
+def roots_of(params: types.InitializeParams) -> tuple[Path, ...]:
+    """The folders that the client has opened, in whichever of three ways it says so."""
+    uris = [folder.uri for folder in params.workspace_folders or []]
+    if not uris and params.root_uri:
+        uris = [params.root_uri]
+    paths = [path_of(uri) for uri in uris] or [Path(params.root_path) if params.root_path else None]
+    return tuple(path for path in paths if path is not None)

@@ -1,12 +1,11 @@
 """Accept and Reject at the pending hunks of an editor without a review of its own: quick fixes and code lenses."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types
 
-if TYPE_CHECKING:
-    from odin_lsp.server.server import OdinServer
+from odin_lsp.server.host import Client
 
 SOURCE = "Odin"
 ACCEPT, REJECT = "odin.review.accept", "odin.review.reject"
@@ -34,7 +33,7 @@ def _fix(title: str, command: str, argument: dict[str, Any], hints: Sequence[typ
     )
 
 
-def lenses(server: "OdinServer", uri: str) -> Iterator[types.CodeLens]:
+def lenses(server: Client, uri: str) -> Iterator[types.CodeLens]:
     hints = server.editor.hints
     pending = list(hints.pending(uri))
     for index, (file, hunk) in enumerate(pending):

@@ -3,31 +3,28 @@
 import asyncio
 import logging
 import uuid
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from odin_lsp.agent.agent import Agent, Turn
 from odin_lsp.agent.context import gathered
-from odin_lsp.agent.turn import UserMessage
+from odin_lsp.agent.live_session import LiveSession
+from odin_lsp.agent.turn import Turn, UserMessage
 from odin_lsp.errors import RequestError, SessionError
 from odin_lsp.events import Mode, Outcome, Todo
 from odin_lsp.messages import Image
+from odin_lsp.server.host import Work
 from odin_lsp.server.progress import TurnProgress
 from odin_lsp.server.rpc import ClientError
 from odin_lsp.server.transcript import write_transcript
 from odin_lsp.server.wire import MessageParams
 from odin_lsp.workspace.uris import path_of
 
-if TYPE_CHECKING:
-    from odin_lsp.server.server import OdinServer
-
 log = logging.getLogger("odin.turns")
 MAX_SHOWN = 2000
 
 
 class Turns:
-    def __init__(self, server: "OdinServer") -> None:
+    def __init__(self, server: Work) -> None:
         self._server = server
         self._by_token: dict[types.ProgressToken, str] = {}
 
@@ -35,11 +32,11 @@ class Turns:
         self, mode: Mode, params: MessageParams, token: types.ProgressToken | None, todos: tuple[Todo, ...] = ()
     ) -> Outcome:
         core = self._server.core
-        if core.restricted and mode != "ask_mode":
+        if core.project.now.is_restricted and mode != "ask_mode":
             raise RequestError("the editor has opened this workspace in restricted mode; trust it there, or use Ask")
-        agent = await core.conversations.resume(params.session_id) if params.session_id else core.agent()
+        live = await core.sessions.take_up(params.session_id)
         context = gathered(params.context, core.files)
-        turn = agent.start(
+        turn = live.turns.start(
             UserMessage(
                 turn_id=params.turn_id or uuid.uuid4().hex,
                 text=params.text,
@@ -63,7 +60,7 @@ class Turns:
         if outcome.plan:
             await self._show_plan(outcome.plan)
         elif not self._server.abilities.events and outcome.reason != "aborted":
-            await self._show_answer(agent, outcome)
+            await self._show_answer(live, outcome)
         return outcome
 
     def cancel_by_token(self, token: types.ProgressToken) -> None:
@@ -98,10 +95,10 @@ class Turns:
                 "info", f"the plan is in {path_of(uri)}: edit it, and have its steps carried out"
             )
 
-    async def _show_answer(self, agent: Agent, outcome: Outcome) -> None:
+    async def _show_answer(self, live: LiveSession, outcome: Outcome) -> None:
         """A client that knows nothing of Odin sees the transcript, or at least a message."""
         try:
-            path = write_transcript(agent.session)
+            path = write_transcript(live.session)
         except (OSError, SessionError) as error:
             log.warning("the transcript cannot be written: %s", error)
             path = None

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from odin_lsp import config
 from odin_lsp.agent.core import Core
 from odin_lsp.agent.turn import UserMessage
 from odin_lsp.errors import OdinError, RequestError
 from odin_lsp.events import ExitReason, Mode, Outcome
-from odin_lsp.permissions.trust import Trust
+from odin_lsp.project.project import Project, Told
 from odin_lsp.terminal.editor import Policy, TerminalEditor, say
 
 if TYPE_CHECKING:
@@ -60,11 +59,10 @@ def run(options: Options) -> int:
 
 async def _run(options: Options) -> int:
     editor = TerminalEditor(options.policy)
-    trusted = Trust().of(options.cwd) == "trusted"
-    settings, problems = config.load(options.cwd, flags=options.settings, trusted=trusted)
-    for problem in problems:
+    project = Project(Told(roots=(options.cwd,), flags=options.settings), can_pick=False)
+    for problem in project.now.problems:
         editor.notify("warning", str(problem))
-    core = Core([options.cwd], editor, settings, is_trusted=lambda: trusted, can_pick=False)
+    core = Core(project, editor)
     renderer = _renderer(json=options.json)
     editor.pause = renderer.paused
     core.stream.subscribe(renderer.show)
@@ -80,7 +78,7 @@ async def _run(options: Options) -> int:
 
 async def _turn(core: Core, options: Options) -> Outcome:
     message = UserMessage(turn_id=uuid.uuid4().hex, text=options.text, mode=options.mode)
-    turn = core.agent(options.session).start(message)
+    turn = (await core.sessions.take_up(options.session)).turns.start(message)
     loop = asyncio.get_running_loop()
     with contextlib.suppress(NotImplementedError):
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -41,16 +41,22 @@ class Pages:
         self,
         settings: WebSettings | None = None,
         network: Network | None = None,
+        secrets: Iterable[str] = (),
         *,
         resolve: Resolve = system_resolve,
-        secrets: Iterable[str] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._settings = settings or WebSettings()
-        self._fetcher = Fetcher(self._settings, network or Network(), resolve)
-        self._secrets = tuple(secrets)
+        self._resolve = resolve
         self._clock = clock
         self._kept: OrderedDict[str, tuple[float, WebPage]] = OrderedDict()
+        self.configure(settings or WebSettings(), network or Network(), secrets)
+
+    def configure(self, settings: WebSettings, network: Network, secrets: Iterable[str]) -> None:
+        """From now on by these settings; what was fetched by others is fetched again."""
+        self._settings = settings
+        self._fetcher = Fetcher(settings, network, self._resolve)
+        self._secrets = tuple(secrets)
+        self._kept.clear()
 
     async def read(self, url: str) -> WebPage | Redirected:
         """The page at `url`, or where it has gone; a `ToolError` says why there is none."""

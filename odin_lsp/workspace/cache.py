@@ -61,10 +61,14 @@ class FileCache:
     """By canonical path, so that each file has one entry whatever its names."""
 
     def __init__(self, settings: CacheSettings | None = None, clock: Callable[[], float] = time.time) -> None:
-        self.settings = settings or CacheSettings()
         self._clock = clock
+        self.configure(settings or CacheSettings())
+
+    def configure(self, settings: CacheSettings) -> None:
+        """From now on by these bounds, with nothing kept by others."""
+        self.settings = settings
         self._files: dict[Path, CachedFile] = {}
-        self._eviction = EVICTIONS[self.settings.eviction_policy]()
+        self._eviction = EVICTIONS[settings.eviction_policy]()
         self._bytes = 0
 
     def __iter__(self) -> Iterator[tuple[Path, CachedFile]]:

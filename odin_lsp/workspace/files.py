@@ -67,16 +67,11 @@ class Files:
     ) -> None:
         self.buffers = buffers
         self.cache = cache
-        self._rules = rules or FileRules()
-        self.roots: tuple[Path, ...] = ()
-        self.change_roots(roots)
+        self.configure(roots, rules or FileRules())
 
-    def change_roots(self, roots: Sequence[Path]) -> None:
+    def configure(self, roots: Sequence[Path], rules: FileRules) -> None:
+        """From now on these folders are open, and these rules hold."""
         self.roots = tuple(dict.fromkeys(root.resolve() for root in roots))
-        self.ignore = Ignore(self.roots, self._rules)
-
-    def change_rules(self, rules: FileRules) -> None:
-        self._rules = rules
         self.ignore = Ignore(self.roots, rules)
 
     @property

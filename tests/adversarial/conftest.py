@@ -13,6 +13,7 @@ import pytest
 
 from odin_lsp.config import CacheSettings, FileRules
 from odin_lsp.errors import ToolError
+from odin_lsp.permissions import sandbox
 from odin_lsp.ports import Answer, Question
 from odin_lsp.tools.base import ToolContext, ToolOutput, all_tools
 from odin_lsp.workspace.buffers import Buffers
@@ -26,6 +27,13 @@ __all__ = ["anthropic", "call", "odin", "person", "root", "start", "step", "wire
 """Fixtures for what needs a real server, or the whole loop."""
 
 CANARY = "canary-7f3a91c4"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where nothing holds commands, those that are let run because they are held are asked about."""
+    others = [] if sandbox.available() else [item for item in items if item.get_closest_marker("held")]
+    items[:] = [item for item in items if item not in others]
+    config.hook.pytest_deselected(items=others)
 
 
 @dataclass

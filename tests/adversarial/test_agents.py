@@ -121,11 +121,11 @@ async def test_agt_02_no_helper_is_a_script_that_a_model_or_a_project_has_brough
     (agents / "evil.md").write_text(f"---\nmodel: scripted/{script}\n---\nHelp.\n")
     asked = {"agent": "evil"} if named else {"model": f"scripted/{script}"}
     odin.script({"calls": [call("AgentTool", description="x", prompt="x", **asked)]}, {"text": "no"})
-    odin.start(is_trusted=lambda: True)
+    odin.start(trusted=True)
 
     outcome = await odin.take()
 
-    [said] = [it.content for message in odin.core.agent().session.messages for it in message.results]
+    [said] = [it.content for message in odin.session.messages for it in message.results]
     assert "is a script" in said
     assert [it.name for it in outcome.tools] == ["AgentTool"]
 

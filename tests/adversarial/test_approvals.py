@@ -78,7 +78,7 @@ async def test_appr_02_an_editor_that_makes_links_of_messages_gets_none(start, w
 @pytest.mark.parametrize(
     "meanwhile",
     [
-        lambda odin: odin.core.reconfigure(odin.core.config.model_copy(update={"forbidden_commands": ("bash",)})),
+        lambda odin: odin.configure(forbidden_commands=("bash",)),
         lambda odin: (odin.root / "run.sh").write_text("touch evil\n"),
         lambda odin: (odin.root / "run.sh").unlink(),
         lambda odin: [(odin.root / "run.sh").unlink(), (odin.root / "run.sh").symlink_to("/bin/true")],
@@ -162,7 +162,7 @@ async def test_appr_04_an_answer_that_never_comes_is_a_no(odin, call, person):
 
     person.ask = ask
     odin.script(run(call, "touch a"), {"text": "done"})
-    turn = odin.start().agent().start(odin.message("go", "edit_mode"))
+    turn = odin.turns.start(odin.message("go", "edit_mode"))
     await waiting.wait()
     odin.core.abort()
     assert (await turn.outcome()).reason in ("aborted", "interrupted")

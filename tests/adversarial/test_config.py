@@ -202,13 +202,13 @@ async def test_cfg_10_tightening_counts_at_once_and_loosening_asks_again(start, 
 
 
 async def test_cfg_10_a_file_that_is_denied_from_now_on_is_not_read_any_more(odin, call):
-    core = odin.start()
-    core.reconfigure(core.config.model_copy(update={"files": config.FileRules(deny=("greet.py",))}))
+    odin.start()
+    odin.configure(files=config.FileRules(deny=("greet.py",)))
     odin.script(
         {"calls": [call("Read", file_path=str(odin.root / "greet.py")), call("Glob", pattern="*")]}, {"text": ""}
     )
     await odin.take()
-    [read, found] = [it for message in core.agent().session.messages for it in message.results]
+    [read, found] = [it for message in odin.session.messages for it in message.results]
     assert "is not for you to read" in read.content
     assert "greet.py" not in found.content
 

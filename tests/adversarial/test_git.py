@@ -224,6 +224,7 @@ def test_a_repository_in_pieces_is_not_walked_past(inner, change):
     assert world.judge("git status", cwd=sub).decision == "deny"
 
 
+@pytest.mark.held
 def test_git_uses_the_repository_that_was_looked_at_whatever_is_there_meanwhile(inner):
     world, sub, mark = inner
     (sub / ".git").rename(world.folder / "away")
@@ -238,6 +239,7 @@ def test_git_uses_the_repository_that_was_looked_at_whatever_is_there_meanwhile(
     assert not mark.exists()
 
 
+@pytest.mark.held
 def test_where_no_repository_is_git_fails_and_reads_nothing(tmp_path):
     world = GitWorld(tmp_path)
     world.write("a.txt", "x\n")
@@ -390,6 +392,7 @@ def test_these_objects_are_shown_by_git_itself(world, names):
         assert CANARY in world.plainly(command).text, command
 
 
+@pytest.mark.held
 def test_a_path_of_a_revision_begins_at_the_top_also_for_what_the_settings_deny(world):
     denied = {"files": {"deny": ["src/private/**", "private/**"]}}
 
@@ -402,6 +405,7 @@ def test_a_path_of_a_revision_begins_at_the_top_also_for_what_the_settings_deny(
     assert world.judge("git log -L1,1:a.txt", **denied).decision == "allow"
 
 
+@pytest.mark.held
 def test_a_file_that_was_a_secret_once_is_not_followed_into_that_time(tmp_path):
     world = GitWorld(tmp_path)
     world.git("init", "-q")
@@ -425,6 +429,7 @@ def test_a_file_that_was_a_secret_once_is_not_followed_into_that_time(tmp_path):
 EXCLUDING = ("git diff v1 -- ':!x'", "git log -p -- ':!x'", "git status -- ':!x'")
 
 
+@pytest.mark.held
 def test_of_a_repository_around_the_workspace_only_the_workspace_is_shown(world):
     src = world.root / "src"
     here = {"cwd": src, "roots": [src]}
@@ -462,6 +467,7 @@ def test_a_tag_shows_its_commit(world):
     assert "3 +-" in said.text or "a.txt" in said.text
 
 
+@pytest.mark.held
 def test_a_word_that_stands_for_two_things_is_not_understood(world):
     assert world.judge("git grep -e one -i one").decision == "deny"
     assert world.judge("git grep -e one -i").decision == "allow"
@@ -602,6 +608,7 @@ def places(tmp_path_factory):
     return world, found
 
 
+@pytest.mark.held
 @pytest.mark.parametrize("command", DAILY)
 @pytest.mark.parametrize("place", ["plain", "folder", "worktree", "submodule"])
 def test_what_developers_run_daily_is_allowed_and_says_what_git_says(places, place, command):
@@ -894,6 +901,7 @@ def harmless(tmp_path_factory):
     return world
 
 
+@pytest.mark.held
 @pytest.mark.parametrize("name", HOSTILE)
 def test_whatever_a_repository_sets_git_starts_nothing(harmless, tmp_path, name):
     """What is allowed in a harmless repository runs in a hostile one: not only the verdict holds it."""
@@ -923,6 +931,7 @@ def filters(world, program):
     setting(*((f"filter.trap.{it}", "TRAP") for it in ("clean", "smudge", "process")))(world, program)
 
 
+@pytest.mark.held
 @pytest.mark.parametrize("name", [*HOSTILE, "filters"])
 def test_no_program_of_a_repository_runs_where_git_is_held(harmless, tmp_path, name):
     """Filters have names of their own, which no setting switches off: only the verdict and the kernel hold them."""

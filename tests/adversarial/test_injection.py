@@ -149,7 +149,7 @@ async def test_inj_04_the_model_is_told_of_what_people_cannot_see(odin, call, to
     }[tool]
     odin.script({"calls": [call(tool, **arguments)]}, {"text": "done"})
     await odin.take()
-    said = next(it for it in odin.core.agent().session.messages if it.results).results[0].content
+    said = next(it for it in odin.session.messages if it.results).results[0].content
     assert "innocent" in said
     assert "characters that people cannot see" in said or not any(it in said for it in f"{TAGS}\u200b\u202e")
 

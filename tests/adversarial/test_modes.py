@@ -177,7 +177,7 @@ async def test_mode_05_only_the_users_switch_counts_and_only_for_the_next_turn(o
         {"text": "done"},
         {"text": "edited"},
     )
-    agent = odin.start().agent()
+    agent = odin.turns
     planning = agent.start(odin.message("plan", "plan_mode"))
     await asked.wait()
     editing = agent.start(odin.message("/edit", "edit_mode"))

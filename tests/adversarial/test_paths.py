@@ -25,6 +25,7 @@ from pathlib import Path
 
 import pytest
 
+from odin_lsp.config import FileRules
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.permissions.protected import GIT, caution, protection
 from odin_lsp.tools.base import ToolContext
@@ -943,7 +944,7 @@ async def test_path_19_a_root_that_is_removed_takes_its_word_with_it(world, tmp_
     other.mkdir()
     await world.use("Read", file_path=str(world.root / "a.txt"))
     await world.use("LS", path=str(world.root))
-    world.context.files.change_roots([other])
+    world.context.files.configure([other], FileRules())
 
     for tool in READERS:
         with pytest.raises(PermissionDenied, match="did not allow"):
@@ -955,7 +956,7 @@ async def test_path_19_a_root_that_is_added_is_inside_at_once(world, tmp_path, e
     other = tmp_path / "other"
     other.mkdir()
     (other / "b.txt").write_text("needle\n")
-    world.context.files.change_roots([world.root, other])
+    world.context.files.configure([world.root, other], FileRules())
 
     assert "needle" in (await world.use("Read", file_path=str(other / "b.txt"))).data
     assert str(other / "b.txt") in (await engine(world).use("Grep", pattern="needle")).data

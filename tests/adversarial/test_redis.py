@@ -109,7 +109,7 @@ async def test_red_01_a_redis_in_trouble_holds_up_no_turn(redis, odin, trouble, 
                 await client.config_set("maxmemory", "1")
     odin.script({"text": "one"}, {"text": "two"})
     core = odin.start()
-    core.reconfigure(core.config.model_copy(update={"publish": PublishSettings(redis=redis.url)}))
+    odin.configure(publish=PublishSettings(redis=redis.url))
 
     outcomes = [await odin.take(), await odin.take()]
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from odin_lsp.config import FileRules
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.workspace import search
 from odin_lsp.workspace.search import Search, find_ripgrep
@@ -85,12 +86,12 @@ async def test_exec_09_a_link_into_the_workspace_is_not_run(planted, monkeypatch
 
 async def test_exec_09_a_folder_that_becomes_a_root_later_is_not_run_either(planted, monkeypatch, tmp_path):
     (tmp_path / "other").mkdir()
-    planted.context.files.change_roots([tmp_path / "other"])
+    planted.context.files.configure([tmp_path / "other"], FileRules())
     monkeypatch.setattr("sysconfig.get_path", lambda name: "/nowhere")
     monkeypatch.setenv("PATH", str(planted.root))
     engine = Search(planted.context.files)
 
-    planted.context.files.change_roots([planted.root])
+    planted.context.files.configure([planted.root], FileRules())
     await engine.files(planted.root)
 
 

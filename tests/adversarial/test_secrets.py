@@ -48,7 +48,7 @@ async def test_sec_01_secret_files_are_neither_read_nor_found_nor_edited(odin, c
     edit = call("EditTool", file_path=str(path), old_string="secret", new_string="x")
     odin.script({"calls": calls}, {"calls": [call("ExecuteCommand", command=f"cat {name}"), edit]}, {"text": "done"})
     await odin.take(mode=mode)
-    said = [result.content for message in odin.core.agent().session.messages for result in message.results]
+    said = [result.content for message in odin.session.messages for result in message.results]
     assert len(said) == 9
     assert CANARY not in json.dumps(said)
     assert path.read_text() == f"secret = {CANARY}\n"

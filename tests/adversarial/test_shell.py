@@ -100,6 +100,7 @@ def test_what_is_forbidden_is_found_at_any_depth(world, command):
     assert "touch" in verdict.reason or "rights" in verdict.reason
 
 
+@pytest.mark.held
 @pytest.mark.parametrize("mode", ["ask_mode", "plan_mode", "edit_mode"])
 def test_given_commands_that_only_read_are_allowed_and_all_but_one_whatever_a_repository_sets(worlds, mode):
     """`git log -L` looks into files, and shows what the repository's settings make of them."""
@@ -107,6 +108,7 @@ def test_given_commands_that_only_read_are_allowed_and_all_but_one_whatever_a_re
         assert [it for it in GIVEN_BENIGN if worlds[name].judge(it, mode).decision != "allow"] == most
 
 
+@pytest.mark.held
 @pytest.mark.parametrize("command", shell_corpus.BENIGN, ids=label)
 @pytest.mark.parametrize("mode", ["ask_mode", "plan_mode", "edit_mode"])
 def test_what_only_reads_is_allowed_without_a_question(world, command, mode):
@@ -115,6 +117,7 @@ def test_what_only_reads_is_allowed_without_a_question(world, command, mode):
     assert verdict.decision == "allow", verdict.reason
 
 
+@pytest.mark.held
 @pytest.mark.parametrize("command", shell_corpus.BENIGN_IN_A_HARMLESS_REPOSITORY, ids=label)
 def test_git_looks_into_files_only_where_the_settings_are_harmless(worlds, command):
     assert worlds["harmless"].judge(command, "ask_mode").decision == "allow"
@@ -123,6 +126,7 @@ def test_git_looks_into_files_only_where_the_settings_are_harmless(worlds, comma
     assert worlds["hostile"].judge(command, allowedCommands=["git"]).decision == "ask"
 
 
+@pytest.mark.held
 def test_almost_all_that_people_type_daily_to_look_around_runs_unasked(worlds):
     refused = [it for it in shell_corpus.DAILY if worlds["harmless"].judge(it, "ask_mode").decision != "allow"]
 
@@ -277,6 +281,7 @@ def test_exec_15_ten_thousand_rules_are_looked_up_not_tried(world):
     assert looked_at < 10
 
 
+@pytest.mark.held
 def test_a_recursive_search_spares_secrets(worlds):
     world = worlds["harmless"]
     with world.running() as runner:

@@ -1,5 +1,5 @@
-"""`python -m tests.bench.soak [minutes | messages N]`: work without a pause, and see that nothing of it stays in the
-server. All of it is one session.
+"""`python -m tests.bench.soak [minutes | messages N | sessions N]`: work without a pause, and see that nothing of it
+stays in the server. All of it is one session, or each message has one that is deleted after it.
 
 Every turn reads, searches, plans or has a helper do so, documents are opened and typed into, some turns are cancelled,
 and a history that grew long is refused, so that it is compacted. Afterwards the server must be as large as it was at
@@ -10,7 +10,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, cycle
 from pathlib import Path
@@ -32,6 +32,7 @@ CALLS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("Grep", {"pattern": "value_1"}),
     ("Glob", {"pattern": "**/*.py"}),
     ("LS", {"path": "."}),
+    ("ExecuteCommand", {"command": "pwd", "description": "see where this is"}),
     ("Read", {"file_path": "missing.py"}),
     ("TodoWrite", {"todos": [{"id": "1", "content": "look around", "status": "in_progress"}]}),
     ("AgentTool", {"description": "look around", "prompt": "look around"}),
@@ -75,12 +76,14 @@ class Look:
     turns: int
     memory: float
     descriptors: int
+    processes: int
+    """Of its own, those that have ended and that nobody has asked about among them."""
     zombies: int
 
     def __str__(self) -> str:
         return (
             f"{self.seconds:6.0f} s  {self.turns:6} turns  {self.memory:6.1f} MiB"
-            f"  {self.descriptors:3} descriptors  {self.zombies} zombies"
+            f"  {self.descriptors:3} descriptors  {self.processes} processes  {self.zombies} zombies"
         )
 
 
@@ -90,31 +93,41 @@ Done = Callable[[float, int], float]
 
 def main() -> int:
     with tempfile.TemporaryDirectory() as workspace:
-        looks = asyncio.run(_looks(Path(workspace), _wanted(sys.argv[1:])))
+        work = _work_in_sessions if sys.argv[1:2] == ["sessions"] else _work
+        looks = asyncio.run(_looks(Path(workspace), _wanted(sys.argv[1:]), work))
     first, last = looks[0], looks[-1]
     growth = last.memory / first.memory - 1
-    earlier, later = (min(it.descriptors for it in half) for half in (looks[: LOOKS // 2], looks[LOOKS // 2 :]))
-    more = later - earlier
-    sys.stdout.write(f"grew by {growth:.1%}, {more:+} descriptors, {last.zombies} zombies\n")
-    return int(growth > MOST_GROWTH or more > 0 or last.zombies > 0)
+    halves = looks[: LOOKS // 2], looks[LOOKS // 2 :]
+    descriptors, processes = (
+        later - earlier
+        for earlier, later in (
+            [min(getattr(it, name) for it in half) for half in halves] for name in ("descriptors", "processes")
+        )
+    )
+    held = f"{descriptors:+} descriptors, {processes:+} processes, {last.zombies} zombies"
+    sys.stdout.write(f"grew by {growth:.1%}, {held}\n")
+    return int(growth > MOST_GROWTH or descriptors > 0 or processes > 0 or last.zombies > 0)
 
 
 def _wanted(arguments: Sequence[str]) -> Done:
     match arguments:
-        case ["messages", number]:
+        case ["messages" | "sessions", number]:
             return lambda seconds, turns: turns / int(number)
         case _:
             minutes = float(arguments[0]) if arguments else 5.0
             return lambda seconds, turns: seconds / 60 / minutes
 
 
-async def _looks(workspace: Path, done: Done) -> list[Look]:
+Work = Callable[[Client, Model, Path, int], Awaitable[None]]
+
+
+async def _looks(workspace: Path, done: Done, work: Work) -> list[Look]:
     measure.make_files(workspace)
     looks: list[Look] = []
     async with Model().listening() as model, measure.running(workspace, model) as client:
         began = time.monotonic()
         for turns in count(1):
-            await _work(client, model, workspace / "module_0.py", turns)
+            await work(client, model, workspace / "module_0.py", turns)
             passed = time.monotonic() - began
             if LOOKS * done(passed, turns) >= len(looks) + 1 - SLACK:
                 looks.append(_look(client, passed, turns))
@@ -124,6 +137,12 @@ async def _looks(workspace: Path, done: Done) -> list[Look]:
                 sys.stdout.write(f"{model.refused} requests were refused as too long\n")
                 break
     return looks
+
+
+async def _work_in_sessions(client: Client, model: Model, path: Path, number: int) -> None:
+    session = await client.command("odin.session.new", {})
+    await _work(client, model, path, number)
+    await client.command("odin.session.delete", {"sessionId": session["sessionId"], "confirm": True})
 
 
 async def _work(client: Client, model: Model, path: Path, number: int) -> None:
@@ -165,19 +184,19 @@ def _range(line: int) -> dict[str, Any]:
 def _look(client: Client, seconds: float, turns: int) -> Look:
     process = client.process.pid
     descriptors = len(list(Path(f"/proc/{process}/fd").iterdir()))
-    return Look(seconds, turns, client.memory, descriptors, _zombies(process))
+    children = list(_children(process))
+    return Look(seconds, turns, client.memory, descriptors, len(children), children.count("Z"))
 
 
-def _zombies(parent: int) -> int:
-    """Children that have ended and that nobody has asked about."""
-    found = 0
+def _children(parent: int) -> Iterator[str]:
+    """The state of each: `Z` has ended, and nobody has asked about it."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             state, above = stat.read_text(encoding="utf-8", errors="replace").rpartition(") ")[2].split()[:2]
         except OSError:
             continue
-        found += state == "Z" and int(above) == parent
-    return found
+        if int(above) == parent:
+            yield state
 
 
 if __name__ == "__main__":

@@ -97,6 +97,15 @@ class Client:
         event = types.FileEvent(path.as_uri(), types.FileChangeType.Changed)
         self.lsp.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
 
+    def changes_folders(self, removed: Sequence[Path] = (), added: Sequence[Path] = ()) -> None:
+        gone, new = ([types.WorkspaceFolder(it.as_uri(), it.name) for it in folders] for folders in (removed, added))
+        self.lsp.workspace_did_change_workspace_folders(
+            types.DidChangeWorkspaceFoldersParams(types.WorkspaceFoldersChangeEvent(added=new, removed=gone))
+        )
+
+    def changes_settings(self, **settings: Any) -> None:
+        self.lsp.workspace_did_change_configuration(types.DidChangeConfigurationParams({"odin": settings}))
+
     async def until_kind(self, kind: str, turn: str | None = None) -> dict[str, Any]:
         return await self.until(lambda it: it["event"]["kind"] == kind and turn in (None, it["turnId"]))
 

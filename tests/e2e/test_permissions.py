@@ -124,3 +124,20 @@ async def test_in_the_editors_restricted_mode_only_ask_works_and_nothing_runs(st
 
     assert outcome["answer"] == "hello"
     assert "ExecuteCommand" not in {tool["name"] for tool in wire.request["tools"]}
+
+
+async def test_what_a_trusted_folder_may_does_not_pass_to_the_next_one(start, root, anthropic, tmp_path):
+    other = tmp_path / "other"
+    for folder, policy in ((root, "auto"), (other, "end")):
+        folder.mkdir(exist_ok=True)
+        (folder / "odinconfig.json").write_text(json.dumps({"review": {"policy": policy}}))
+    client = await start(XDG_STATE_HOME=str(tmp_path / "state"), **anthropic)
+    await client.command("trust", decision="trust")
+    assert await policy_of(client) == "auto"
+    await client.until_asked(1)
+
+    client.changes_folders(removed=[root], added=[other])
+
+    assert await policy_of(client) == "each"
+    await client.until_asked(2)
+    assert str(other) in client.questions[1]["title"]

@@ -162,14 +162,9 @@ async def test_several_folders_are_searched_and_can_come_and_go(start, anthropic
     other.mkdir()
     (other / "greet.py").write_text("def greet(): ...\n")
     client = await start(**anthropic)
-    folder = types.WorkspaceFolder(other.as_uri(), "other")
-    client.lsp.workspace_did_change_workspace_folders(
-        types.DidChangeWorkspaceFoldersParams(types.WorkspaceFoldersChangeEvent(added=[folder], removed=[]))
-    )
+    client.changes_folders(added=[other])
     [both] = await look(client, ("Grep", {"pattern": "def greet"}))
-    client.lsp.workspace_did_change_workspace_folders(
-        types.DidChangeWorkspaceFoldersParams(types.WorkspaceFoldersChangeEvent(added=[], removed=[folder]))
-    )
+    client.changes_folders(removed=[other])
     [one] = await look(client, ("Grep", {"pattern": "def greet"}))
 
     assert both.splitlines() == [str(root / "greet.py"), str(other / "greet.py")]
@@ -231,3 +226,16 @@ async def test_a_notebook_is_refused_politely(start, anthropic, root, look):
     assert "(this notebook is open in the editor, and what its cells say is not known" in opened
     assert found == "No matches found"
     assert closed.splitlines() == ['     1\t{"cells": []}', "(a notebook, as the JSON that it is stored in)"]
+
+
+async def test_settings_that_change_at_run_time_are_applied_as_they_are_shown(start, anthropic, root, look):
+    client = await start(**anthropic)
+    [before] = await look(client, ("Read", {"file_path": str(root / "greet.py")}))
+
+    client.changes_settings(files={"deny": ["greet.py"]}, cache={"maxEntries": 3})
+    state = await client.command("state")
+    [after] = await look(client, ("Read", {"file_path": str(root / "greet.py")}))
+
+    assert "def greet" in before
+    assert (state["config"]["files"]["deny"], state["cacheConfig"]["maxEntries"]) == (["greet.py"], 3)
+    assert "not for you to read" in after

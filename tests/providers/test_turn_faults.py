@@ -6,11 +6,13 @@ import logging
 
 import pytest
 
-from odin_lsp.agent.core import Core
 from odin_lsp.agent.turn import UserMessage
 from odin_lsp.config import Config
 from odin_lsp.events import Compacted, ModelStatusChanged
 from odin_lsp.terminal.editor import TerminalEditor
+from odin_lsp.values import to_wire
+from tests.support.project import core_of
+from tests.support.project import take as run_turn
 from tests.support.wire import DIALECTS
 
 TOO_LONG = {
@@ -30,7 +32,7 @@ async def start(tmp_path):
 
     def start(dialect, **settings):
         config = {"model": dialect.ref, "smallModel": dialect.ref, "titles": False, **settings}
-        core = Core([root], TerminalEditor("yes"), Config.model_validate(config))
+        core = core_of(root, TerminalEditor("yes"), Config.model_validate(config))
         core.stream.subscribe(lambda record: core.seen.append(record.event))
         core.seen = []
         started.append(core)
@@ -43,7 +45,7 @@ async def start(tmp_path):
 
 async def take(core, text="go", mode="edit_mode"):
     async with asyncio.timeout(60):
-        return await core.agent().start(UserMessage(turn_id=text, text=text, mode=mode)).outcome()
+        return await run_turn(core, UserMessage(turn_id=text, text=text, mode=mode))
 
 
 def calling(dialect, kit, *calls):
@@ -180,7 +182,7 @@ async def test_c_095_limits_that_a_provider_does_not_tell_are_not_made_up(dialec
 
     await take(core)
 
-    [status] = [it for it in core.state()["models"] if it["running"] == dialect.ref]
+    [status] = [it for it in map(to_wire, (model.status() for model in core.models)) if it["running"] == dialect.ref]
     assert "rateLimit" not in status
     assert not any(isinstance(it, ModelStatusChanged) for it in core.seen)
 
@@ -192,7 +194,7 @@ async def test_c_095_what_is_left_to_a_key_is_told_and_part_of_the_state(dialect
 
     await take(core)
 
-    [status] = [it for it in core.state()["models"] if it["running"] == dialect.ref]
+    [status] = [it for it in map(to_wire, (model.status() for model in core.models)) if it["running"] == dialect.ref]
     resets = {"anthropic": 0.0, "openai": 61.5}[dialect.provider]
     assert status["rateLimit"] == {
         "requestsLimit": 50,

@@ -4,15 +4,22 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from odin_lsp import config
 from odin_lsp.agent.core import Core
+from odin_lsp.agent.hooks import Hooks
+from odin_lsp.agent.live_session import LiveSession
 from odin_lsp.agent.turn import UserMessage
+from odin_lsp.agent.turn_queue import TurnQueue
+from odin_lsp.config import Config, load
 from odin_lsp.events import Event, Mode, Outcome
 from odin_lsp.ports import Answer, Question
+from odin_lsp.project.project import Project, Told
+from odin_lsp.server.commands.project import state
+from odin_lsp.sessions.session import Session
 
 
 @dataclass
@@ -38,27 +45,53 @@ class Odin:
     person: Person
     settings: dict[str, Any]
     core: Core | None = None
+    project: Project = field(default_factory=Project)
+    config: Config = field(default_factory=Config)
     events: list[Event] = field(default_factory=list)
     _turns: int = 0
 
     def script(self, *replies: dict[str, Any]) -> None:
         self.script_file.write_text(json.dumps({"replies": list(replies)}))
 
-    def start(self, **parts: Any) -> Core:
+    def start(self, *, hooks: Hooks | None = None, **told: Any) -> Core:
         if self.core is None:
             settings = {"model": f"scripted/{self.script_file}", **self.settings}
-            loaded, problems = config.load(self.root, settings=settings)
+            self.config, problems = load(self.root, settings=settings)
             assert problems == ()
-            self.core = Core([self.root], self.person, loaded, **parts)
+            self.project = Project(Told(roots=(self.root,), **told), load=lambda *_: (self.config, ()))
+            self.core = Core(self.project, self.person, hooks=hooks)
             self.core.stream.subscribe(lambda record: self.events.append(record.event))
         return self.core
+
+    def configure(self, **changes: Any) -> None:
+        """Other settings from now on."""
+        self.config = self.config.model_copy(update=changes)
+        self.project.look()
+
+    @property
+    def live(self) -> LiveSession:
+        """The current session; a new one, if there is none."""
+        return self.start().sessions.current or self.core.sessions.begin()
+
+    @property
+    def turns(self) -> TurnQueue:
+        return self.live.turns
+
+    @property
+    def session(self) -> Session:
+        return self.live.session
+
+    async def state(self) -> dict[str, Any]:
+        """As an editor gets it."""
+        server = SimpleNamespace(core=self.start(), project=self.project)
+        return await state(server, {}, None)
 
     def message(self, text: str, mode: Mode = "ask_mode") -> UserMessage:
         self._turns += 1
         return UserMessage(turn_id=f"turn-{self._turns}", text=text, mode=mode)
 
     async def take(self, text: str = "hello", mode: Mode = "ask_mode") -> Outcome:
-        return await self.start().agent().start(self.message(text, mode)).outcome()
+        return await self.turns.start(self.message(text, mode)).outcome()
 
     def kinds(self, *without: str) -> list[str]:
         return [event.kind for event in self.events if event.kind not in without]

@@ -18,8 +18,10 @@ MAY_IMPORT = {
     "review": VALUES | {"workspace"},
     "web": VALUES,
     "commands": VALUES | {"workspace", "permissions"},
+    "project": VALUES | {"workspace", "models", "permissions"},
     "tools": VALUES | {"workspace", "sessions", "review", "permissions", "commands", "web"},
-    "agent": VALUES | {"workspace", "models", "sessions", "review", "permissions", "commands", "web", "tools"},
+    "agent": VALUES
+    | {"workspace", "models", "sessions", "review", "permissions", "commands", "web", "project", "tools"},
 }
 MAY_IMPORT["terminal"] = MAY_IMPORT["server"] = MAY_IMPORT["agent"] | {"agent"}
 EVERYTHING = {"cli", "permissions_cli", "sessions_cli", "doctor", "__main__", "__init__"}

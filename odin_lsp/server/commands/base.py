@@ -5,15 +5,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from lsprotocol import types
 
 from odin_lsp.server import commands
+from odin_lsp.server.host import Work
 from odin_lsp.values import Value, from_wire
-
-if TYPE_CHECKING:
-    from odin_lsp.server.server import OdinServer
 
 P = TypeVar("P", bound=Value)
 Token = types.ProgressToken | None
@@ -25,13 +23,11 @@ class Command:
     params: type[Value]
     answer: Callable[..., Awaitable[dict[str, Any]]]
 
-    async def __call__(self, server: "OdinServer", argument: Any, token: Token) -> dict[str, Any]:
+    async def __call__(self, server: Work, argument: Any, token: Token) -> dict[str, Any]:
         return await self.answer(server, from_wire(self.params, argument), token)
 
 
-def command(
-    name: str, params: type[P]
-) -> Callable[[Callable[["OdinServer", P, Token], Awaitable[dict[str, Any]]]], Command]:
+def command(name: str, params: type[P]) -> Callable[[Callable[[Work, P, Token], Awaitable[dict[str, Any]]]], Command]:
     """Make a command of a function; it also gets the client's progress token, if there is one."""
     return lambda answer: Command(name, params, answer)
 

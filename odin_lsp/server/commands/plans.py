@@ -1,7 +1,7 @@
 """`odin.executePlan` carries out steps of a plan; `odin.plan.mark` and `odin.plan.refuse` say what becomes of them."""
 
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from odin_lsp.agent.context import ContextItem
 from odin_lsp.agent.plans import Plan, PlanRun
@@ -9,20 +9,18 @@ from odin_lsp.errors import RequestError, ToolError
 from odin_lsp.ports import Question
 from odin_lsp.server import wire
 from odin_lsp.server.commands.base import Token, command
+from odin_lsp.server.host import Work
 from odin_lsp.values import to_wire
-
-if TYPE_CHECKING:
-    from odin_lsp.server.server import OdinServer
 
 REFUSED = "The plan is not right yet: {reason}\n\nBelow is its document as it stands now, with my own changes. Plan on."
 
 
 @command("odin.executePlan", wire.ExecutePlanParams)
-async def execute_plan(server: "OdinServer", params: wire.ExecutePlanParams, token: Token) -> dict[str, Any]:
+async def execute_plan(server: Work, params: wire.ExecutePlanParams, token: Token) -> dict[str, Any]:
     core = server.core
     plan = core.plans.read(params.uri)
     steps = plan.chosen(params.steps)
-    session_id = core.agent(core.plans.session_of(plan)).session.id
+    session_id = (await core.sessions.take_up(core.plans.session_of(plan))).session.id
     turn_id = params.turn_id or uuid.uuid4().hex
     run = PlanRun(core.plans, plan, steps, turn_id, core.stream.emitter(turn_id, session_id))
     message = wire.MessageParams(text=run.message, turn_id=turn_id, session_id=session_id, context=_context(plan))
@@ -35,7 +33,7 @@ async def execute_plan(server: "OdinServer", params: wire.ExecutePlanParams, tok
 
 
 @command("odin.plan.mark", wire.MarkStepParams)
-async def mark(server: "OdinServer", params: wire.MarkStepParams, _: Token) -> dict[str, Any]:
+async def mark(server: Work, params: wire.MarkStepParams, _: Token) -> dict[str, Any]:
     plans = server.core.plans
     plan = plans.read(params.uri)
     step = next((it for it in plan.steps if it.number == params.step), None)
@@ -49,9 +47,9 @@ async def mark(server: "OdinServer", params: wire.MarkStepParams, _: Token) -> d
 
 
 @command("odin.plan.refuse", wire.RefusePlanParams)
-async def refuse(server: "OdinServer", params: wire.RefusePlanParams, token: Token) -> dict[str, Any]:
+async def refuse(server: Work, params: wire.RefusePlanParams, token: Token) -> dict[str, Any]:
     plan = server.core.plans.read(params.uri)
-    reason = params.reason or await _asked(server)
+    reason = params.reason or await _ask_for_reason(server)
     if not reason:
         return to_wire(wire.Cancelled(True))
     message = wire.MessageParams(
@@ -63,7 +61,7 @@ async def refuse(server: "OdinServer", params: wire.RefusePlanParams, token: Tok
     return to_wire(await server.turns.take("plan_mode", message, token))
 
 
-async def _asked(server: "OdinServer") -> str | None:
+async def _ask_for_reason(server: Work) -> str | None:
     question = Question(
         question_id=uuid.uuid4().hex, kind="question", title="What should be different in the plan?", allow_text=True
     )

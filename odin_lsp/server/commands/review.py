@@ -1,20 +1,18 @@
 """`odin.review.*`: decide on pending hunks, from anywhere. `odin.undoTurn`: take back what a turn did."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from odin_lsp.ports import Decision
 from odin_lsp.review.proposals import PendingHunk
 from odin_lsp.server import wire
 from odin_lsp.server.commands.base import Token, command
+from odin_lsp.server.host import Work
 from odin_lsp.values import to_wire
 from odin_lsp.workspace.uris import path_of
 
-if TYPE_CHECKING:
-    from odin_lsp.server.server import OdinServer
-
 
 @command("odin.review.accept", wire.AcceptParams)
-async def accept(server: "OdinServer", params: wire.AcceptParams, _: Token) -> dict[str, Any]:
+async def accept(server: Work, params: wire.AcceptParams, _: Token) -> dict[str, Any]:
     texts = params.texts or {}
     decisions = [
         Decision(hunk_id=it.id, decision="modify", text=texts[it.id])
@@ -26,7 +24,7 @@ async def accept(server: "OdinServer", params: wire.AcceptParams, _: Token) -> d
 
 
 @command("odin.review.reject", wire.RejectParams)
-async def reject(server: "OdinServer", params: wire.RejectParams, _: Token) -> dict[str, Any]:
+async def reject(server: Work, params: wire.RejectParams, _: Token) -> dict[str, Any]:
     decisions = [
         Decision(hunk_id=it.id, decision="reject", reason=params.reason)
         for it in _selected(server, params.proposal_id, params.hunk_ids, params.uri)
@@ -35,20 +33,20 @@ async def reject(server: "OdinServer", params: wire.RejectParams, _: Token) -> d
 
 
 @command("odin.review.list", wire.ReviewListParams)
-async def list_pending(server: "OdinServer", _params: wire.ReviewListParams, _: Token) -> dict[str, Any]:
+async def list_pending(server: Work, _params: wire.ReviewListParams, _: Token) -> dict[str, Any]:
     desk = server.core.desk
     return to_wire(wire.Proposals(tuple(desk.shown(proposal) for proposal in desk.proposals)))
 
 
 @command("odin.undoTurn", wire.UndoParams)
-async def undo_turn(server: "OdinServer", params: wire.UndoParams, _: Token) -> dict[str, Any]:
+async def undo_turn(server: Work, params: wire.UndoParams, _: Token) -> dict[str, Any]:
     restored, kept = await server.core.undo(params.turn_id)
     kept_files = tuple(wire.KeptFile(path.as_uri(), reason) for path, reason in kept)
     return to_wire(wire.Undone(tuple(path.as_uri() for path in restored), kept_files))
 
 
 def _selected(
-    server: "OdinServer", proposal_id: str | None, hunk_ids: tuple[str, ...] | None, uri: str | None
+    server: Work, proposal_id: str | None, hunk_ids: tuple[str, ...] | None, uri: str | None
 ) -> list[PendingHunk]:
     path = path_of(uri) if uri else None
     return server.core.desk.proposals.select(proposal_id, hunk_ids, path.resolve() if path else None)

@@ -2,22 +2,18 @@
 
 import uuid
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from odin_lsp.agent.context import gathered
 from odin_lsp.agent.prompt import prompt_text
 from odin_lsp.agent.turn import Remark
 from odin_lsp.errors import OdinError, RequestError
-from odin_lsp.events import ModelChanged
-from odin_lsp.models import selection
 from odin_lsp.modes import MODES, Mode
 from odin_lsp.ports import Option, Question
 from odin_lsp.server import wire
 from odin_lsp.server.commands.base import Token, all_commands, command
+from odin_lsp.server.host import Work
 from odin_lsp.values import to_wire
-
-if TYPE_CHECKING:
-    from odin_lsp.server.server import OdinServer
 
 WISHES = {
     "plan": ("Plan an improvement of the selected code.", "Plan tests for the selected code."),
@@ -31,29 +27,29 @@ WISHES = {
 
 
 @command("odin.ask", wire.MessageParams)
-async def ask(server: "OdinServer", params: wire.MessageParams, token: Token) -> dict[str, Any]:
+async def ask(server: Work, params: wire.MessageParams, token: Token) -> dict[str, Any]:
     return await _take(server, "ask_mode", params, token)
 
 
 @command("odin.plan", wire.MessageParams)
-async def plan(server: "OdinServer", params: wire.MessageParams, token: Token) -> dict[str, Any]:
+async def plan(server: Work, params: wire.MessageParams, token: Token) -> dict[str, Any]:
     return await _take(server, "plan_mode", params, token)
 
 
 @command("odin.edit", wire.MessageParams)
-async def edit(server: "OdinServer", params: wire.MessageParams, token: Token) -> dict[str, Any]:
+async def edit(server: Work, params: wire.MessageParams, token: Token) -> dict[str, Any]:
     return await _take(server, "edit_mode", params, token)
 
 
 @command("odin.init", wire.InitParams)
-async def init(server: "OdinServer", params: wire.InitParams, token: Token) -> dict[str, Any]:
+async def init(server: Work, params: wire.InitParams, token: Token) -> dict[str, Any]:
     """Write the project's ODIN.md."""
     message = wire.MessageParams(text=prompt_text("init"), turn_id=params.turn_id)
     return await _take(server, "edit_mode", message, token)
 
 
 @command("odin.prompt", wire.PromptParams)
-async def prompt(server: "OdinServer", params: wire.PromptParams, token: Token) -> dict[str, Any]:
+async def prompt(server: Work, params: wire.PromptParams, token: Token) -> dict[str, Any]:
     """Ask the user what to do with the context, then do it. A client that knows only buttons shows some wishes."""
     question = Question(
         question_id=uuid.uuid4().hex,
@@ -72,19 +68,19 @@ async def prompt(server: "OdinServer", params: wire.PromptParams, token: Token) 
 
 
 @command("odin.begin", wire.BeginParams)
-async def begin(server: "OdinServer", params: wire.BeginParams, _: Token) -> dict[str, Any]:
+async def begin(server: Work, params: wire.BeginParams, _: Token) -> dict[str, Any]:
     """Begin a turn; whoever asked does not wait for its end."""
-    server.background(_told(server, all_commands()[params.command](server, params.argument, None)))
+    server.background(_tell_of_errors(server, all_commands()[params.command](server, params.argument, None)))
     return to_wire(wire.Begun(True))
 
 
 @command("odin.cancel", wire.CancelParams)
-async def cancel(server: "OdinServer", params: wire.CancelParams, _: Token) -> dict[str, Any]:
+async def cancel(server: Work, params: wire.CancelParams, _: Token) -> dict[str, Any]:
     return to_wire(wire.Cancelled(server.core.cancel(params.turn_id, params.agent_id)))
 
 
 @command("odin.steer", wire.SteerParams)
-async def steer(server: "OdinServer", params: wire.SteerParams, _: Token) -> dict[str, Any]:
+async def steer(server: Work, params: wire.SteerParams, _: Token) -> dict[str, Any]:
     context = gathered(params.context, server.core.files)
     heard = server.core.steer(Remark(params.text, context.texts), params.turn_id, params.agent_id)
     for notice in context.left_out if heard else ():
@@ -93,54 +89,26 @@ async def steer(server: "OdinServer", params: wire.SteerParams, _: Token) -> dic
 
 
 @command("odin.queue", wire.QueueParams)
-async def queue(server: "OdinServer", params: wire.QueueParams, _: Token) -> dict[str, Any]:
-    agent = server.core.agent()
+async def queue(server: Work, params: wire.QueueParams, _: Token) -> dict[str, Any]:
+    current = server.core.sessions.current
+    if current is None:
+        return to_wire(wire.Queue(()))
+    turns = current.turns
     match params.action, params.turn_id:
         case "list", _:
             pass
         case "clear", _:
-            agent.clear_queue()
+            turns.clear_queue()
         case _, None:
             raise RequestError(f"`turnId` is missing; {params.action} needs it")
         case "edit", turn_id:
-            agent.edit_queued(turn_id, params.text, params.mode)
+            turns.edit_queued(turn_id, params.text, params.mode)
         case "remove", turn_id:
-            agent.remove_queued(turn_id)
-    return to_wire(wire.Queue(tuple(agent.queue())))
+            turns.remove_queued(turn_id)
+    return to_wire(wire.Queue(tuple(turns.queue())))
 
 
-@command("odin.trust", wire.TrustParams)
-async def trust(server: "OdinServer", params: wire.TrustParams, _: Token) -> dict[str, Any]:
-    return to_wire(wire.Trusted(server.decide_trust(trusted=params.decision == "trust")))
-
-
-@command("odin.model", wire.ModelParams)
-async def model(server: "OdinServer", params: wire.ModelParams, _: Token) -> dict[str, Any]:
-    core = server.core
-    core.choose_models(params.model, params.small_model)
-    selected, small = core.selected
-    if params.model is not None or params.small_model is not None:
-        core.stream.emitter("", core.agent().session.id)(ModelChanged(selected, core.running_model))
-    available = core.available_models
-    return to_wire(
-        wire.ModelState(
-            selected,
-            small,
-            core.running_model,
-            available,
-            dict(selection.efforts(available)),
-            picked="model" in core.picked,
-            small_picked="small_model" in core.picked,
-        )
-    )
-
-
-@command("odin.state", wire.StateParams)
-async def state(server: "OdinServer", _params: wire.StateParams, _: Token) -> dict[str, Any]:
-    return server.core.state()
-
-
-async def _told(server: "OdinServer", work: Awaitable[Any]) -> None:
+async def _tell_of_errors(server: Work, work: Awaitable[Any]) -> None:
     """There is no request any more that could be answered with what goes wrong."""
     try:
         await work
@@ -148,5 +116,5 @@ async def _told(server: "OdinServer", work: Awaitable[Any]) -> None:
         server.editor.notify("error", str(error))
 
 
-async def _take(server: "OdinServer", mode: Mode, params: wire.MessageParams, token: Token) -> dict[str, Any]:
+async def _take(server: Work, mode: Mode, params: wire.MessageParams, token: Token) -> dict[str, Any]:
     return to_wire(await server.turns.take(mode, params, token))

@@ -1,14 +1,12 @@
 """What Odin can do with a selection or a problem, Accept and Reject on a pending hunk: never preferred, only if asked
 for their kind."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types
 
+from odin_lsp.server.host import Client, Host
 from odin_lsp.server.pending_hunks import is_hint, quick_fixes
-
-if TYPE_CHECKING:
-    from odin_lsp.server.server import OdinServer
 
 SELECTION = "odin"
 PROBLEM = "quickfix.odin"
@@ -19,7 +17,7 @@ DOCUMENT = "Document the selected code as this project documents its code. Chang
 TESTS = "Write tests for the selected code, where and how this project keeps its tests."
 
 
-def register(server: "OdinServer") -> None:
+def register(server: Host) -> None:
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
         types.CodeActionOptions(code_action_kinds=[SELECTION, types.CodeActionKind.QuickFix]),
@@ -46,7 +44,7 @@ def _named(params: types.CodeActionParams) -> list[types.Diagnostic]:
     return [it for it in params.context.diagnostics if is_hint(it)]
 
 
-def _unnamed(server: "OdinServer", params: types.CodeActionParams) -> list[types.Diagnostic]:
+def _unnamed(server: Client, params: types.CodeActionParams) -> list[types.Diagnostic]:
     """Those on the lines that it asks for of which it does not tell: it has not drawn them yet, or never would."""
     named = {it.code for it in _named(params)}
     hints = server.editor.hints.at(params.text_document.uri, params.range)

@@ -1,18 +1,16 @@
 """What can be done at a line, shown above it: with a pending hunk, and with a step of a plan."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types
 
 from odin_lsp.server import pending_hunks
 from odin_lsp.server.features.code_actions import unwaited
-
-if TYPE_CHECKING:
-    from odin_lsp.server.server import OdinServer
+from odin_lsp.server.host import Host
 
 
-def register(server: "OdinServer") -> None:
+def register(server: Host) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
         uri = params.text_document.uri
@@ -23,7 +21,7 @@ def register(server: "OdinServer") -> None:
         return lenses
 
 
-def _plan_lenses(server: "OdinServer", uri: str) -> Iterator[types.CodeLens]:
+def _plan_lenses(server: Host, uri: str) -> Iterator[types.CodeLens]:
     """Run, Skip and Done at each step that is open; the plan as a whole at its first line."""
     from odin_lsp.agent.plans import is_plan, steps_of
 

@@ -1,17 +1,15 @@
 """Odin's commands. Their names are known from the start; what answers them is imported with the first."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types
 
 from odin_lsp.errors import RequestError
 from odin_lsp.server.declared import command_names
-
-if TYPE_CHECKING:
-    from odin_lsp.server.server import OdinServer
+from odin_lsp.server.host import Host
 
 
-def register(server: "OdinServer") -> None:
+def register(server: Host) -> None:
     @server.feature(types.WORKSPACE_EXECUTE_COMMAND)
     async def execute_command(params: types.ExecuteCommandParams) -> Any:
         from odin_lsp.server.commands.base import all_commands

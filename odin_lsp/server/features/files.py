@@ -1,25 +1,22 @@
 """Files that change outside of the editor's documents: told by the client, or found out by watching."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from odin_lsp.config import FILE_NAME
+from odin_lsp.config import FILE_NAME, FOLDER
+from odin_lsp.server.host import Host
 from odin_lsp.server.rpc import ClientError
 from odin_lsp.workspace.buffers import moved
 from odin_lsp.workspace.uris import path_of
 from odin_lsp.workspace.watch import Watcher
-
-if TYPE_CHECKING:
-    from odin_lsp.server.server import OdinServer
 
 EVERYTHING = types.FileOperationRegistrationOptions(
     [types.FileOperationFilter(types.FileOperationPattern("**/*"), scheme="file")]
 )
 
 
-def register(server: "OdinServer") -> None:
+def register(server: Host) -> None:
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def did_change_watched_files(params: types.DidChangeWatchedFilesParams) -> None:
         changed(server, {path for event in params.changes if (path := path_of(event.uri))})
@@ -38,7 +35,7 @@ def register(server: "OdinServer") -> None:
         changed(server, {path for uri in uris if (path := path_of(uri))})
 
 
-async def follow(server: "OdinServer") -> None:
+async def follow(server: Host) -> None:
     """Have the client tell of changes; where it cannot, watch."""
     if server.abilities.watched_files:
         watcher = types.FileSystemWatcher("**/*")
@@ -58,19 +55,18 @@ async def follow(server: "OdinServer") -> None:
     await server.watcher.run()
 
 
-def changed(server: "OdinServer", paths: set[Path]) -> None:
+def changed(server: Host, paths: set[Path]) -> None:
     """Forget what was read of these files, and say so to an editor that still shows the old text."""
     files = server.core.files
     for path in paths:
         files.cache.forget(path)
-    if any(path.name == FILE_NAME and path.parent in server.roots for path in paths):
-        server.configure()
-        server.report_config_problems()
+    if any(path.name == FILE_NAME or FOLDER in path.parts for path in paths):
+        server.project.look()
     stale = [it.uri for it in server.buffers if it.path in paths and not it.unsaved and moved(it)]
     if stale:
         server.background(server.editor.reload(tuple(stale)))
 
 
-def _folders(server: "OdinServer") -> set[Path]:
+def _folders(server: Host) -> set[Path]:
     open_in = {it.path.parent for it in server.buffers if it.path is not None}
-    return open_in | set(server.roots)
+    return open_in | set(server.project.now.roots)

@@ -1,28 +1,42 @@
 """Start, settings, folders, shutdown."""
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
 
 from lsprotocol import types
 
 from odin_lsp.errors import ModelError
 from odin_lsp.server.features.files import follow
+from odin_lsp.server.host import Host
 from odin_lsp.workspace.uris import path_of
-
-if TYPE_CHECKING:
-    from odin_lsp.server.server import OdinServer
 
 log = logging.getLogger("odin")
 
 
-def register(server: "OdinServer") -> None:
+class Lifecycle(Host, Protocol):
+    """The server, as its own life sees it."""
+
+    def start(self, params: types.InitializeParams) -> None: ...
+
+    def change_settings(self, settings: object) -> None: ...
+
+    def report_settings(self) -> None: ...
+
+    async def warm(self) -> None: ...
+
+    def abort(self) -> None: ...
+
+
+def register(server: Lifecycle) -> None:
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
         server.start(params)
 
     @server.feature(types.INITIALIZED)
     def initialized(_: types.InitializedParams) -> None:
-        server.report_config_problems()
+        server.report_settings()
         server.background(follow(server))
         server.background(_warm(server))
 
@@ -32,11 +46,7 @@ def register(server: "OdinServer") -> None:
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     def did_change_workspace_folders(params: types.DidChangeWorkspaceFoldersParams) -> None:
-        gone = {path_of(folder.uri) for folder in params.event.removed}
-        added = [path_of(folder.uri) for folder in params.event.added]
-        server.roots = [root for root in server.roots if root not in gone]
-        server.roots += [path for path in added if path is not None and path not in server.roots and path.is_dir()]
-        server.core.files.change_roots(server.roots)
+        server.project.change_folders(_paths(params.event.removed), _paths(params.event.added))
         server.documents_changed()
 
     @server.feature(types.SHUTDOWN)
@@ -44,8 +54,12 @@ def register(server: "OdinServer") -> None:
         server.abort()
 
 
-async def _warm(server: "OdinServer") -> None:
+async def _warm(server: Lifecycle) -> None:
     try:
         await server.warm()
     except ModelError as error:
         log.info("not warmed: %s", error)  # the first turn will say so to the user
+
+
+def _paths(folders: Sequence[types.WorkspaceFolder]) -> tuple[Path, ...]:
+    return tuple(path for folder in folders if (path := path_of(folder.uri)) is not None)

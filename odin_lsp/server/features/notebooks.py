@@ -1,11 +1,10 @@
 """Notebooks are refused politely: their cells are not read, and while one is open its file is not edited."""
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from lsprotocol import types
 
-if TYPE_CHECKING:
-    from odin_lsp.server.server import OdinServer
+from odin_lsp.server.host import Documents, Features
 
 SYNC = types.NotebookDocumentSyncOptions(
     [types.NotebookDocumentFilterWithNotebook(types.NotebookDocumentFilterScheme("file"))]
@@ -13,7 +12,10 @@ SYNC = types.NotebookDocumentSyncOptions(
 """So that editors say which ones are open."""
 
 
-def register(server: "OdinServer") -> None:
+class NotebookHost(Features, Documents, Protocol): ...
+
+
+def register(server: NotebookHost) -> None:
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
     def did_open(params: types.DidOpenNotebookDocumentParams) -> None:
         server.buffers.open_notebook(params.notebook_document.uri)

@@ -1,18 +1,14 @@
 """Documents that the editor opens, changes, saves and closes."""
 
-from typing import TYPE_CHECKING
-
 from lsprotocol import types
 
 from odin_lsp.server.features.files import changed
+from odin_lsp.server.host import Host
 from odin_lsp.workspace.text import Change, Position
 from odin_lsp.workspace.uris import path_of
 
-if TYPE_CHECKING:
-    from odin_lsp.server.server import OdinServer
 
-
-def register(server: "OdinServer") -> None:
+def register(server: Host) -> None:
     buffers = server.buffers
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)

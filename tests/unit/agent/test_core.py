@@ -16,9 +16,7 @@ async def test_new_settings_make_new_models(odin, tmp_path):
     odin.script(*[{"error": "down"}] * 6)
     assert (await odin.take()).reason == "failed"
 
-    odin.core.reconfigure(
-        odin.core.config.model_copy(update={"fallback_models": (f"scripted/{other}",), "retries": Retries(attempts=6)})
-    )
+    odin.configure(fallback_models=(f"scripted/{other}",), retries=Retries(attempts=6))
 
     assert (await odin.take()).answer == "from the other"
 
@@ -31,7 +29,7 @@ async def test_new_settings_say_which_pages_may_be_read_and_keep_the_users_secre
         with pytest.raises(ToolError):
             await core.pages.read(url)
 
-        core.reconfigure(core.config.model_copy(update={"web": WebSettings(privateHosts=(f"127.0.0.1:{host.port}",))}))
+        odin.configure(web=WebSettings(privateHosts=(f"127.0.0.1:{host.port}",)))
 
         assert "hello" in (await core.pages.read(url)).text
     with pytest.raises(ToolError, match="key or password"):

@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from odin_lsp.agent import agent as agents
-from odin_lsp.agent.core import Core
+from odin_lsp.agent import turn_queue as agents
 from odin_lsp.agent.turn import UserMessage
 from odin_lsp.config import Config
 from odin_lsp.events import Outcome, Usage
@@ -16,6 +15,7 @@ from odin_lsp.sessions import session as sessions
 from odin_lsp.sessions.export import transcript
 from odin_lsp.sessions.session import Session
 from odin_lsp.terminal.editor import TerminalEditor
+from tests.support.project import core_of, take
 from tests.support.session_killer import accepted
 
 MESSAGES = 300
@@ -73,11 +73,10 @@ async def core(tmp_path, monkeypatch):
     (root / "notes.txt").write_text("line 1\n")
     for number in range(50):
         (root / f"file-{number}.txt").write_text(f"line {number}\n" * 40)
-    core = Core(
-        [root], TerminalEditor("yes"), Config.model_validate({"limits": {"maxContext": 8000, "maxTokens": 1000}})
-    )
+    config = Config.model_validate({"limits": {"maxContext": 8000, "maxTokens": 1000}})
+    core = core_of(root, TerminalEditor("yes"), config)
     worker = Worker(root)
-    core._model = lambda ref: worker
+    core.models.get = lambda ref: worker
     yield core
     await core.close()
 
@@ -86,7 +85,7 @@ async def test_the_memory_of_a_session_does_not_grow_with_its_messages(core):
     looks = []
     for number in range(MESSAGES):
         message = UserMessage(turn_id=f"turn-{number}", text=f"wish {number}{' please' * 50}", mode="edit_mode")
-        outcome = await core.agent().start(message).outcome()
+        outcome = await take(core, message)
         assert outcome.reason == "end_turn", outcome.detail
         if number >= SETTLED and number % 10 == 0:
             gc.collect()
@@ -94,7 +93,7 @@ async def test_the_memory_of_a_session_does_not_grow_with_its_messages(core):
 
     earlier, later = (min(half) for half in (looks[: len(looks) // 2], looks[len(looks) // 2 :]))
     assert later - earlier < MESSAGES - SETTLED, f"two objects stay for each message: {looks}"
-    session = core.agent().session
+    session = core.sessions.current.session
     assert (len(session.turns), session.earlier_turns) == (FEW, MESSAGES - FEW)
     assert len(session.subagents) == FEW
     stored = session.log.path.read_text()
@@ -164,7 +163,7 @@ async def test_the_user_is_told_when_a_history_was_cut(core, monkeypatch):
     monkeypatch.setattr(sessions, "MAX_LINES", 3)
 
     for number in range(2):
-        await core.agent().start(UserMessage(turn_id=f"{number}", text="go", mode="ask_mode")).outcome()
+        await take(core, UserMessage(turn_id=f"{number}", text="go", mode="ask_mode"))
 
     notices = [it.message for it in told if it.kind == "notice"]
     assert any("not sent to the model any more" in it for it in notices)

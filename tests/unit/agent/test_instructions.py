@@ -13,7 +13,7 @@ def notices(odin):
 
 
 def sent(odin):
-    return str(odin.core.agent().session.messages)
+    return str(odin.session.messages)
 
 
 def test_all_files_of_all_folders_are_merged_and_none_hides_another(tmp_path):
@@ -58,7 +58,7 @@ async def test_the_files_and_their_sizes_are_shown(odin):
 
     first, second = odin.root / "ODIN.md", odin.root / "AGENTS.md"
     assert notices(odin) == [f"the project's instructions: {first} (9 bytes), {second} (8 bytes)"]
-    state = odin.core.state()
+    state = await odin.state()
     assert state["instructionFiles"] == [
         {"path": str(first), "size": 9, "isCut": False},
         {"path": str(second), "size": 8, "isCut": False},
@@ -74,11 +74,11 @@ async def test_a_change_is_told_once_and_a_new_session_uses_it(odin):
     (odin.root / "ODIN.md").write_text("Use spaces.")
     await odin.take()
     await odin.take()
-    assert "Use tabs." in odin.core.state()["instructions"]
+    assert "Use tabs." in (await odin.state())["instructions"]
 
-    odin.core.conversations.new()
+    odin.core.sessions.begin()
 
-    assert "Use spaces." in odin.core.state()["instructions"]
+    assert "Use spaces." in (await odin.state())["instructions"]
     assert notices(odin)[1:] == ["the project's instructions have changed; a new session will use them"]
 
 
@@ -100,7 +100,7 @@ def reading(odin, call, *names):
 
 async def test_in_a_trusted_workspace_nested_ones_hold_where_the_work_is_and_are_told_once(odin, call, nested):
     odin.script(reading(odin, call, "lib"), reading(odin, call, "lib"), {"text": "ok"}, {"text": "ok"})
-    odin.start(is_trusted=lambda: True)
+    odin.start(trusted=True)
 
     await odin.take()
     await odin.take()
@@ -112,7 +112,7 @@ async def test_in_a_trusted_workspace_nested_ones_hold_where_the_work_is_and_are
 
 async def test_where_the_work_is_not_nothing_is_told(odin, call, nested):
     odin.script({"calls": [call("Read", file_path=str(odin.root / "greet.py"))]}, {"text": "ok"})
-    odin.start(is_trusted=lambda: True)
+    odin.start(trusted=True)
 
     await odin.take()
 
@@ -125,13 +125,13 @@ async def test_inj_05_in_an_untrusted_workspace_nested_ones_are_data(odin, call,
     await odin.take()
 
     assert "nested rules" not in sent(odin)
-    assert "nested rules" not in odin.core.state()["instructions"]
+    assert "nested rules" not in (await odin.state())["instructions"]
     assert notices(odin) == []
 
 
 async def test_inj_05_dependencies_and_other_repositories_are_never_obeyed(odin, call, nested):
     odin.script(reading(odin, call, "node_modules/evil", "repo", ".hidden"), {"text": "ok"})
-    odin.start(is_trusted=lambda: True)
+    odin.start(trusted=True)
 
     await odin.take()
 

@@ -29,9 +29,9 @@ async def test_SingleToolCall(odin, call):
     outcome = await odin.take()
 
     assert (outcome.answer, outcome.steps) == ("It greets.", 2)
-    roles = [message.role for message in odin.core.agent().session.messages]
+    roles = [message.role for message in odin.session.messages]
     assert roles == ["user", "assistant", "user", "assistant"]
-    assert "def greet(name)" in odin.core.agent().session.messages[2].results[0].content
+    assert "def greet(name)" in odin.session.messages[2].results[0].content
     assert [tool.name for tool in outcome.tools] == ["Read"]
 
 
@@ -49,7 +49,7 @@ async def test_MultipleToolCalls(odin, call):
 
     await odin.take()
 
-    message = odin.core.agent().session.messages[2]
+    message = odin.session.messages[2]
     assert [result.call_id for result in message.results] == ["call_1", "call_2", "call_3"]
     assert not any(result.failed for result in message.results)
 
@@ -61,7 +61,7 @@ async def test_ToolError(odin, call):
 
     assert outcome.reason == "end_turn"
     assert odin.of(ToolFinished)[0].status == "error"
-    assert "does not exist" in odin.core.agent().session.messages[2].results[0].content
+    assert "does not exist" in odin.session.messages[2].results[0].content
 
 
 async def test_MaxTurns(odin, call):
@@ -81,7 +81,7 @@ async def test_MaxTurns(odin, call):
 async def test_MaxBudget(odin, call):
     odin.settings |= {"limits": {"maxBudgetUsd": 0.001}, "model": "anthropic/claude-opus-5-5"}
     core = odin.start()
-    core._model = lambda ref: Costly(call)  # the scripted model is free of charge
+    core.models.get = lambda ref: Costly(call)  # the scripted model is free of charge
 
     outcome = await odin.take()
 
@@ -92,7 +92,7 @@ async def test_MaxBudget(odin, call):
 
 async def test_Interrupt(odin):
     odin.script({"text": "too late", "delayMs": 60_000}, {"text": "next"})
-    agent = odin.start().agent()
+    agent = odin.turns
     turn = agent.start(odin.message("slow"))
     await started(odin)
 
@@ -106,7 +106,7 @@ async def test_Interrupt(odin):
 
 async def test_ContextCancel(odin):
     odin.script({"text": "too late", "delayMs": 60_000})
-    agent = odin.start().agent()
+    agent = odin.turns
     turn = agent.start(odin.message("slow"))
     await started(odin)
 
@@ -124,7 +124,7 @@ async def test_ToolPermissionDenied(odin, call):
 
     outcome = await odin.take()
 
-    result = odin.core.agent().session.messages[2].results[0]
+    result = odin.session.messages[2].results[0]
     assert (result.failed, result.content) == (True, "not on Sundays")
     assert outcome.answer == "I may not."
 
@@ -152,7 +152,7 @@ async def test_UnknownTool(odin, call):
     outcome = await odin.take()
 
     assert outcome.reason == "end_turn"
-    assert "there is no tool 'Teleport'" in odin.core.agent().session.messages[2].results[0].content
+    assert "there is no tool 'Teleport'" in odin.session.messages[2].results[0].content
 
 
 async def test_MessageOrdering(odin, call):

@@ -79,7 +79,7 @@ async def test_the_model_is_told_which_files_it_has_read(odin, call):
     await odin.take("first")
     await odin.take("second")
 
-    reminder = odin.core.agent().session.messages[4].parts[-1].text
+    reminder = odin.session.messages[4].parts[-1].text
     assert f"{odin.root / 'greet.py'} (44 bytes, seen" in reminder
 
 
@@ -89,7 +89,7 @@ async def test_open_todos_come_back_once_they_change(odin, call):
 
     outcome = await odin.take()
 
-    messages = odin.core.agent().session.messages
+    messages = odin.session.messages
     assert "[in_progress] look" in messages[2].text
     assert messages[4].text == ""
     assert outcome.todos[0].content == "look"
@@ -460,7 +460,7 @@ async def test_read_only_calls_of_one_step_run_side_by_side_and_answer_in_order(
     listen(odin, Reply(step, "tools"), Reply(said("ok"), "end"))
 
     assert (await odin.take()).answer == "ok"
-    assert [result.call_id for result in odin.core.agent().session.messages[2].results] == ["1", "2"]
+    assert [result.call_id for result in odin.session.messages[2].results] == ["1", "2"]
 
 
 async def test_calls_with_one_id_are_told_apart(odin):
@@ -469,7 +469,7 @@ async def test_calls_with_one_id_are_told_apart(odin):
 
     await odin.take()
 
-    messages = odin.core.agent().session.messages
+    messages = odin.session.messages
     ids = [call.id for message in messages for call in message.calls]
     assert len(set(ids)) == 4
     assert [result.call_id for message in messages for result in message.results] == ids
@@ -536,7 +536,7 @@ def listen(odin, *replies, stream=None, before=lambda number: None):
         async def aclose(self):
             pass
 
-    odin.start()._model = lambda ref: Listener()
+    odin.start().models.get = lambda ref: Listener()
     return requests
 
 

@@ -31,11 +31,11 @@ def models(odin):
 
     def start(main, helper, **settings):
         replies.update(main=list(main), helper=list(helper))
-        core = odin.start()
-        core.config = Config.model_validate(
+        odin.start().models.get = Listener
+        odin.config = Config.model_validate(
             {"model": "scripted/main", "smallModel": "scripted/small", "titles": False, **settings}
         )
-        core._model = Listener
+        odin.configure()
         return asked
 
     return start
@@ -73,7 +73,7 @@ async def test_c_091_the_task_then_the_settings_then_the_mode_decide_on_a_helper
     await odin.take("go", mode)
 
     assert set(asked) == {"scripted/main", used}
-    assert odin.core.state()["earlierSubagents"][0]["model"] == used
+    assert (await odin.state())["earlierSubagents"][0]["model"] == used
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ async def test_a_model_that_there_is_not_is_told_to_whoever_asked_for_it(odin, c
     outcome = await odin.take("go")
 
     assert (outcome.reason, outcome.answer) == ("end_turn", "I go on myself")
-    [result] = odin.core.agent().session.messages[2].results
+    [result] = odin.session.messages[2].results
     assert result.failed
     assert why in result.content
 
@@ -120,7 +120,7 @@ async def test_the_budget_of_a_turn_is_its_helpers_too(odin, models):
 
     assert outcome.reason == "max_budget"
     assert outcome.usage.cost_usd == pytest.approx(1.3)
-    [kept] = odin.core.state()["earlierSubagents"]
+    [kept] = (await odin.state())["earlierSubagents"]
     assert (kept["status"], kept["summary"]) == ("stopped", "so far")
 
 
@@ -128,13 +128,12 @@ async def test_c_087_a_session_with_helpers_is_restored_without_asking_any_model
     asked = models([calls(helper()), says("done")], [says("seen")])
     outcome = await odin.take()
     before = {ref: len(requests) for ref, requests in asked.items()}
-    odin.core.conversations.close()
-    odin.core.conversations._agents.clear()
+    await odin.core.sessions.close()
 
-    agent = await odin.core.conversations.resume(outcome.session_id)
+    agent = await odin.core.sessions.open(outcome.session_id)
 
     assert {ref: len(requests) for ref, requests in asked.items()} == before
-    assert json.loads(json.dumps(odin.core.state()["earlierSubagents"]))[0]["summary"] == "seen"
+    assert json.loads(json.dumps((await odin.state())["earlierSubagents"]))[0]["summary"] == "seen"
     assert agent.session.new_agent_id("ask") == "ask-2"
 
 

@@ -301,3 +301,24 @@ def test_a_proxys_password_stays_out_of_the_error():
         http_client(Network(proxy="ftp://user:hunter2@proxy.test"))
 
     assert "hunter2" not in str(raised.value)
+
+
+async def test_a_retired_model_closes_its_connections_now_or_after_the_answer_under_way():
+    world = World({"k1": [OK, OK, OK]})
+    async for _ in world.model.stream(REQUEST):
+        await world.model.retire()
+        assert world.used.count("closed k1") == 0
+
+    assert world.used.count("closed k1") == 1
+    async for _ in world.model.stream(REQUEST):
+        pass
+    assert world.used.count("closed k1") == 2
+
+
+async def test_a_model_that_nobody_asks_closes_at_once_when_it_is_retired():
+    world = World({"k1": [OK]})
+    await world.model.warm()
+
+    await world.model.retire()
+
+    assert world.used.count("closed k1") == 1

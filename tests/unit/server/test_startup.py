@@ -6,11 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from odin_lsp.agent.picks import Picks
 from odin_lsp.config import Config
+from odin_lsp.project.picks import Picks
 
 LATE = (
     *("agent.", "tools.", "review.", "permissions.", "sessions.", "terminal.", "models.base", "models.providers"),
+    "project.picks",
     *("events", "messages", "ports", "server.wire", "server.commands.", "server.editor", "server.turns"),
 )
 FOREIGN = ("anthropic", "google.genai", "openai", "httpx", "httpx2", "rich", "watchfiles", "anyio")
@@ -53,4 +54,4 @@ def test_a_picked_model_is_known_at_once(tmp_path):
     about, imported = initialize(tmp_path)
 
     assert about["model"] == "offline/picked"
-    assert imported == {"odin_lsp.agent.picks", "odin_lsp.permissions.private"}
+    assert imported == {"odin_lsp.project.picks", "odin_lsp.permissions.private"}

@@ -159,8 +159,8 @@ def test_only_the_users_own_file_says_where_to(tmp_path):
 async def test_the_state_tells_no_password(odin, tmp_path):
     user = tmp_path / "user.json"
     user.write_text(json.dumps({"publish": {"redis": "redis://me:s3cretpass@127.0.0.1:1/0?password=s3cretpass"}}))
-    core = odin.start()
-    core.reconfigure(load(odin.root, settings={"model": core.config.model}, user=user)[0])
+    odin.start()
+    odin.configure(publish=load(odin.root, user=user)[0].publish)
 
-    assert core.state()["config"]["publish"]["redis"] == "redis://…@127.0.0.1:1/0?…"
-    assert "s3cretpass" not in json.dumps(core.state())
+    assert (await odin.state())["config"]["publish"]["redis"] == "redis://…@127.0.0.1:1/0?…"
+    assert "s3cretpass" not in json.dumps(await odin.state())

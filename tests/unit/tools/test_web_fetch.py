@@ -61,7 +61,7 @@ def fetching(odin, host, url, call, tmp_path):
 
 
 def results(odin):
-    return [part for message in odin.core.agent().session.messages for part in message.results]
+    return [part for message in odin.session.messages for part in message.results]
 
 
 async def test_the_small_model_reads_the_page_without_scripts_and_styles(fetching):

@@ -129,7 +129,7 @@ def test_roots_can_be_nested_and_change(tmp_path, root):
 
     assert files.roots == (root, inner)
     assert files.search_roots == [root]
-    files.change_roots([tmp_path / "other"])
+    files.configure([tmp_path / "other"], FileRules())
     assert not files.resolve(str(inner / "x")).inside
 
 

@@ -2,11 +2,14 @@
 
 import asyncio
 import json
+import os
+from pathlib import Path
 
 import pytest
 
 from odin_lsp.errors import SessionBusy, SessionError
 from odin_lsp.events import SessionRenamed, SessionRestored, SessionSwitchStarted
+from odin_lsp.ports import Answer
 from odin_lsp.sessions.session import Session
 
 
@@ -26,15 +29,15 @@ def again(odin):
 async def test_a_resumed_session_goes_on_where_it_was(odin, again):
     odin.script({"text": "one"}, {"text": "two"})
     first = await odin.take("first", "edit_mode")
-    before = odin.core.agent().session
+    before = odin.session
 
     core = await again()
-    agent = await core.conversations.resume(first.session_id)
+    agent = await core.sessions.open(first.session_id)
 
     assert agent.session.messages == before.messages
     assert agent.session.turns == before.turns
-    assert agent.mode == "ask_mode"
-    assert core.agent() is agent
+    assert agent.turns.mode == "ask_mode"
+    assert core.sessions.current is agent
     assert [it for it in odin.events if isinstance(it, SessionSwitchStarted | SessionRestored)] == [
         SessionSwitchStarted(first.session_id),
         SessionRestored(first.session_id, "first", 1),
@@ -47,7 +50,7 @@ async def test_the_last_session_is_resumed_without_an_id(odin, again):
 
     core = await again()
 
-    assert (await core.conversations.resume()).session.id == outcome.session_id
+    assert (await core.sessions.open()).session.id == outcome.session_id
 
 
 async def test_two_who_resume_at_once_get_the_same(odin, again):
@@ -55,7 +58,7 @@ async def test_two_who_resume_at_once_get_the_same(odin, again):
     outcome = await odin.take()
     core = await again()
 
-    one, two = await asyncio.gather(*(core.conversations.resume(outcome.session_id) for _ in range(2)))
+    one, two = await asyncio.gather(*(core.sessions.open(outcome.session_id) for _ in range(2)))
 
     assert one is two
 
@@ -64,54 +67,52 @@ async def test_a_session_that_another_has_open_goes_on_as_a_fork(odin, again, pe
     odin.script({"text": "one"})
     outcome = await odin.take()
     core = await again()
-    owner = Session.resume(core.conversations.folder, outcome.session_id)
+    owner = Session.resume(core.sessions.folder, outcome.session_id)
 
-    agent = core.agent(outcome.session_id)
+    agent = await core.sessions.open(outcome.session_id)
 
     assert agent.session.id != outcome.session_id
     assert agent.session.forked_from == outcome.session_id
     assert agent.session.messages == owner.messages
-    assert core.agent(outcome.session_id) is agent
+    assert await core.sessions.open(outcome.session_id) is agent
     assert "is open in another Odin" in person.notices[0]
     with pytest.raises(SessionError, match="open in another"):
-        await core.conversations.delete(outcome.session_id)
+        await core.sessions.delete(outcome.session_id)
     owner.close()
 
 
 async def test_a_session_in_a_turn_is_not_deleted(odin):
     odin.script({"text": "slow", "delayMs": 60_000})
-    agent = odin.start().agent()
+    agent = odin.turns
     agent.start(odin.message("slow"))
 
     with pytest.raises(SessionBusy):
-        await odin.core.conversations.delete(agent.session.id)
+        await odin.core.sessions.delete(agent.session.id)
 
 
 async def test_a_deleted_session_is_no_longer_the_current_one(odin):
     odin.script({"text": "one"})
     outcome = await odin.take()
 
-    await odin.core.conversations.delete(outcome.session_id)
+    await odin.core.sessions.delete(outcome.session_id)
 
-    assert odin.core.agent().session.id != outcome.session_id
-    assert await odin.core.conversations.listed(None, 10) == []
+    assert odin.session.id != outcome.session_id
+    assert await odin.core.sessions.listed(None, 10) == []
 
 
 async def test_damage_is_told_to_the_user(odin, again, person):
     odin.script({"text": "one"})
     outcome = await odin.take()
-    path = odin.core.agent().session.log.path
+    path = odin.session.log.path
     core = await again()
     path.write_bytes(path.read_bytes()[:-9])
 
-    await core.conversations.resume(outcome.session_id)
+    await core.sessions.open(outcome.session_id)
 
     assert "the last record was cut off" in person.notices[0]
 
 
 async def test_a_disk_that_fails_is_told_once_and_so_is_that_it_works_again(odin, monkeypatch):
-    import os
-
     odin.script(*({"text": str(number)} for number in range(4)))
     pwrite = os.pwrite
 
@@ -128,7 +129,7 @@ async def test_a_disk_that_fails_is_told_once_and_so_is_that_it_works_again(odin
     told = [(it.level, it.message) for it in odin.events if it.kind == "notice"]
     assert [level for level, _ in told] == ["warning", "info"]
     assert "No space left on device" in told[0][1]
-    session = odin.core.agent().session
+    session = odin.session
     assert Session.load(session.log.path.parent, session.id).turns == session.turns
 
 
@@ -145,8 +146,8 @@ def small(odin, tmp_path):
 
 
 async def named(odin):
-    while odin.core._namer._tasks:
-        await asyncio.gather(*odin.core._namer._tasks)
+    if task := odin.live._namer._task:
+        await asyncio.wait([task])
 
 
 @pytest.fixture(autouse=True)
@@ -163,7 +164,7 @@ async def test_the_small_model_names_a_session_once_after_its_first_turn(odin, s
     await odin.take("again")
     await named(odin)
 
-    session = odin.core.agent().session
+    session = odin.session
     assert (session.title, session.titled_by) == ("Greeting the world", "model")
     assert odin.of(SessionRenamed) == [SessionRenamed("Greeting the world")]
     assert session.usage.output_tokens == 5
@@ -187,7 +188,7 @@ async def test_without_a_good_answer_the_first_words_stay_and_nobody_asks_again(
     await odin.take("again")
     await named(odin)
 
-    assert odin.core.agent().session.title == "hello there"
+    assert odin.session.title == "hello there"
 
 
 async def test_a_title_of_the_user_is_not_replaced(odin, small):
@@ -195,10 +196,10 @@ async def test_a_title_of_the_user_is_not_replaced(odin, small):
     small({"text": "By the model", "delayMs": 50})
 
     await odin.take("hello")
-    await odin.core.conversations.rename(None, "By me")
+    await odin.core.sessions.rename(None, "By me")
     await named(odin)
 
-    assert odin.core.agent().session.title == "By me"
+    assert odin.session.title == "By me"
 
 
 async def test_closing_does_not_wait_for_a_title(odin, small):
@@ -207,17 +208,18 @@ async def test_closing_does_not_wait_for_a_title(odin, small):
 
     await odin.take("hello")
     async with asyncio.timeout(30):
+        session = odin.session
         await odin.core.close()
 
-    assert odin.core.agent().session.title == "hello"
+    assert session.title == "hello"
 
 
 async def test_the_preview_is_what_is_sent(odin, call):
     odin.script({"calls": [call("Read", file_path=str(odin.root / "greet.py"))]}, {"text": "one"})
     await odin.take("first")
-    odin.core.choose_models("anthropic/claude-sonnet-5-5", None)
+    odin.project.pick({"model": "anthropic/claude-sonnet-5-5"})
 
-    seen = odin.core.context(None, "ask_mode", "second")
+    seen = await odin.core.preview(None, "ask_mode", "second")
 
     messages = [json.loads(it.content) for it in seen.parts if it.kind == "message"]
     assert messages[0][0]["text"] == "first"
@@ -229,4 +231,104 @@ async def test_the_preview_is_what_is_sent(odin, call):
     assert seen.tokens == sum(it.tokens for it in seen.parts)
     assert seen.model == "anthropic/claude-sonnet-5-5"
     assert 0 < seen.cached_cost_usd < seen.cost_usd
-    assert odin.core.agent().session.messages[-1].text == "one"
+    assert odin.session.messages[-1].text == "one"
+
+
+def held():
+    """What this process holds: descriptors, and processes of its own."""
+    children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+    return len(list(Path("/proc/self/fd").iterdir())), len(children)
+
+
+async def test_sessions_that_were_opened_used_and_deleted_leave_nothing(odin, call):
+    run = {"calls": [call("ExecuteCommand", command="pwd", description="look")]}
+    odin.script(*[run, {"text": "done"}] * 12)
+    core = odin.start()
+    followers = len(core.stream._subscribers)
+    before = None
+    for number in range(12):
+        core.sessions.begin()
+        outcome = await odin.take(f"go {number}", "edit_mode")
+        await core.sessions.delete(outcome.session_id)
+        before = before or held()
+
+    assert held() == before
+    assert list(core.sessions) == []
+    assert len(core.stream._subscribers) == followers
+
+
+async def test_a_deleted_sessions_background_command_ends_with_it(odin, call, person):
+    person.answers.append(Answer(("allow_once",)))
+    calls = [call("ExecuteCommand", command="sleep 600", description="wait", run_in_background=True)]
+    odin.script({"calls": calls}, {"text": "done"})
+    outcome = await odin.take("go", "edit_mode")
+    [command] = odin.live.scope.commands.background
+    assert command.ended is None
+
+    await odin.core.sessions.delete(outcome.session_id)
+
+    assert command.ended is not None
+
+
+async def test_a_session_that_was_left_is_closed_after_a_while_unless_something_goes_on_in_it(odin, call):
+    odin.script({"text": "slow", "delayMs": 60_000, "when": {"contains": "slow"}}, {"text": "one"})
+    core = odin.start()
+    core.sessions._kept_open = 0.0
+    busy, turn = odin.live, odin.turns.start(odin.message("slow"))
+    idle = core.sessions.begin()
+
+    current = core.sessions.begin()
+    await asyncio.gather(*core.sessions._closing)
+    while idle in list(core.sessions):
+        await asyncio.sleep(0)
+
+    assert set(core.sessions) == {busy, current}
+    turn.cancel()
+    while busy in list(core.sessions):
+        await asyncio.sleep(0)
+    assert core.sessions.current is current
+
+
+async def test_a_closed_session_is_opened_again_as_it_was(odin):
+    odin.script({"text": "one"}, {"text": "two"})
+    outcome = await odin.take("first")
+    first = odin.live
+    odin.core.sessions._kept_open = 0.0
+    odin.core.sessions.begin()
+    while first in list(odin.core.sessions):
+        await asyncio.sleep(0)
+
+    again = await odin.core.sessions.open(outcome.session_id)
+
+    assert again is not first
+    assert [turn.body for turn in again.session.turns] == ["first"]
+
+
+async def test_looking_at_a_session_neither_opens_nor_forks_it_nor_makes_it_the_current_one(odin, again):
+    odin.script({"text": "one"})
+    outcome = await odin.take("first")
+    core = await again()
+    owner = Session.resume(core.sessions.folder, outcome.session_id)
+
+    seen = await core.preview(outcome.session_id, "ask_mode", "second")
+    await odin.state()
+
+    assert "first" in json.dumps([part.content for part in seen.parts])
+    assert core.sessions.current is None
+    assert list(core.sessions) == []
+    assert [it.session_id for it in await core.sessions.listed(None, 10)] == [outcome.session_id]
+    owner.close()
+
+
+async def test_the_sessions_of_another_folder_are_others(odin, tmp_path):
+    odin.script({"text": "one"}, {"text": "two"})
+    await odin.take("first")
+    other = tmp_path / "other"
+    other.mkdir()
+
+    odin.project.change_folders((odin.root,), (other,))
+
+    assert odin.core.sessions.current is None
+    assert await odin.core.sessions.listed(None, 10) == []
+    await odin.take("second")
+    assert [it.title for it in await odin.core.sessions.listed(None, 10)] == ["second"]

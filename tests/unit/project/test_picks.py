@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from odin_lsp.agent.picks import MAX_WORKSPACES, Picks
 from odin_lsp.config import Config
 from odin_lsp.models.selection import KEY_VARIABLES, choose
+from odin_lsp.project.picks import MAX_WORKSPACES, Picks
 
 KEYS = {"anthropic": "a-key", "google": "a-key"}
 SONNET, OPUS, FLASH = "anthropic/claude-sonnet-5-5", "anthropic/claude-opus-5-5", "google/gemini-3.8-flash"

@@ -12,7 +12,7 @@ from odin_lsp.messages import ToolResult
 
 async def test_messages_run_in_order_each_with_its_own_mode(odin):
     odin.script({"text": "one"}, {"text": "two"}, {"text": "three"})
-    agent = odin.start().agent()
+    agent = odin.turns
 
     turns = [agent.start(odin.message("q", mode)) for mode in ("ask_mode", "edit_mode", "plan_mode")]
     queue = agent.queue()
@@ -33,7 +33,7 @@ async def test_messages_run_in_order_each_with_its_own_mode(odin):
 
 async def test_a_queued_message_can_be_edited_and_removed(odin):
     odin.script({"text": "one", "delayMs": 20}, {"text": "two"})
-    agent = odin.start().agent()
+    agent = odin.turns
     first, second, third = (agent.start(odin.message(text)) for text in ("a", "b", "c"))
 
     agent.edit_queued(second.id, "better", "plan_mode")
@@ -49,7 +49,7 @@ async def test_a_queued_message_can_be_edited_and_removed(odin):
 
 async def test_cancelling_the_running_turn_keeps_the_queue(odin):
     odin.script({"text": "slow", "delayMs": 60_000, "when": {"contains": "slow"}}, {"text": "next"})
-    agent = odin.start().agent()
+    agent = odin.turns
     first, second = agent.start(odin.message("slow")), agent.start(odin.message("then"))
     await until(lambda: odin.of(TurnStarted))
 
@@ -61,7 +61,7 @@ async def test_cancelling_the_running_turn_keeps_the_queue(odin):
 
 async def test_clearing_the_queue_leaves_the_running_turn(odin):
     odin.script({"text": "one", "delayMs": 50})
-    agent = odin.start().agent()
+    agent = odin.turns
     turns = [agent.start(odin.message(str(number))) for number in range(4)]
     agent.clear_queue()
 
@@ -77,7 +77,7 @@ async def test_a_cancelled_call_has_a_result_so_that_the_history_stays_valid(odi
 
     person.ask = never
     odin.script({"calls": [call("AskUser", question="Well?")]}, {"text": "next"})
-    agent = odin.start().agent()
+    agent = odin.turns
     turn = agent.start(odin.message("go"))
     await waiting.wait()
 
@@ -92,7 +92,7 @@ async def test_a_cancelled_call_has_a_result_so_that_the_history_stays_valid(odi
 
 async def test_one_hundred_messages_at_once_are_all_answered(odin):
     odin.script(*({"text": f"answer {number}"} for number in range(100)))
-    agent = odin.start().agent()
+    agent = odin.turns
 
     outcomes = await asyncio.gather(*(agent.start(odin.message(f"q{number}")).outcome() for number in range(100)))
 
@@ -102,12 +102,11 @@ async def test_one_hundred_messages_at_once_are_all_answered(odin):
 
 async def test_different_sessions_run_side_by_side(odin):
     odin.script({"text": "slow", "delayMs": 60_000, "when": {"contains": "slow"}}, {"text": "quick"})
-    core = odin.start()
-    first = core.agent()
+    first = odin.turns
     slow = first.start(odin.message("slow"))
-    core.conversations.new()
+    odin.core.sessions.begin()
 
-    quick = await core.agent().start(odin.message("quick")).outcome()
+    quick = await odin.turns.start(odin.message("quick")).outcome()
 
     assert quick.answer == "quick"
     assert first.running is slow
@@ -116,12 +115,12 @@ async def test_different_sessions_run_side_by_side(odin):
 @pytest.mark.parametrize("text", ["", "   \n\t", "\0\0"])
 async def test_an_empty_prompt_is_refused(odin, text):
     with pytest.raises(EmptyPrompt, match="the prompt is empty"):
-        odin.start().agent().start(odin.message(text))
+        odin.turns.start(odin.message(text))
 
 
 async def test_a_prompt_that_is_too_long_says_what_to_do(odin):
     with pytest.raises(RequestError, match="put the text into a file"):
-        odin.start().agent().start(odin.message("x" * 5_000_000))
+        odin.turns.start(odin.message("x" * 5_000_000))
 
 
 async def test_lone_surrogates_and_nul_do_not_reach_the_model(odin):
@@ -129,12 +128,12 @@ async def test_lone_surrogates_and_nul_do_not_reach_the_model(odin):
 
     await odin.take("a\ud800b\0c")
 
-    assert odin.core.agent().session.messages[0].parts[0].text == "a\ufffdbc"
+    assert odin.session.messages[0].parts[0].text == "a\ufffdbc"
 
 
 async def test_two_turns_cannot_have_one_id(odin):
     odin.script({"text": "one"})
-    agent = odin.start().agent()
+    agent = odin.turns
     await agent.start(odin.message("a")).outcome()
     odin._turns = 0
 
@@ -143,7 +142,7 @@ async def test_two_turns_cannot_have_one_id(odin):
 
 
 async def test_nothing_starts_after_the_shutdown(odin):
-    agent = odin.start().agent()
+    agent = odin.turns
     await agent.close()
 
     with pytest.raises(RequestError, match="shutting down"):
@@ -152,8 +151,7 @@ async def test_nothing_starts_after_the_shutdown(odin):
 
 async def test_a_bug_in_a_turn_ends_the_turn_and_nothing_else(odin, monkeypatch):
     odin.script({"text": "fine"})
-    core = odin.start()
-    agent = core.agent()
+    agent = odin.turns
     make = agent._make_planner
 
     async def broken(*_):
@@ -169,7 +167,7 @@ async def test_a_bug_in_a_turn_ends_the_turn_and_nothing_else(odin, monkeypatch)
 
 async def test_context_is_added_without_asking_the_model(odin):
     odin.script({"text": "ok"})
-    agent = odin.start().agent()
+    agent = odin.turns
 
     agent.append_context("the build failed")
     assert odin.of(TurnFinished) == []
@@ -180,7 +178,7 @@ async def test_context_is_added_without_asking_the_model(odin):
 
 async def test_the_last_message_is_taken_back_only_between_turns(odin):
     odin.script({"text": "ok"}, {"text": "slow", "delayMs": 60_000})
-    agent = odin.start().agent()
+    agent = odin.turns
     await odin.take("q")
     assert agent.remove_last_message().text == "ok"
 
@@ -193,7 +191,7 @@ async def test_updates_are_shown_while_it_runs_and_gone_afterwards(odin, call, p
     seen = []
 
     async def look(question):
-        seen.extend(odin.core.state()["updates"])
+        seen.extend((await odin.state())["updates"])
 
     person.ask = look
     odin.script({"calls": [call("Glob", pattern="*"), call("AskUser", question="ok?")]}, {"text": "done"})
@@ -201,14 +199,14 @@ async def test_updates_are_shown_while_it_runs_and_gone_afterwards(odin, call, p
     await odin.take()
 
     assert "found 1 files for *" in seen
-    assert odin.core.state()["updates"] == []
+    assert (await odin.state())["updates"] == []
 
 
 async def test_the_state_has_all_its_parts(odin, call):
     odin.script({"calls": [call("Read", file_path=str(odin.root / "greet.py"))]}, {"text": "done"})
     await odin.take("what?", "plan_mode")
 
-    state = odin.core.state()
+    state = await odin.state()
 
     assert state.keys() >= {
         "mode",
@@ -236,7 +234,7 @@ async def until(condition) -> None:
 
 async def test_what_is_said_into_a_running_turn_is_heard_after_the_results_of_a_step(odin, call):
     odin.script({"text": "looking", "calls": [call("LS", path=str(odin.root))], "delayMs": 60}, {"text": "as you wish"})
-    agent = odin.start().agent()
+    agent = odin.turns
     turn = agent.start(odin.message("go"))
     await until(lambda: odin.of(TurnStarted))
 
@@ -252,7 +250,7 @@ async def test_what_is_said_into_a_running_turn_is_heard_after_the_results_of_a_
 
 async def test_a_turn_goes_on_after_its_answer_if_the_user_has_said_more(odin):
     odin.script({"text": "done", "delayMs": 60}, {"text": "that too"})
-    agent = odin.start().agent()
+    agent = odin.turns
     turn = agent.start(odin.message("go"))
     await until(lambda: odin.of(TurnStarted))
 
@@ -263,7 +261,7 @@ async def test_a_turn_goes_on_after_its_answer_if_the_user_has_said_more(odin):
 
 async def test_what_no_model_has_heard_is_told_to_the_user(odin):
     odin.script({"text": "slow", "delayMs": 60_000})
-    agent = odin.start().agent()
+    agent = odin.turns
     turn = agent.start(odin.message("go"))
     await until(lambda: odin.of(TurnStarted))
 

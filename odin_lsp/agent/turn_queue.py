@@ -1,15 +1,15 @@
-"""One session's conversation: messages in, turns one by one. The only place where a cancelled turn comes to rest."""
+"""One session's turns, one after the other. The only place where a cancelled turn comes to rest."""
 
 import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from odin_lsp.agent.planner import Ending, Planner
 from odin_lsp.agent.stream import EventStream
-from odin_lsp.agent.turn import Progress, Remark, UserMessage, clean_prompt
+from odin_lsp.agent.turn import Progress, Remark, Turn, UserMessage, clean_prompt
 from odin_lsp.errors import OdinError, RequestError, SessionBusy, SessionError
 from odin_lsp.events import (
     ActivityChanged,
@@ -34,44 +34,12 @@ MAX_KNOWN = 1000
 """Ids of turns that are remembered, so that none is taken twice."""
 INTERNAL_ERROR = "an internal error ended the turn; Odin's log says more"
 
-MakePlanner = Callable[[Session, Progress, Emit], Awaitable[Planner]]
+MakePlanner = Callable[[Progress, Emit], Awaitable[Planner]]
 KeepPlan = Callable[[str, str], Path | None]
 """A session's id and an answer → the document that the answer has become, if it is a plan."""
 
 
-@dataclass(slots=True, eq=False)
-class Turn:
-    """A turn that waits or runs."""
-
-    progress: Progress
-    emit: Emit
-    may_begin: asyncio.Event = field(default_factory=asyncio.Event)
-    task: asyncio.Task[Outcome] = field(init=False)
-    _begun: bool = False
-    _cancelled: bool = False
-
-    @property
-    def id(self) -> str:
-        return self.progress.message.turn_id
-
-    def cancel(self) -> bool:
-        """End it; false if it has ended. A task that is cancelled before its first step would run none of its code."""
-        self._cancelled = True
-        return self.task.cancel() if self._begun else not self.task.done()
-
-    async def may_run(self) -> None:
-        """Wait for its place in the queue."""
-        self._begun = True
-        if self._cancelled:
-            raise asyncio.CancelledError
-        await self.may_begin.wait()
-
-    async def outcome(self) -> Outcome:
-        """How the turn ended. Cancelling this wait does not cancel the turn."""
-        return await asyncio.shield(self.task)
-
-
-class Agent:
+class TurnQueue:
     def __init__(self, session: Session, stream: EventStream, make_planner: MakePlanner, keep_plan: KeepPlan) -> None:
         self.session = session
         self.mode: Mode = "ask_mode"
@@ -177,7 +145,7 @@ class Agent:
         ending = Ending("interrupted")
         try:
             await turn.may_run()
-            ending = await self._plan(turn)
+            ending = await self._run(turn)
         except asyncio.CancelledError:
             ending = Ending("aborted" if self._closing else "interrupted")
         except OdinError as error:
@@ -187,10 +155,10 @@ class Agent:
             ending = Ending("failed", INTERNAL_ERROR)
         return self._finish(turn, ending)
 
-    async def _plan(self, turn: Turn) -> Ending:
+    async def _run(self, turn: Turn) -> Ending:
         message = turn.progress.message
         self.mode = message.mode
-        planner = await self._make_planner(self.session, turn.progress, turn.emit)
+        planner = await self._make_planner(turn.progress, turn.emit)
         turn.emit(TurnStarted(message.mode, planner.model.ref, message.text))
         self.session.note_begun(_queued(turn))
         if message.todos:

@@ -1,0 +1,89 @@
+"""A session that is open here: opened, used, closed. What belongs to it goes with it."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from odin_lsp.agent.instructions import Instructions
+from odin_lsp.agent.naming import Namer
+from odin_lsp.agent.planner import Planner
+from odin_lsp.agent.scope import Briefing, Scope
+from odin_lsp.agent.stream import EventStream
+from odin_lsp.agent.subagents import Subagents
+from odin_lsp.agent.turn import Progress, Remark
+from odin_lsp.agent.turn_queue import KeepPlan, TurnQueue
+from odin_lsp.events import Emit, Notice
+from odin_lsp.models.base import Model
+from odin_lsp.ports import Editor
+from odin_lsp.project.project import Project, Situation
+from odin_lsp.sessions.session import Session
+
+
+class PlanTurn(Protocol):
+    def __call__(self, live: "LiveSession", progress: Progress, emit: Emit) -> Planner: ...
+
+
+class LiveSession:
+    def __init__(
+        self,
+        session: Session,
+        project: Project,
+        editor: Editor,
+        stream: EventStream,
+        plan_turn: PlanTurn,
+        keep_plan: KeepPlan,
+        naming_model: Callable[[], Model | None],
+    ) -> None:
+        self.session = session
+        self.turns = TurnQueue(session, stream, self._planner, keep_plan)
+        self.helpers: Subagents | None = None
+        """The latest turn's."""
+        self._project = project
+        self._plan_turn = plan_turn
+        self._namer = Namer(session, naming_model, stream.emitter("", session.id))
+        self._unsubscribe = stream.subscribe(self._namer.follow)
+        self.scope = Scope.new(editor, project, Briefing.of(project.now))
+        self._told: Instructions | None = None
+        """The project's, as its users know them."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing would be lost if it were closed: no turn, and no command in the background."""
+        return self.turns.running is None and all(it.ended for it in self.scope.commands.background)
+
+    def brief(self, now: Situation) -> None:
+        """Other folders are open, or what they say counts for more or less than before."""
+        self.scope = self.scope.briefed(Briefing.of(now))
+        self._told = None
+
+    def cancel_helper(self, agent_id: str, turn_id: str | None) -> bool:
+        return self._has_helpers_of(turn_id) and self.helpers is not None and self.helpers.cancel(agent_id)
+
+    def steer_helper(self, agent_id: str, remark: Remark, turn_id: str | None) -> bool:
+        return self._has_helpers_of(turn_id) and self.helpers is not None and self.helpers.steer(agent_id, remark)
+
+    async def close(self) -> None:
+        """End all that it does, and let others go on with it."""
+        await self.turns.close()
+        self._unsubscribe()
+        await self._namer.close()
+        await self.scope.commands.close()
+        self.session.close()
+
+    async def _planner(self, progress: Progress, emit: Emit) -> Planner:
+        self._project.look()
+        self._tell_of_instructions(emit)
+        for notice in self._project.settle_picks():
+            emit(Notice("info", notice))
+        return self._plan_turn(self, progress, emit)
+
+    def _tell_of_instructions(self, emit: Emit) -> None:
+        """Which they are, once; and each time that they are not what they were."""
+        used, now = self.scope.briefing.instructions, Instructions.load(self._project.now.roots)
+        if self._told is None and used.files:
+            emit(Notice("info", f"the project's instructions: {used}"))
+        if now not in (used, self._told):
+            emit(Notice("info", "the project's instructions have changed; a new session will use them"))
+        self._told = now
+
+    def _has_helpers_of(self, turn_id: str | None) -> bool:
+        return self.helpers is not None and turn_id in (None, self.helpers.parent.message.turn_id)

@@ -1,0 +1,211 @@
+"""The sessions of a project: those that are open here, and what can be done with all of them."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from odin_lsp.agent.live_session import LiveSession
+from odin_lsp.agent.stream import EventStream
+from odin_lsp.errors import SessionBusy, SessionError, SessionLocked
+from odin_lsp.events import Event, SessionRenamed, SessionRestored, SessionSwitchStarted
+from odin_lsp.ports import Level
+from odin_lsp.sessions import listing, search, store
+from odin_lsp.sessions.forking import fork
+from odin_lsp.sessions.listing import SessionSummary
+from odin_lsp.sessions.session import Session
+from odin_lsp.sessions.titles import NEW
+
+FORKED = "session {old!r} is open in another Odin; what you say here goes into a copy of it, {new!r}"
+KEPT_OPEN = 15 * 60.0
+"""Seconds after which a session that was left, and in which nothing goes on, is closed."""
+
+
+class OpenSessions:
+    def __init__(
+        self,
+        folder: Callable[[], Path],
+        make_live: Callable[[Session], LiveSession],
+        stream: EventStream,
+        notify: Callable[[Level, str], None],
+        kept_open: float = KEPT_OPEN,
+    ) -> None:
+        self._folder = folder
+        self._make_live = make_live
+        self._stream = stream
+        self._notify = notify
+        self._kept_open = kept_open
+        self._live: dict[str, LiveSession] = {}
+        """By the id they are asked for by: a fork also answers for the session that another Odin has open."""
+        self._leaving: dict[LiveSession, asyncio.TimerHandle] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+        self._one_at_a_time = asyncio.Lock()
+        self.current: LiveSession | None = None
+
+    def __iter__(self) -> Iterator[LiveSession]:
+        return iter(dict.fromkeys(self._live.values()))
+
+    @property
+    def folder(self) -> Path:
+        return self._folder()
+
+    def find(self, session_id: str) -> LiveSession | None:
+        """If it is open here."""
+        return self._live.get(session_id)
+
+    def begin(self, title: str | None = None) -> LiveSession:
+        """A new session, which is the current one from now on."""
+        live = self._adopt(Session(self.folder, title=title or NEW))
+        self._switch(live)
+        return live
+
+    async def open(self, session_id: str | None = None) -> LiveSession:
+        """Go on with that session, or with the last one."""
+        async with self._one_at_a_time:
+            wanted = session_id or await asyncio.to_thread(self._last)
+            if wanted not in self._live:
+                self._emit(wanted, SessionSwitchStarted(wanted))
+                self._restore(wanted, await asyncio.to_thread(_opened, self.folder, wanted))
+            self._switch(self._live[wanted])
+            return self._live[wanted]
+
+    async def take_up(self, session_id: str | None) -> LiveSession:
+        """The session that a message is for: the one that is named, else the current one, else a new one."""
+        return await self.open(session_id) if session_id else self.current or self.begin()
+
+    async def read(self, session_id: str | None) -> Session:
+        """What is in that session, or in the current one, or in a new one. Nothing is opened by it."""
+        live = self._live.get(session_id) if session_id else self.current
+        if live is not None:
+            return live.session
+        return await asyncio.to_thread(Session.load, self.folder, session_id) if session_id else Session(self.folder)
+
+    async def fork(self, session_id: str | None, at_message: int | None) -> tuple[LiveSession, str | None]:
+        """A copy of the session, up to a message; and that message."""
+        new_id, draft = await asyncio.to_thread(fork, self.folder, self.real_id(session_id), at_message)
+        return await self.open(new_id), draft
+
+    async def rename(self, session_id: str | None, title: str) -> SessionSummary:
+        wanted = self.real_id(session_id)
+        live = self.find(wanted)
+        session = live.session if live else await asyncio.to_thread(Session.resume, self.folder, wanted)
+        session.rename(title)
+        if live is None:
+            session.close()
+        if session.problem:
+            raise SessionError(session.problem)
+        self._emit(session.id, SessionRenamed(session.title))
+        return self.summary(session)
+
+    async def delete(self, session_id: str) -> None:
+        live = self.find(session_id)
+        if live is not None:
+            if live.turns.running:
+                raise SessionBusy("the session is in a turn; wait for its end or cancel it")
+            if live.session.id != session_id:
+                raise SessionLocked(f"session {session_id!r} is open in another Odin")
+            self._forget(live)
+            await live.close()
+        await asyncio.to_thread(store.delete_log, self.folder, session_id)
+
+    async def listed(self, query: str | None, most: int) -> list[SessionSummary]:
+        own = {live.session.id for live in self}
+        found = search.search(self.folder, query, own) if query else listing.summaries(self.folder, own)
+        return await asyncio.to_thread(lambda: list(islice(found, most)))
+
+    def summary(self, session: Session) -> SessionSummary:
+        """Of a session that is open here, saved or not."""
+        return SessionSummary(
+            session_id=session.id,
+            title=session.title,
+            created_at=session.created_at,
+            updated_at=session.updated_at,
+            messages=session.earlier_turns + len(session.turns),
+            first_message=session.first_message[: listing.MAX_SHOWN],
+            forked_from=session.forked_from,
+            is_compacted=session.is_compacted,
+            locked=False,
+            uri=listing.transcript_path(session.log.path).as_uri(),
+        )
+
+    def real_id(self, session_id: str | None) -> str:
+        """Of that session, or of the current one; of its fork, if another Odin has it open."""
+        live = self.find(session_id) if session_id else self.current
+        if live is not None:
+            return live.session.id
+        if session_id is None:
+            raise SessionError("there is no current session; name one by `sessionId`")
+        return session_id
+
+    def leave(self) -> None:
+        """Another folder is open: its sessions are others."""
+        self._switch(None)
+        for live in self:
+            self._close_if_idle(live)
+
+    async def close(self) -> None:
+        for live in self:
+            self._forget(live)
+            await live.close()
+        await asyncio.gather(*self._closing)
+
+    def _last(self) -> str:
+        for summary in listing.summaries(self.folder):
+            return summary.session_id
+        raise SessionError("there is no session in this workspace yet")
+
+    def _restore(self, asked_for: str, session: Session) -> None:
+        self._live[asked_for] = self._adopt(session)
+        self._emit(session.id, SessionRestored(session.id, session.title, session.earlier_turns + len(session.turns)))
+        for notice in session.take_notices():
+            self._notify("warning", notice)
+
+    def _adopt(self, session: Session) -> LiveSession:
+        live = self._live[session.id] = self._make_live(session)
+        return live
+
+    def _switch(self, live: LiveSession | None) -> None:
+        left, self.current = self.current, live
+        if left is not None and left is not live:
+            self._close_later(left)
+        if live is not None:
+            self._stay(live)
+
+    def _close_later(self, live: LiveSession) -> None:
+        self._stay(live)
+        loop = asyncio.get_running_loop()
+        self._leaving[live] = loop.call_later(self._kept_open, self._close_if_idle, live)
+
+    def _stay(self, live: LiveSession) -> None:
+        if timer := self._leaving.pop(live, None):
+            timer.cancel()
+
+    def _close_if_idle(self, live: LiveSession) -> None:
+        if not live.is_idle:
+            self._close_later(live)
+            return
+        self._forget(live)
+        task = asyncio.create_task(live.close(), name=f"close session {live.session.id}")
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    def _forget(self, live: LiveSession) -> None:
+        """Whoever asks for it from now on opens it anew."""
+        for name in [name for name, it in self._live.items() if it is live]:
+            del self._live[name]
+        self._stay(live)
+        self.current = None if self.current is live else self.current
+
+    def _emit(self, session_id: str, event: Event) -> None:
+        self._stream.emitter("", session_id)(event)
+
+
+def _opened(folder: Path, session_id: str) -> Session:
+    """The session, or a copy of it if somebody else is writing to it."""
+    try:
+        return Session.resume(folder, session_id)
+    except SessionLocked:
+        new_id, _ = fork(folder, session_id)
+    session = Session.resume(folder, new_id)
+    session.notices.append(FORKED.format(old=session_id, new=new_id))
+    return session

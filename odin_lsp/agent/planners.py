@@ -1,0 +1,205 @@
+"""Makes planners: for the turns of a session, and for their helpers."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from odin_lsp.agent import named
+from odin_lsp.agent.compaction import Compaction
+from odin_lsp.agent.executor import Executor
+from odin_lsp.agent.history import Conversation
+from odin_lsp.agent.hooks import Hooks
+from odin_lsp.agent.instructions import NestedInstructions
+from odin_lsp.agent.live_session import LiveSession
+from odin_lsp.agent.model_registry import ModelRegistry
+from odin_lsp.agent.modes import mode_tools, tool_spec
+from odin_lsp.agent.planner import Planner
+from odin_lsp.agent.plans import Plans
+from odin_lsp.agent.preview import ContextPreview, preview
+from odin_lsp.agent.prompt import Prompt
+from odin_lsp.agent.scope import Briefing, Scope
+from odin_lsp.agent.small import small_model
+from odin_lsp.agent.stream import EventStream
+from odin_lsp.agent.subagents import Subagents
+from odin_lsp.agent.turn import Progress
+from odin_lsp.errors import ModelError, ToolError
+from odin_lsp.events import Emit, Mode, Todo
+from odin_lsp.messages import user
+from odin_lsp.models import selection
+from odin_lsp.models.base import Request
+from odin_lsp.ports import Editor
+from odin_lsp.project.project import Project
+from odin_lsp.review.desk import ReviewDesk
+from odin_lsp.review.drafts import Draft
+from odin_lsp.review.saving import Saver
+from odin_lsp.sessions.history import repair
+from odin_lsp.sessions.memory import Memory
+from odin_lsp.sessions.session import Session
+from odin_lsp.sessions.touched import touched_files
+from odin_lsp.tools.base import AgentTask, Tool, ToolContext
+from odin_lsp.tools.memory import MemoryTool
+from odin_lsp.web.pages import Pages
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.search import Search
+from odin_lsp.workspace.shown import Shown
+
+MAX_TOUCHED = 100
+"""Files that a summary names."""
+
+
+class Planners:
+    def __init__(
+        self,
+        project: Project,
+        files: Files,
+        search: Search,
+        editor: Editor,
+        desk: ReviewDesk,
+        plans: Plans,
+        models: ModelRegistry,
+        pages: Pages,
+        notes: Memory,
+        hooks: Hooks,
+        stream: EventStream,
+    ) -> None:
+        self._project = project
+        self._files = files
+        self._search = search
+        self._editor = editor
+        self._desk = desk
+        self._plans = plans
+        self._models = models
+        self._pages = pages
+        self._notes = notes
+        self._hooks = hooks
+        self._stream = stream
+
+    def for_turn(self, live: LiveSession, progress: Progress, emit: Emit) -> Planner:
+        session = live.session
+        live.helpers = Subagents(
+            session,
+            progress,
+            emit,
+            lambda agent_id: self._stream.emitter(progress.message.turn_id, session.id, agent_id),
+            partial(self._for_helper, live.scope.briefing),
+            self._project.now.config.subagents,
+        )
+        return self._make(session, progress, emit, live.scope, self._models.selected, helpers=live.helpers)
+
+    def preview(self, session: Session, live: LiveSession | None, mode: Mode, text: str) -> ContextPreview:
+        """What would be sent if the user said `text` now."""
+        briefing = live.scope.briefing if live else Briefing.of(self._project.now)
+        shown = live.scope.shown if live else Shown()
+        prompt = Prompt(mode, self._files.roots, briefing.instructions, shown, memory=self._memory)
+        request = Request(
+            prompt.system,
+            tuple(repair([*session.messages, user(text, prompt.opening(session))])),
+            tuple(map(tool_spec, self._tools(mode).values())),
+        )
+        return preview(request, self._models.selected, session_id=session.id, mode=mode, spent=session.usage)
+
+    @property
+    def _memory(self) -> Memory | None:
+        return self._notes if self._project.now.config.memory else None
+
+    def _tools(self, mode: Mode, *, subagent: bool = False) -> Mapping[str, Tool[Any]]:
+        tools = mode_tools(mode, subagent=subagent, restricted=self._project.now.is_restricted)
+        return {name: tool for name, tool in tools.items() if self._memory or name != MemoryTool.name}
+
+    def _for_helper(
+        self, briefing: Briefing, task: AgentTask, conversation: Conversation, progress: Progress, emit: Emit
+    ) -> Planner:
+        """What its turn was allowed by the user is not allowed to a helper."""
+        agent = named.choose(briefing.agents, task)
+        model, small = self._project.now.models
+        by_mode = model if task.mode == "edit_mode" else small
+        wanted = task.model or (agent and agent.model)
+        ref = wanted or self._project.now.config.subagent_model or by_mode
+        try:
+            provider = selection.named(ref).provider
+        except ModelError as error:
+            raise ToolError(str(error)) from None
+        if wanted and provider == "scripted":
+            raise ToolError(f"{wanted!r} is a script, which makes calls of its own; only the user's settings name one")
+        scope = Scope.new(self._editor, self._project, Briefing(briefing.instructions))
+        planner = self._make(conversation, progress, emit, scope, ref, write_scope=task.write_scope)
+        planner.prompt.role = agent.prompt if agent else ""
+        return planner
+
+    def _make(
+        self,
+        conversation: Conversation,
+        progress: Progress,
+        emit: Emit,
+        scope: Scope,
+        model: str,
+        *,
+        helpers: Subagents | None = None,
+        write_scope: tuple[Path, ...] = (),
+    ) -> Planner:
+        mode, config = progress.message.mode, self._project.now.config
+
+        def notes() -> str:
+            plan = self._plans.latest(progress.session_id) if helpers else ""
+            turns = conversation.turns if isinstance(conversation, Session) else []
+            earlier = [record for turn in turns for record in turn.tool_history]
+            return _notes(conversation.todos, touched_files([*earlier, *progress.records]), plan)
+
+        context = ToolContext(
+            files=self._files,
+            search=self._search,
+            editor=self._editor,
+            mode=mode,
+            session_id=progress.session_id,
+            emit=emit,
+            todos=conversation.todos,
+            pages=self._pages,
+            small=small_model(self._models.small, progress, emit, config.limits.max_retries),
+            shown=scope.shown,
+            gate=scope.gate,
+            outside=scope.outside,
+            commands=scope.commands,
+            draft=Draft(self._desk, progress.review, scope.shown),
+            saver=Saver(
+                self._files, self._editor, self._desk.applier, progress.review, scope.shown, config.review.save
+            ),
+            delegate=helpers.run if helpers else None,
+            write_scope=write_scope,
+            memory=self._memory,
+            may_note=mode != "ask_mode" or config.memory_in_ask,
+        )
+        return Planner(
+            model=self._models.get(model),
+            prompt=Prompt(
+                mode,
+                self._files.roots,
+                scope.briefing.instructions,
+                scope.shown,
+                self._nested_instructions(),
+                self._memory if helpers else None,
+                tuple(scope.briefing.agents.values()),
+            ),
+            session=conversation,
+            executor=Executor(self._tools(mode, subagent=helpers is None), self._hooks, context),
+            editor=self._editor,
+            compaction=Compaction(context.small, notes),
+            limits=config.limits,
+            emit=emit,
+            progress=progress,
+        )
+
+    def _nested_instructions(self) -> NestedInstructions:
+        """Trust is given to the first folder."""
+        now = self._project.now
+        return NestedInstructions(now.root if now.is_trusted else None, self._files.ignore.hides)
+
+
+def _notes(todos: Sequence[Todo], touched: Sequence[str], plan: str) -> str:
+    """What a summary must not lose."""
+    lines = [
+        *(["Todo list:", *(f"- [{it.status}] {it.content} (id {it.id})" for it in todos)] if todos else []),
+        *(["Files changed so far:", *(f"- {path}" for path in touched[-MAX_TOUCHED:])] if touched else []),
+        *(["The plan, as it stands in its document:", plan] if plan else []),
+    ]
+    return "\n".join(lines)

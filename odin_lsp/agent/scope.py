@@ -1,0 +1,46 @@
+"""What a planner works with besides its conversation: one set for a session, and one of its own for each helper."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from odin_lsp.agent import named
+from odin_lsp.agent.instructions import Instructions
+from odin_lsp.agent.named import NamedAgent
+from odin_lsp.commands.session import SessionCommands, judged_by
+from odin_lsp.permissions.gate import Gate
+from odin_lsp.permissions.outside import OutsideGate
+from odin_lsp.ports import Editor
+from odin_lsp.project.project import Project, Situation
+from odin_lsp.workspace.shown import Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """What the project says to whoever works in it. A snapshot: a prefix that changes in the middle of a conversation
+    could not be cached."""
+
+    instructions: Instructions = field(default_factory=Instructions)
+    agents: Mapping[str, NamedAgent] = field(default_factory=dict[str, NamedAgent])
+
+    @classmethod
+    def of(cls, now: Situation) -> "Briefing":
+        agents = named.load(now.root) if now.root and now.is_trusted else None
+        return cls(Instructions.load(now.roots), agents or {})
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    briefing: Briefing
+    gate: Gate
+    outside: OutsideGate
+    commands: SessionCommands
+    shown: Shown = field(default_factory=Shown)
+
+    @classmethod
+    def new(cls, editor: Editor, project: Project, briefing: Briefing) -> "Scope":
+        gate = Gate(editor, lambda: project.now.config, lambda: project.now.root)
+        commands = SessionCommands(lambda: project.now.config, judged_by(gate.rules))
+        return cls(briefing, gate, OutsideGate(editor), commands)
+
+    def briefed(self, briefing: Briefing) -> "Scope":
+        return replace(self, briefing=briefing)

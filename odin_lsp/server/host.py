@@ -1,0 +1,78 @@
+"""What features and commands may ask of the server: each takes the narrowest of these that it needs."""
+
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from odin_lsp.project.project import Project
+from odin_lsp.server.client import Abilities
+from odin_lsp.workspace.buffers import Buffers
+from odin_lsp.workspace.watch import Watcher
+
+if TYPE_CHECKING:
+    from odin_lsp.agent.core import Core
+    from odin_lsp.server.editor import LspEditor
+    from odin_lsp.server.rpc import OdinProtocol
+    from odin_lsp.server.turns import Turns
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Features(Protocol):
+    """Where methods of the protocol find who answers them."""
+
+    def feature(self, feature_name: str, options: Any | None = None) -> Callable[[F], F]: ...
+
+    def command(self, command_name: str) -> Callable[[F], F]: ...
+
+
+class Documents(Protocol):
+    """What is open in the editor."""
+
+    watcher: Watcher | None
+    """Of the folders of these documents, where the client tells of no changes."""
+
+    @property
+    def buffers(self) -> Buffers: ...
+
+    def documents_changed(self) -> None:
+        """Other documents are open, or other folders."""
+        ...
+
+
+class Client(Protocol):
+    """The editor at the other end."""
+
+    @property
+    def rpc(self) -> "OdinProtocol": ...
+
+    @property
+    def abilities(self) -> Abilities: ...
+
+    @property
+    def editor(self) -> "LspEditor": ...
+
+    @property
+    def client_timeout(self) -> float: ...
+
+
+class Work(Client, Protocol):
+    """What Odin does for it."""
+
+    @property
+    def project(self) -> Project: ...
+
+    @property
+    def core(self) -> "Core": ...
+
+    @property
+    def turns(self) -> "Turns": ...
+
+    @property
+    def is_working(self) -> bool: ...
+
+    def background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Let `work` go on beside everything else, until the server ends."""
+        ...
+
+
+class Host(Features, Documents, Work, Protocol): ...
