@@ -1,32 +1,62 @@
 """One stream of events, several subscribers; and a pace that people can read."""
 
+import asyncio
+import logging
 import time
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import count
 
-from odin_lsp.events import Emit, Event, EventRecord
+from odin_lsp.events import Emit, EventRecord
 
+log = logging.getLogger("odin.stream")
 Subscriber = Callable[[EventRecord], None]
+"""It takes an event and waits for nobody: what takes time goes on in a task or a thread of its own."""
 PACE_SECONDS = 0.15
 
 
 class EventStream:
+    """No subscriber can hurt a turn, or another subscriber."""
+
     def __init__(self) -> None:
-        self._subscribers: list[Subscriber] = []
+        self._subscriptions: list[_Subscription] = []
         self._seq = count(1)
+        self._untold: deque[EventRecord] = deque()
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Send everything from now on to `subscriber`; call the result to stop."""
-        self._subscribers.append(subscriber)
-        return lambda: self._subscribers.remove(subscriber)
+        subscription = _Subscription(subscriber)
+        self._subscriptions.append(subscription)
+        return lambda: self._subscriptions.remove(subscription)
 
     def emitter(self, turn_id: str, session_id: str, agent_id: str = "main") -> Emit:
-        def emit(event: Event) -> None:
-            record = EventRecord(next(self._seq), turn_id, session_id, agent_id, event)
-            for subscriber in tuple(self._subscribers):
-                subscriber(record)
+        return lambda event: self._tell(EventRecord(next(self._seq), turn_id, session_id, agent_id, event))
 
-        return emit
+    def _tell(self, record: EventRecord) -> None:
+        """What a subscriber emits in its turn comes after what it was told of: all of them see one order."""
+        self._untold.append(record)
+        if len(self._untold) > 1:
+            return
+        while self._untold:
+            for subscription in tuple(self._subscriptions):
+                subscription.tell(self._untold[0])
+            self._untold.popleft()
+
+
+@dataclass(slots=True, eq=False)
+class _Subscription:
+    subscriber: Subscriber
+    has_failed: bool = False
+
+    def tell(self, record: EventRecord) -> None:
+        """One event that it cannot take is no reason to keep the next from it."""
+        try:
+            self.subscriber(record)
+        except (Exception, asyncio.CancelledError):
+            if not self.has_failed:
+                log.exception("a subscriber cannot take the event %s; later failures are not logged", record.event.kind)
+            self.has_failed = True
 
 
 class Pacer:

@@ -99,7 +99,7 @@ class Publisher:
 
     def __call__(self, record: EventRecord) -> None:
         """Take an event; this waits for nobody."""
-        if record.event.kind in PASSING:
+        if record.event.kind in PASSING or self._is_stopped:
             return
         self._waiting.append(self._entry(next(self._seq), record))
         self._shorten()
@@ -107,6 +107,7 @@ class Publisher:
         self._filled.set()
         if self._task is None:
             self._task = asyncio.create_task(self._work(), name="publisher")
+            self._task.add_done_callback(self._give_up)
 
     async def close(self) -> None:
         """Let go what still waits, if that takes no time."""
@@ -124,6 +125,14 @@ class Publisher:
         self._is_stopped = True  # the client swallows a cancellation that comes while it gives a connection back
         if self._task is not None:
             self._task.cancel()
+
+    def _give_up(self, task: "asyncio.Task[None]") -> None:
+        """Nobody is left to publish: nothing is taken any more, and nobody waits."""
+        self._is_stopped = True
+        self._waiting.clear()
+        self._empty.set()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("events are not published to Redis any more (%s)", type(error).__name__)
 
     def _shorten(self) -> None:
         while len(self._waiting) > MAX_WAITING:

@@ -1,3 +1,7 @@
+import asyncio
+
+import pytest
+
 from odin_lsp.agent.stream import EventStream, Pacer
 from odin_lsp.events import TextStreamed
 
@@ -18,6 +22,37 @@ def test_every_subscriber_gets_every_event_with_ids_and_rising_numbers():
         (2, "turn", "session", "b"),
     ]
     assert len(two) == 1
+
+
+@pytest.mark.parametrize("error", [ValueError, asyncio.CancelledError])
+def test_a_subscriber_that_fails_hurts_nobody_and_is_logged_once(error, caplog):
+    stream = EventStream()
+    before, after = [], []
+
+    def fail(record):
+        raise error(record.event.text)
+
+    for subscriber in (before.append, fail, after.append):
+        stream.subscribe(subscriber)
+    emit = stream.emitter("turn", "session")
+
+    for text in "ab":
+        emit(TextStreamed(text))
+
+    assert [record.event.text for record in before] == [record.event.text for record in after] == ["a", "b"]
+    assert [(it.levelname, it.exc_info[0]) for it in caplog.records] == [("ERROR", error)]
+
+
+def test_what_a_subscriber_emits_comes_after_what_it_was_told_for_all():
+    stream = EventStream()
+    emit = stream.emitter("turn", "session")
+    seen = []
+    stream.subscribe(lambda record: emit(TextStreamed("answer")) if record.event.text == "question" else None)
+    stream.subscribe(lambda record: seen.append((record.seq, record.event.text)))
+
+    emit(TextStreamed("question"))
+
+    assert seen == [(1, "question"), (2, "answer")]
 
 
 def test_small_pieces_go_out_at_a_pace_and_none_is_lost():

@@ -31,6 +31,16 @@ async def test_messages_run_in_order_each_with_its_own_mode(odin):
     )
 
 
+async def test_a_subscriber_that_fails_at_every_event_leaves_the_session_as_it_is(odin):
+    odin.script({"text": "one"}, {"text": "two"})
+    core = odin.start()
+    core.stream.subscribe(lambda record: 1 / 0)
+
+    assert [(await odin.take()).answer for _ in range(2)] == ["one", "two"]
+    assert core.agent().running is None
+    assert odin.kinds()[-2:] == ["turnFinished", "activityChanged"]
+
+
 async def test_a_queued_message_can_be_edited_and_removed(odin):
     odin.script({"text": "one", "delayMs": 20}, {"text": "two"})
     agent = odin.turns

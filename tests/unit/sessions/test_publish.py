@@ -164,3 +164,19 @@ async def test_the_state_tells_no_password(odin, tmp_path):
 
     assert (await odin.state())["config"]["publish"]["redis"] == "redis://…@127.0.0.1:1/0?…"
     assert "s3cretpass" not in json.dumps(await odin.state())
+
+
+async def test_a_publisher_that_fails_for_good_says_so_once_and_holds_nothing(caplog):
+    async def pause(seconds):
+        raise RuntimeError(CANARY)
+
+    publisher = Publisher(NOWHERE, pause=pause)
+    publisher(record(Notice("info", "one")))
+    await asyncio.wait([publisher._task])
+    publisher(record(Notice("info", "two")))
+    await publisher.close()
+
+    assert not publisher._waiting
+    assert [it.getMessage() for it in caplog.records if it.levelname == "ERROR"] == [
+        "events are not published to Redis any more (RuntimeError)"
+    ]
