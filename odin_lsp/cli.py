@@ -1,6 +1,7 @@
 """`odin-lsp`: the language server by default; also Ask, Plan and Edit in a terminal, their sessions, and a doctor."""
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,12 @@ from odin_lsp.modes import MODES
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-EXITS = "exit codes: 0 answered, 1 failed, 2 bad usage, 3 a limit was reached, 4 refused or denied, 130 interrupted"
+EXITS = (
+    "exit codes: 0 answered, 1 failed, 2 bad usage, 3 a limit was reached, 4 refused or denied, 130 interrupted, "
+    "141 nobody reads the output any more"
+)
+READER_GONE = 141
+"""As a shell tells of a program that was ended by `SIGPIPE`."""
 ABOUT = {
     "ask": "ask about the code; nothing is changed",
     "plan": "plan a change; nothing is changed",
@@ -23,6 +29,17 @@ ABOUT = {
 def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None and len(sys.argv) == 1 and not sys.stdin.isatty():
         return _serve(None)
+    try:
+        try:
+            return _run(arguments)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more when it ends
+        return READER_GONE
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     match options.command:

@@ -57,8 +57,6 @@ def run(parser: "ArgumentParser", options: "Namespace") -> int:
     except SessionError as error:
         sys.stderr.write(f"odin: {error}\n")
         return 1
-    except BrokenPipeError:
-        return 0
     return 0
 
 

@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -82,9 +82,10 @@ class TerminalEditor:
 
 
 def say(text: str) -> None:
-    """To the person, not into the answer that may be piped on."""
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
+    """To the person, not into the answer that may be piped on; if nobody is there any more, to nobody."""
+    with suppress(BrokenPipeError):
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
 
 
 def _somebody_there() -> bool:

@@ -1,7 +1,6 @@
 """Events on a terminal: JSON lines, plain text, or Markdown with live progress."""
 
 import json
-import sys
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
@@ -28,7 +27,9 @@ from odin_lsp.events import (
     Usage,
 )
 from odin_lsp.markdown import harmless
+from odin_lsp.sessions.publish import PASSING
 from odin_lsp.terminal.editor import say
+from odin_lsp.terminal.output import PipedOutput
 from odin_lsp.values import to_wire
 from odin_lsp.workspace.uris import path_of
 
@@ -47,15 +48,16 @@ class Renderer(Protocol):
 
 
 class JsonRenderer:
-    """One `odin/event` a line; the last one is `turnFinished`."""
+    """One `odin/event` a line; the last one is `turnFinished`. Deltas are left out if nobody keeps up with them."""
 
-    def __init__(self) -> None:
+    def __init__(self, output: PipedOutput) -> None:
+        self._output = output
         self._finished = False
 
     def show(self, record: EventRecord) -> None:
-        if not self._finished:
-            sys.stdout.write(json.dumps(to_wire(record)) + "\n")
-            sys.stdout.flush()
+        if self._finished or (self._output.is_crowded and record.event.kind in PASSING):
+            return
+        self._output.write(json.dumps(to_wire(record)) + "\n")
         self._finished = isinstance(record.event, TurnFinished)
 
     def close(self) -> None:
@@ -68,11 +70,13 @@ class JsonRenderer:
 class PlainRenderer:
     """The answer on stdout, for pipes; what went wrong on stderr."""
 
+    def __init__(self, output: PipedOutput) -> None:
+        self._output = output
+
     def show(self, record: EventRecord) -> None:
         match record.event:
             case TurnFinished(outcome):
-                sys.stdout.write(f"{outcome.answer}\n" if outcome.answer else "")
-                sys.stdout.flush()
+                self._output.write(f"{outcome.answer}\n" if outcome.answer else "")
                 if outcome.reason != "end_turn":
                     say(ending(outcome))
                 if outcome.plan:

@@ -5,7 +5,7 @@ import contextlib
 import signal
 import sys
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from odin_lsp.errors import OdinError, RequestError
 from odin_lsp.events import ExitReason, Mode, Outcome
 from odin_lsp.project.project import Project, Told
 from odin_lsp.terminal.editor import Policy, TerminalEditor, say
+from odin_lsp.terminal.output import PipedOutput
 
 if TYPE_CHECKING:
     from odin_lsp.terminal.render import Renderer
@@ -63,32 +64,42 @@ async def _run(options: Options) -> int:
     for problem in project.now.problems:
         editor.notify("warning", str(problem))
     core = Core(project, editor)
-    renderer = _renderer(json=options.json)
+    output = PipedOutput()
+    renderer = _renderer(output, json=options.json)
     editor.pause = renderer.paused
     core.stream.subscribe(renderer.show)
     try:
-        outcome = await _turn(core, options)
+        outcome = await _turn(core, options, output)
     finally:
         renderer.close()
         await core.close()
+        _when_interrupted(output.give_up)
+        is_read = await output.close()
+    if not is_read:
+        return EXIT_CODES["interrupted"]
     if editor.denied and outcome.reason == "end_turn":
         return DENIED
     return EXIT_CODES[outcome.reason]
 
 
-async def _turn(core: Core, options: Options) -> Outcome:
+async def _turn(core: Core, options: Options, output: PipedOutput) -> Outcome:
     message = UserMessage(turn_id=uuid.uuid4().hex, text=options.text, mode=options.mode)
     turn = (await core.sessions.take_up(options.session)).turns.start(message)
-    loop = asyncio.get_running_loop()
-    with contextlib.suppress(NotImplementedError):
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, turn.cancel)
+    output.if_lost = turn.cancel
+    _when_interrupted(turn.cancel)
     return await turn.outcome()
 
 
-def _renderer(*, json: bool) -> "Renderer":
+def _when_interrupted(action: Callable[[], object]) -> None:
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(NotImplementedError):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, action)
+
+
+def _renderer(output: PipedOutput, *, json: bool) -> "Renderer":
     from odin_lsp.terminal import render
 
     if json:
-        return render.JsonRenderer()
-    return render.RichRenderer() if sys.stdout.isatty() else render.PlainRenderer()
+        return render.JsonRenderer(output)
+    return render.RichRenderer() if sys.stdout.isatty() else render.PlainRenderer(output)

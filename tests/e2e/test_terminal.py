@@ -7,6 +7,7 @@ import pty
 import re
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -134,6 +135,84 @@ async def test_ctrl_c_ends_the_turn_and_its_connection(root):
     assert json.loads(out.splitlines()[-1])["event"]["outcome"]["reason"] == "interrupted"
 
 
+@pytest.mark.parametrize(
+    "arguments", [["ask", "x"], ["ask", "--json", "x"], ["sessions", "list", "--json"], ["doctor"], ["--help"]]
+)
+async def test_a_reader_that_is_gone_ends_it_quietly(root, script, arguments):
+    env = {**os.environ, "PYTHONUNBUFFERED": "", **script({"text": "hello"})}
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = await asyncio.create_subprocess_exec(*COMMAND, *arguments, stdout=writer, stderr=-1, cwd=root, env=env)
+    os.close(writer)
+    _, err = await ended(process)
+
+    assert (process.returncode, err) == (141, b"")
+
+
+async def test_a_reader_that_goes_away_cancels_the_turn_and_leaves_nothing_behind(root, script):
+    """As with `| head -1`."""
+    endless = "echo $$ > pid; while :; do echo tick; sleep 0.05; done"
+    env = {**os.environ, **script({"calls": [{"name": "ExecuteCommand", "arguments": {"command": endless}}]})}
+    reader, writer = os.pipe()
+    process = await asyncio.create_subprocess_exec(
+        *COMMAND, "edit", "--yes", "--json", "x", stdout=writer, stderr=-1, cwd=root, env=env
+    )
+    os.close(writer)
+    with os.fdopen(reader, "rb") as lines:
+        first = await asyncio.to_thread(next, (line for line in lines if b"toolProgress" in line))
+    _, err = await ended(process)
+
+    assert (process.returncode, err) == (141, b"")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((root / "pid").read_text()), 0)
+    assert '"interrupted"' in log_of(json.loads(first))
+
+
+async def test_a_reader_that_reads_nothing_holds_up_no_turn_and_gets_all_but_deltas_later(root, script):
+    write = {"name": "WriteFile", "arguments": {"file_path": str(root / "new.txt"), "content": "new\n"}}
+    env = {**os.environ, **script({"text": ["word "] * 5000, "calls": [write]}, {"text": "done"})}
+    process = await asyncio.create_subprocess_exec(
+        *COMMAND, "edit", "--yes", "--json", "x", stdout=-1, stderr=-1, cwd=root, env=env
+    )
+    async with asyncio.timeout(30):
+        while not (root / "new.txt").exists():
+            await asyncio.sleep(0.01)
+    out, err = await ended(process)
+
+    kinds = [json.loads(line)["event"]["kind"] for line in out.splitlines()]
+    assert (process.returncode, err) == (0, b"")
+    assert kinds.count("textStreamed") < 5000
+    assert (kinds[0], kinds.count("messageFinished"), kinds[-1]) == ("turnStarted", 2, "turnFinished")
+
+
+async def test_nobody_has_to_wait_for_a_reader_that_reads_nothing(root, script):
+    env = {**os.environ, **script({"text": ["word "] * 5000})}
+    reader, writer = os.pipe()
+    process = await asyncio.create_subprocess_exec(*COMMAND, "ask", "--json", "x", stdout=writer, cwd=root, env=env)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as lines:
+        first = json.loads(await asyncio.to_thread(lines.readline))
+        async with asyncio.timeout(30):
+            while '"end_turn"' not in log_of(first):
+                await asyncio.sleep(0.01)
+            while process.returncode is None:  # the first signal may still be meant for the turn
+                process.send_signal(signal.SIGINT)
+                await asyncio.wait([asyncio.create_task(process.wait())], timeout=5)
+
+    assert process.returncode == 130
+
+
+async def test_a_full_disk_is_told_and_is_a_failure(root, script):
+    full = os.open("/dev/full", os.O_WRONLY)
+    process = await asyncio.create_subprocess_exec(
+        *COMMAND, "ask", "x", stdout=full, stderr=-1, cwd=root, env={**os.environ, **script({"text": "hello"})}
+    )
+    os.close(full)
+    _, err = await ended(process)
+
+    assert (process.returncode, err) == (1, b"odin: the output cannot be written: No space left on device\n")
+
+
 async def test_on_a_terminal_markdown_is_rendered_with_tools_and_usage(root, script):
     call = {"calls": [{"name": "Glob", "arguments": {"pattern": "*.py"}}]}
     answer = {"text": "It is **bold**.", "usage": {"inputTokens": 1234, "outputTokens": 56}}
@@ -194,6 +273,17 @@ async def test_the_server_listens_on_loopback_for_debugging(root):
         writer.close()
         assert host == "127.0.0.1"
         await process.communicate()
+
+
+def log_of(record) -> str:
+    """What is written of the event's session so far."""
+    logs = Path(os.environ["XDG_STATE_HOME"]).rglob(f"{record['sessionId']}.jsonl")
+    return "".join(log.read_text() for log in logs)
+
+
+async def ended(process):
+    async with asyncio.timeout(30):
+        return await process.communicate()
 
 
 async def on_a_terminal(root, arguments, env, typed=None) -> str:

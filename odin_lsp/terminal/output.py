@@ -1,0 +1,70 @@
+"""Standard output that is piped on. A thread of its own writes, so that whoever reads slowly holds up no turn."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from queue import SimpleQueue
+from threading import Thread
+
+from odin_lsp.errors import OdinError
+
+CROWDED = 1000
+"""Pieces that nobody has read yet; from here on there is no room for what can be done without."""
+
+
+class PipedOutput:
+    def __init__(self) -> None:
+        self.if_lost: Callable[[], object] = lambda: None
+        """Called when nothing can be written any more."""
+        self._pieces: SimpleQueue[bytes | None] = SimpleQueue()
+        self._ended = asyncio.Event()
+        self._problem: OSError | None = None
+        self._loop = asyncio.get_running_loop()
+        self._thread = Thread(target=self._work, name="output", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_crowded(self) -> bool:
+        return self._pieces.qsize() > CROWDED
+
+    def write(self, text: str) -> None:
+        self._pieces.put(text.encode(sys.stdout.encoding, "replace"))
+
+    async def close(self) -> bool:
+        """Wait until all of it is taken; whether it is. `BrokenPipeError`: nobody reads it any more."""
+        self._pieces.put(None)
+        await self._ended.wait()
+        if isinstance(self._problem, BrokenPipeError):
+            raise self._problem
+        if self._problem is not None:
+            raise OdinError(f"the output cannot be written: {self._problem.strerror}")
+        return not self._thread.is_alive()
+
+    def give_up(self) -> None:
+        """Whoever waits for the reader does not want to wait any longer."""
+        self._ended.set()
+
+    def _work(self) -> None:
+        problem: OSError | None = None
+        try:
+            while (piece := self._pieces.get()) is not None:
+                _write(piece)
+        except OSError as error:
+            problem = error
+        with suppress(RuntimeError):  # the loop has ended, since nobody wanted to wait
+            self._loop.call_soon_threadsafe(self._end, problem)
+
+    def _end(self, problem: OSError | None) -> None:
+        self._problem = problem
+        self._thread.join()
+        self._ended.set()
+        if problem is not None:
+            self.if_lost()
+
+
+def _write(piece: bytes) -> None:
+    """Not by way of `sys.stdout`: its lock would be held while this waits, also when the process wants to end."""
+    while piece:
+        piece = piece[os.write(sys.stdout.fileno(), piece) :]
