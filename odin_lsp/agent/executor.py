@@ -70,10 +70,10 @@ class Executor:
                     for call in group:
                         tasks.create_task(self._one(call, results))
         finally:
-            await self.discard()
             self.context.gate.forget_step()
             for call in calls:
                 results.setdefault(call.id, ToolResult(call.id, call.name, CANCELLED, failed=True))
+            await self.discard()
 
     async def _ask_together(self, calls: Sequence[ToolCall]) -> None:
         """Several questions of one step are one. What a hook may still change is not asked about before."""
@@ -93,11 +93,18 @@ class Executor:
     async def _edit_together(self, calls: Sequence[ToolCall], results: dict[str, ToolResult]) -> None:
         """Each call proposes on what those before it proposed; then all of it is reviewed."""
         draft = self.context.draft
-        async with asyncio.TaskGroup() as tasks:
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for call in calls:
+                    await draft.gathered(tasks.create_task(self._one(call, results)))
+                if not draft.waits_for_end:
+                    await draft.review()
+        except asyncio.CancelledError:
             for call in calls:
-                await draft.gathered(tasks.create_task(self._one(call, results)))
-            if not draft.waits_for_end:
-                await draft.review()
+                if made := draft.made(call.id):  # it was too late to call it back
+                    told = f"{CANCELLED}\n{report_receipts(made, self.context)}"
+                    results[call.id] = ToolResult(call.id, call.name, told, failed=True)
+            raise
 
     async def review(self) -> tuple[bool, str]:
         """Have the user decide on what the turn has proposed and not shown yet: whether all was accepted as it is, and

@@ -4,6 +4,7 @@ What an editor answers is not what happened: a hunk counts as accepted only if i
 """
 
 import asyncio
+import logging
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -17,11 +18,16 @@ from odin_lsp.review.proposals import FileProposal
 from odin_lsp.workspace.buffers import Buffer
 from odin_lsp.workspace.files import Files
 
+log = logging.getLogger("odin.review")
 NOT_SEEN = "the edit cannot be seen in the document"
+SEE_LOG = "Odin's log says more"
+FAILED = f"the editor failed; {SEE_LOG}"
 POLL_SECONDS = 0.05
 
+Plan = tuple[str | None, str | None]
+"""The text as it is, and what an edit shall make of it."""
 Intend = Callable[[str | None, str | None], Awaitable[None]]
-"""Told before anything is done: the text, and what an edit would make of it."""
+"""Told of the plan before anything is done."""
 
 
 class Applier:
@@ -38,26 +44,35 @@ class Applier:
         """Have the editor carry out what was chosen; whether anything was done. One after the other: what two edits at
         once have done to a file could not be told apart."""
         async with self._one_at_a_time:
-            return await self._applied(file, intend)
+            plan = await self._agree(file, intend)
+            if plan is None:
+                return False
+            file.before, expected = plan
+            file.under_way = True
+            file.problem = await self._have_applied(file)
+            await self._wait_until_done(file, expected, patient=file.problem is None)
+            self._check(file, expected)
+            return bool(file.chosen)
 
-    async def _applied(self, file: FileProposal, intend: Intend | None) -> bool:
+    async def _agree(self, file: FileProposal, intend: Intend | None) -> Plan | None:
+        """What is to be done, once that is what was told."""
         plan = self._plan(file)
         told = None
         while plan is not None and intend is not None and plan != told:
             await intend(*plan)
             told, plan = plan, self._plan(file)  # the user may have typed meanwhile
-        if plan is None:
-            return False
-        before, expected = plan
-        file.under_way, file.before = True, before
-        problem = await self._editor.apply(self._change(file))
-        await self._settled(file, expected, patient=problem is None)
-        file.disowned = problem is not None
-        self._check(file, expected, problem)
-        return bool(file.chosen)
+        return plan
 
-    def _plan(self, file: FileProposal) -> tuple[str | None, str | None] | None:
-        """The text as it is, and what an edit shall make of it; `None` if nothing is to be done."""
+    async def _have_applied(self, file: FileProposal) -> str | None:
+        """Why not, if the editor says so, or says nothing that can be understood."""
+        try:
+            return await self._editor.apply(self._change(file))
+        except Exception:
+            log.exception("the editor failed to apply a change of %s", file.path)
+            return FAILED
+
+    def _plan(self, file: FileProposal) -> Plan | None:
+        """`None` if nothing is to be done."""
         if file.operation == "edit":
             self.catch_up(file)
         if not file.chosen:
@@ -89,7 +104,7 @@ class Applier:
         start, end = file.lines.position(hunk.start, encoding), file.lines.position(hunk.end, encoding)
         return Range(Position(*start), Position(*end))
 
-    async def _settled(self, file: FileProposal, expected: str | None, *, patient: bool) -> None:
+    async def _wait_until_done(self, file: FileProposal, expected: str | None, *, patient: bool) -> None:
         """Wait until the change can be seen: some editors answer before they tell of it."""
         client = self._timeouts().client
         try:
@@ -116,11 +131,11 @@ class Applier:
             case "rename":
                 return not file.path.exists() and file.new_path is not None and file.new_path.exists()
 
-    def _check(self, file: FileProposal, expected: str | None, problem: str | None) -> None:
+    def _check(self, file: FileProposal, expected: str | None) -> None:
         """What is in the document now decides, hunk by hunk."""
         if self._is_done(file, expected):
             return
-        reason = f"{NOT_SEEN} ({problem})" if problem else NOT_SEEN
+        reason = f"{NOT_SEEN} ({file.problem})" if file.problem else NOT_SEEN
         seen = _seen(file, expected, self.text(file.path)) if expected is not None else set[str]()
         for it in file.chosen:
             if it.id not in seen:

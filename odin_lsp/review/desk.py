@@ -1,6 +1,7 @@
 """A proposal's way from a turn to the screen and back: shown, decided, applied, told."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from odin_lsp.ports import (
     ReviewFile,
     ReviewHunk,
 )
-from odin_lsp.review.applying import NOT_SEEN, Applier
+from odin_lsp.review.applying import NOT_SEEN, SEE_LOG, Applier
 from odin_lsp.review.hunks import apply
 from odin_lsp.review.previews import Preview
 from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal, Proposals
@@ -28,8 +29,10 @@ from odin_lsp.review.undo_log import Step, UndoLog, new_step
 from odin_lsp.workspace.buffers import Buffer
 from odin_lsp.workspace.files import Files
 
+log = logging.getLogger("odin.review")
 CANCELLED = "the turn was cancelled before it was decided"
-NOT_SHOWN = "the editor could not show the review"
+NOT_SHOWN = f"the editor could not show the review; {SEE_LOG}"
+NOT_APPLIED = f"the change was not applied because of an internal error; {SEE_LOG}"
 TOO_LATE = "nobody decided in time"
 TYPED_MEANWHILE = "the user typed in the file while it was shown"
 NO_WAY_BACK = "this cannot be undone"
@@ -57,6 +60,13 @@ class TurnReview:
     """Files that were changed; whether the editor had nothing unsaved of them before."""
 
 
+@dataclass(frozen=True, slots=True)
+class _OpenReview:
+    turn: TurnReview
+    told: dict[str, HunkState] = field(default_factory=dict[str, HunkState])
+    """The hunks as the client knows them."""
+
+
 class ReviewDesk:
     def __init__(
         self,
@@ -75,9 +85,7 @@ class ReviewDesk:
         self._settings = settings
         self._caution = caution
         self._undo_log = undo_log
-        self._turns: dict[str, TurnReview] = {}
-        self._told: dict[str, dict[str, HunkState]] = {}
-        """The hunks of each open proposal as the client knows them."""
+        self._open: dict[str, _OpenReview] = {}
         self._previews: dict[Path, tuple[Proposal, Preview]] = {}
         self._one_preview = asyncio.Lock()
         files.buffers.watchers.append(self._watch)
@@ -88,30 +96,20 @@ class ReviewDesk:
 
     async def submit(self, proposal: Proposal, turn: TurnReview) -> None:
         """Have it decided, and carry out what was accepted. What became of each hunk stands in the proposal."""
-        self._turns[proposal.id] = turn
-        waiting = list(proposal.files)
-        for file in waiting:
-            if file.operation == "edit":
-                self.applier.catch_up(file)
-        self.proposals.open(proposal)
-        self._told[proposal.id] = {}
-        self._untold(proposal)
-        turn.emit(ReviewOpened(self.shown(proposal)))
+        self._show(proposal, turn)
         try:
-            await self._decided(proposal, turn)
-            while waiting:
-                await _finished(self._apply(waiting.pop(0), turn))
+            await self._have_decided(proposal, turn)
+            for file in proposal.files:
+                await _finish(self._apply(file, turn))
         except asyncio.CancelledError:
             self._reject_rest(proposal, CANCELLED)
-            for it in (it for file in waiting for it in file.chosen if not self._is_done(file, it)):
-                it.supersede(CANCELLED)
+            self._supersede_unapplied(proposal, CANCELLED)
+            raise
+        except Exception:
+            self._supersede_unapplied(proposal, NOT_APPLIED)
             raise
         finally:
-            self.proposals.close(proposal)
-            del self._turns[proposal.id], self._told[proposal.id]
-            receipts = [receipt_of(file, it) for file in proposal.files for it in file.hunks]
-            turn.receipts += receipts
-            turn.emit(ReviewClosed(proposal.id, tuple(receipts)))
+            self._close(proposal, turn)
 
     def decide(self, decisions: Sequence[Decision]) -> list[Receipt]:
         """Take decisions, however they come. The receipts say what was decided; whether it holds is seen afterwards."""
@@ -131,7 +129,23 @@ class ReviewDesk:
         files = tuple(self._shown_file(file, proposal.turn_id) for file in proposal.files)
         return Review(proposal.id, proposal.turn_id, proposal.reason, files)
 
-    async def _decided(self, proposal: Proposal, turn: TurnReview) -> None:
+    def _show(self, proposal: Proposal, turn: TurnReview) -> None:
+        for file in proposal.files:
+            if file.operation == "edit":
+                self.applier.catch_up(file)
+        self.proposals.open(proposal)
+        self._open[proposal.id] = _OpenReview(turn)
+        self._untold(proposal)
+        turn.emit(ReviewOpened(self.shown(proposal)))
+
+    def _close(self, proposal: Proposal, turn: TurnReview) -> None:
+        self.proposals.close(proposal)
+        del self._open[proposal.id]
+        receipts = [receipt_of(file, it) for file in proposal.files for it in file.hunks]
+        turn.receipts += receipts
+        turn.emit(ReviewClosed(proposal.id, tuple(receipts)))
+
+    async def _have_decided(self, proposal: Proposal, turn: TurnReview) -> None:
         _, timeouts = self._settings()
         if turn.accept_rest or self.policy == "auto":
             free = [it for file in proposal.files if not self._cautious(file)[1] for it in file.pending]
@@ -139,7 +153,7 @@ class ReviewDesk:
         if not proposal.is_pending:
             return
         asking = asyncio.create_task(self._ask(proposal))
-        asking.add_done_callback(lambda task: self._answered(task, proposal, turn))
+        asking.add_done_callback(lambda task: self._take_answer(task, proposal, turn))
         try:
             async with asyncio.timeout(timeouts.person):
                 await proposal.decided.wait()
@@ -147,9 +161,15 @@ class ReviewDesk:
             self._reject_rest(proposal, TOO_LATE)
         finally:
             if not asking.done():
-                asking.cancel()
-                await asyncio.wait([asking])
-                await self._editor.close_review(proposal.id)
+                await _finish(self._withdraw(asking, proposal))
+
+    async def _withdraw(self, asking: "asyncio.Task[ReviewAnswer | None]", proposal: Proposal) -> None:
+        asking.cancel()
+        await asyncio.wait([asking])
+        try:
+            await self._editor.close_review(proposal.id)
+        except Exception:  # it stays on the screen, where it decides nothing any more
+            log.exception("the editor could not close the review %s", proposal.id)
 
     async def _ask(self, proposal: Proposal) -> ReviewAnswer | None:
         for file in proposal.files:
@@ -164,7 +184,8 @@ class ReviewDesk:
         async with self._one_preview:
             step = new_step(file.path, file.operation)
             self.applier.catch_up(file)
-            await self._intend(step, file, self._turns[proposal.id], file.base, file.proposed)
+            turn = self._open[proposal.id].turn
+            await self._intend(step, file, turn, file.base, file.proposed)
             self.applier.catch_up(file)  # the user may have typed meanwhile
             if not file.pending:
                 await self._undo_log.drop(proposal.turn_id, step)
@@ -175,10 +196,10 @@ class ReviewDesk:
             self._previews[file.path] = proposal, preview
             try:
                 problem = await editor.preview(self._shown_file(file, proposal.turn_id))
-                await self._quiet(file)
+                await self._wait_for_quiet(file)
             finally:
                 del self._previews[file.path]
-                await self._finish(preview, step, self._turns[proposal.id], clean=clean)
+                await self._note_preview(preview, step, turn, clean=clean)
         rest = file.pending
         if preview.typed or problem:
             for it in rest:
@@ -186,7 +207,7 @@ class ReviewDesk:
         self.proposals.decide([Decision(hunk_id=it.id, decision="reject") for it in rest])
         self._moved(proposal)
 
-    async def _quiet(self, file: FileProposal) -> None:
+    async def _wait_for_quiet(self, file: FileProposal) -> None:
         """Wait until all that was shown can be seen, or nothing happens any more."""
         stirred = self.applier.stirred
         with suppress(TimeoutError):
@@ -196,7 +217,7 @@ class ReviewDesk:
                     async with asyncio.timeout(QUIET_SECONDS):
                         await stirred.wait()
 
-    async def _finish(self, preview: Preview, step: Step, turn: TurnReview, *, clean: bool) -> None:
+    async def _note_preview(self, preview: Preview, step: Step, turn: TurnReview, *, clean: bool) -> None:
         file = preview.file
         text = self.applier.text(file.path)
         if text is not None:
@@ -206,12 +227,20 @@ class ReviewDesk:
         else:
             await self._undo_log.drop(turn.turn_id, step)
 
-    def _answered(self, asking: "asyncio.Task[ReviewAnswer | None]", proposal: Proposal, turn: TurnReview) -> None:
-        """An answer decides on what was asked, and on nothing else. A review that nobody could see is a no."""
+    def _take_answer(self, asking: "asyncio.Task[ReviewAnswer | None]", proposal: Proposal, turn: TurnReview) -> None:
+        """An answer decides on what was asked, and on nothing else. What nobody could see, nobody has rejected."""
         if asking.cancelled():
             return
-        if asking.exception() is not None:
-            self._reject_rest(proposal, NOT_SHOWN)
+        error = asking.exception()
+        if isinstance(error, TimeoutError):
+            self._reject_rest(proposal, TOO_LATE)
+        elif error is not None:
+            log.error("the editor could not show the review %s", proposal.id, exc_info=error)
+            turn.emit(Notice("error", NOT_SHOWN))
+            for it in proposal.pending:
+                it.supersede(NOT_SHOWN)
+            self._moved(proposal)
+            self.proposals.settle()
         elif (answer := asking.result()) is not None:
             asked = {it.id for it in proposal.hunks}
             turn.accept_rest = turn.accept_rest or answer.rest_of_turn == "accept"
@@ -222,8 +251,14 @@ class ReviewDesk:
         return file.operation == "edit" and it.hunk.old == it.result.new
 
     def _reject_rest(self, proposal: Proposal, reason: str) -> None:
-        rest = [it for it in proposal.hunks if it.state == "pending"]
-        self.proposals.decide([Decision(hunk_id=it.id, decision="reject", reason=reason) for it in rest])
+        self.proposals.decide([Decision(hunk_id=it.id, decision="reject", reason=reason) for it in proposal.pending])
+
+    def _supersede_unapplied(self, proposal: Proposal, reason: str) -> None:
+        """What the editor has not heard of is not made."""
+        for file in proposal.files:
+            for it in (*file.pending, *file.chosen):
+                if not file.under_way and not self._is_done(file, it):
+                    it.supersede(reason)
 
     async def _apply(self, file: FileProposal, turn: TurnReview) -> None:
         """A turn's changes are noted, so that they can be saved and taken back."""
@@ -233,6 +268,8 @@ class ReviewDesk:
             await self._note(step, file, file.before, turn, clean=clean)
         else:
             await self._undo_log.drop(turn.turn_id, step)
+        if file.problem and any(it.state == "superseded" for it in file.hunks):
+            turn.emit(Notice("error", f"{self._files.shown(file.path)}: {NOT_SEEN} ({file.problem})"))
 
     async def _intend(
         self, step: Step, file: FileProposal, turn: TurnReview, before: str | None, after: str | None
@@ -249,7 +286,7 @@ class ReviewDesk:
             turn.touched.setdefault(file.path, clean)
         after = self.applier.text(file.path)
         as_chosen = file.operation != "edit" or after == apply(file.base, [it.result for it in file.chosen])
-        await self._undo_log.finish(turn.turn_id, step, before, after if as_chosen and not file.disowned else None)
+        await self._undo_log.finish(turn.turn_id, step, before, after if as_chosen and not file.problem else None)
 
     def _cautious(self, file: FileProposal) -> tuple[str, bool]:
         paths = [it for it in (file.path, file.new_path, *file.names) if it is not None]
@@ -315,25 +352,30 @@ class ReviewDesk:
         hunks = tuple(self._shown_hunk(file, it) for file, it in self._untold(proposal))
         buffers = [self._files.buffers.of_path(file.path) for file in proposal.files]
         versions = {it.uri: it.version for it in buffers if it is not None}
-        self._turns[proposal.id].emit(ReviewChanged(proposal.id, hunks, versions))
+        self._open[proposal.id].turn.emit(ReviewChanged(proposal.id, hunks, versions))
 
     def _untold(self, proposal: Proposal) -> list[tuple[FileProposal, PendingHunk]]:
         """The hunks that the client knows elsewhere, or otherwise; it is told of them now."""
-        told = self._told[proposal.id]
+        told = self._open[proposal.id].told
         untold = [(file, it) for file in proposal.files for it in file.hunks if it.moved or told.get(it.id) != it.state]
         for _, it in untold:
             it.moved, told[it.id] = False, it.state
         return untold
 
 
-async def _finished(work: Coroutine[Any, Any, None]) -> None:
-    """What has been sent to the editor cannot be called back: a cancelled turn waits for what became of it."""
+async def _finish(work: Coroutine[Any, Any, None]) -> None:
+    """What has been sent to the editor cannot be called back: however often the turn is cancelled, it waits for what
+    became of it."""
     task = asyncio.ensure_future(work)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    task.result()
+    if cancelled is not None:
+        raise cancelled
 
 
 def receipt_of(file: FileProposal, it: PendingHunk) -> Receipt:

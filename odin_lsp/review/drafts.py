@@ -42,6 +42,8 @@ class Draft:
         default_factory=dict[str, "asyncio.Future[list[FileReceipts]]"]
     )
     _gathered: asyncio.Event = field(default_factory=asyncio.Event)
+    _reviewed: Proposal | None = None
+    """The last one that was, or is being, reviewed."""
 
     @property
     def waits_for_end(self) -> bool:
@@ -92,6 +94,7 @@ class Draft:
         if proposal is None:
             return []
         proposal.reason = self.reason or proposal.reason
+        self._reviewed = proposal
         try:
             self.desk.drafts.remove(proposal)
             await self.desk.submit(proposal, self.turn)
@@ -107,6 +110,11 @@ class Draft:
         for call_id, future in waiting.items():
             future.set_result(_told(proposal, call_id))
         return _told(proposal)
+
+    def made(self, call_id: str) -> list[FileReceipts]:
+        """What the last review has left of the call's edits in files; empty: nothing."""
+        told = _told(self._reviewed, call_id) if self._reviewed else []
+        return [it for it in told if any(receipt.state in ("accepted", "modified") for receipt in it.receipts)]
 
     def drop(self) -> None:
         """The turn is over: what was not reviewed is not made."""

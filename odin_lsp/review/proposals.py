@@ -69,8 +69,8 @@ class FileProposal:
     """It is being carried out, or has been: what happens to the text from now on is looked at, not followed."""
     before: str | None = None
     """The text right before that."""
-    disowned: bool = False
-    """The editor says that it has not done what can be seen: perhaps the user did it."""
+    problem: str | None = None
+    """Why the editor says that it has not done it; if it can be seen all the same, perhaps the user did it."""
 
     @property
     def base(self) -> str:
@@ -143,6 +143,10 @@ class Proposal:
     @property
     def hunks(self) -> Iterable[PendingHunk]:
         return (it for file in self.files for it in file.hunks)
+
+    @property
+    def pending(self) -> list[PendingHunk]:
+        return [it for file in self.files for it in file.pending]
 
     @property
     def is_pending(self) -> bool:

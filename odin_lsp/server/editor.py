@@ -1,7 +1,7 @@
 """The editor's side of a turn over LSP, by what the client can do."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -53,13 +53,10 @@ class LspEditor:
 
     async def review(self, review: Review) -> ReviewAnswer | None:
         """Odin's own clients show hunks; for the others see `surface`."""
-        try:
-            if self.abilities.review:
-                answer = await self._protocol.ask_client("odin/review", to_wire(review), self._timeouts().person)
-                return None if answer is None else from_wire(ReviewAnswer, answer)
+        if not self.abilities.review:
             return await self._review_with_anyone(review)
-        except (ClientError, TimeoutError, RequestError):
-            return ReviewAnswer(decisions=tuple(_refusals(review, "the editor could not show the review")))
+        answer = await self._protocol.ask_client("odin/review", to_wire(review), self._timeouts().person)
+        return None if answer is None else from_wire(ReviewAnswer, answer)
 
     def previews(self, file: ReviewFile) -> bool:
         return surface(self.abilities, file.operation, is_open=file.version is not None) == "preview"
@@ -181,9 +178,3 @@ class LspEditor:
             types.WINDOW_SHOW_MESSAGE_REQUEST, params, self._timeouts().person
         )
         return next((Answer((it.id,)) for it in question.options if chosen and it.label == chosen.title), None)
-
-
-def _refusals(review: Review, reason: str) -> Iterator[Decision]:
-    for file in review.files:
-        for hunk in file.hunks:
-            yield Decision(hunk_id=hunk.id, decision="reject", reason=reason)

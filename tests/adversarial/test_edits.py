@@ -9,6 +9,7 @@ import asyncio
 import pytest
 from lsprotocol import types
 
+from odin_lsp.messages import Message, ToolCall
 from odin_lsp.ports import Decision, FileChange, Position, Range, TextReplacement
 from odin_lsp.review.desk import TurnReview
 from odin_lsp.review.drafts import Draft
@@ -340,6 +341,34 @@ async def test_edit_12_a_turn_that_ends_while_it_is_pending_leaves_nothing_behin
 
     assert bench.states == ["rejected"]
     assert a.read_text() == OLD
+    assert await bench.is_settled()
+
+
+async def test_edit_12_what_could_not_be_called_back_is_told_however_often_the_turn_is_cancelled(bench, a):
+    await bench.read(a)
+    applying, may_go_on, apply = asyncio.Event(), asyncio.Event(), bench.editor.apply
+
+    async def slowly(change):
+        applying.set()
+        await may_go_on.wait()
+        return await apply(change)
+
+    bench.editor.apply = slowly
+    edit = ToolCall("1", "EditTool", {"file_path": str(a), "old_string": "two", "new_string": "TWO"})
+    results = {}
+    turn = asyncio.create_task(bench.executor.run(Message("assistant", (edit,)), results))
+    await applying.wait()
+    for _ in range(3):
+        turn.cancel()
+        await asyncio.wait([turn], timeout=0.01)
+    may_go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+
+    assert bench.states == ["accepted"]
+    assert a.read_text() == OLD.replace("two", "TWO")
+    assert results["1"].content.startswith("cancelled by the user")
+    assert "a.txt: The user accepted the edit." in results["1"].content
     assert await bench.is_settled()
 
 

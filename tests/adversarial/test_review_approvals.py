@@ -213,7 +213,7 @@ async def test_appr_04_what_is_no_clear_yes_is_a_no(gate, bench, answer):
         await gate.ask(WANT)
 
 
-async def test_appr_04_an_editor_that_fails_says_no(bench):
+async def test_appr_04_an_editor_that_fails_has_not_said_yes(bench):
     path = bench.write("a.txt", TEXT)
     await bench.read(path)
 
@@ -224,7 +224,8 @@ async def test_appr_04_an_editor_that_fails_says_no(bench):
     async with asyncio.timeout(20):
         result = await bench.edit(path, "two", "TWO")
 
-    assert "rejected: the editor could not show the review" in result.content
+    assert result.failed
+    assert "superseded: the editor could not show the review" in result.content
     assert path.read_text() == TEXT
     assert await bench.is_settled()
 

@@ -191,6 +191,29 @@ async def test_edit_11_what_a_client_cannot_do_is_refused_and_the_disk_is_not_wr
     assert {path: path.read_bytes() for path in root.iterdir()} == before
 
 
+async def test_edit_12_two_cancels_while_an_edit_is_applied_end_with_a_receipt_that_is_true(watched, edit, one):
+    screen = await watched(document_changes=True)
+    screen.open(one)
+    applying, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def slowly(params):
+        applying.set()
+        await cancelled.wait()
+        return await Screen.apply(screen, params)
+
+    screen.instead = slowly
+    turn = edit(screen.client, turnId="t")
+    await applying.wait()
+    for _ in range(2):
+        await screen.client.command("cancel", turnId="t")
+    cancelled.set()
+    outcome = await turn
+
+    assert outcome["reason"] == "interrupted"
+    assert [it["state"] for it in outcome["receipts"]] == ["accepted"]
+    assert screen.text(one) != OLD
+
+
 async def test_edit_13_an_answer_after_the_turn_was_cancelled_approves_nothing(watched, edit, one):
     screen = await watched(document_changes=True)
     screen.open(one)

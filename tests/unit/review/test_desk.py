@@ -5,9 +5,10 @@ import asyncio
 import pytest
 
 from odin_lsp.config import ReviewSettings, Timeouts
-from odin_lsp.events import ReviewChanged, ReviewClosed, ReviewOpened
+from odin_lsp.events import Notice, ReviewChanged, ReviewClosed, ReviewOpened
 from odin_lsp.ports import Decision, ReviewAnswer
-from odin_lsp.review.desk import ReviewDesk, TurnReview
+from odin_lsp.review.applying import FAILED
+from odin_lsp.review.desk import NOT_APPLIED, NOT_SHOWN, ReviewDesk, TurnReview
 from odin_lsp.review.proposals import Proposal, Wish, edit_of, operation_of
 from odin_lsp.review.undo import take_back
 from odin_lsp.review.undo_log import UndoLog
@@ -33,6 +34,7 @@ class FakeEditor:
         self.closed = []
         self.applied = []
         self.version = 1
+        self.may_go_on = asyncio.Event()
 
     def open(self, text=OLD):
         self.files.buffers.open(self.path.as_uri(), 1, text)
@@ -78,6 +80,10 @@ class FakeEditor:
                 return None
             case "crashes":
                 return "the connection is gone"
+            case "fails":
+                raise OSError("the pipe is broken")
+            case "takes its time":
+                await self.may_go_on.wait()
         self._apply(edits)
         return None
 
@@ -346,14 +352,79 @@ async def test_an_answer_decides_on_what_was_asked_and_on_nothing_else(editor, d
     await task
 
 
-async def test_a_review_that_the_editor_cannot_show_is_a_no(editor, submit):
+async def test_a_review_that_the_editor_cannot_show_is_a_failure_and_no_ones_no(editor, submit, events, caplog):
     def fail(review):
         raise OSError("the pipe is broken")
 
     editor.answers = fail
 
-    assert await submit() == [("rejected", "the editor could not show the review")] * 3
+    assert await submit() == [("superseded", NOT_SHOWN)] * 3
     assert editor.text == OLD
+    assert [event for event in events if isinstance(event, Notice)] == [Notice("error", NOT_SHOWN)]
+    assert [it.exc_info[0] for it in caplog.records] == [OSError]
+
+
+async def test_an_editor_that_fails_to_apply_is_a_failure(editor, submit, events, caplog):
+    editor.answers, editor.lie = accept_all, "fails"
+    why = f"{NOT_SEEN} ({FAILED})"
+
+    assert await submit() == [("superseded", why)] * 3
+    assert [event for event in events if isinstance(event, Notice)] == [Notice("error", f"a.txt: {why}")]
+    assert [it.exc_info[0] for it in caplog.records] == [OSError]
+
+
+async def test_what_an_internal_error_has_kept_from_the_editor_is_not_accepted(editor, submit, desk, turn, monkeypatch):
+    def fail(file):
+        raise ZeroDivisionError
+
+    editor.answers = accept_all
+    monkeypatch.setattr(desk.applier, "_plan", fail)
+
+    with pytest.raises(ZeroDivisionError):
+        await submit()
+    assert [(it.state, it.reason) for it in turn.receipts] == [("superseded", NOT_APPLIED)] * 3
+    assert editor.text == OLD
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+async def test_however_often_it_is_cancelled_a_receipt_says_what_the_document_has(editor, submit, turn, times):
+    editor.answers, editor.lie = accept_all, "takes its time"
+    task = asyncio.create_task(submit())
+    await until(lambda: editor.applied)
+    for _ in range(times):
+        task.cancel()
+        await asyncio.wait([task], timeout=0.01)
+    editor.may_go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert [it.state for it in turn.receipts] == ["accepted"] * 3
+    assert editor.text == NEW
+
+
+async def test_however_often_it_is_cancelled_a_preview_is_looked_at_in_the_end(editor, submit, turn):
+    """What the person ticks while it is withdrawn was applied."""
+    previewed = asyncio.Event()
+
+    async def preview(file):
+        previewed.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.wait([asyncio.create_task(editor.may_go_on.wait())])
+            editor.type("TWO", 1, 0, 3)
+
+    editor.previews, editor.preview = lambda file: True, preview
+    task = asyncio.create_task(submit(OLD.replace("two", "TWO")))
+    await previewed.wait()
+    for _ in range(2):
+        task.cancel()
+        await asyncio.wait([task], timeout=0.01)
+    editor.may_go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert [it.state for it in turn.receipts] == ["accepted"]
 
 
 async def test_a_question_that_was_called_back_is_no_answer(editor, submit, settings):
