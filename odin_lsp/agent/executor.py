@@ -1,13 +1,15 @@
 """Runs the calls of one step: read-only ones side by side, and before the model has finished speaking; others in turn.
 
-A call that was started early counts only when the stream ends well and asks for exactly it; until then nobody hears of
-it, and a discarded one leaves no trace."""
+A call that was started early counts only when the stream ends well and asks for exactly it, and if it succeeds; until
+then nobody hears of it. It can ask nobody and costs nothing, and a discarded one leaves no trace."""
 
 import asyncio
 import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from odin_lsp.agent.hooks import Hooks
@@ -15,15 +17,35 @@ from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.events import ToolFinished, ToolRecord, ToolStarted, ToolStatus
 from odin_lsp.messages import Message, ToolCall, ToolResult
 from odin_lsp.permissions.gate import Want
+from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.tools.base import Tool, ToolContext, ToolOutput
 from odin_lsp.tools.editing import report_receipts
+from odin_lsp.workspace.shown import Shown
 
 SIDE_BY_SIDE = frozenset({Effect.NONE, Effect.READ_ONLY, Effect.NETWORK, Effect.DELEGATE})
 ONE_REVIEW = frozenset({Effect.NONE, Effect.MUTATING})
 """Neighbours of these kinds are carried out in order, and their edits reviewed as one set."""
 AT_ONCE = 4
 CANCELLED = "cancelled by the user"
+
+
+class _NobodyToAsk(OutsideGate):
+    async def allow(self, path: Path, name: str) -> None:
+        raise PermissionDenied(f"{path} is outside the workspace folders, and nobody is asked yet")
+
+
+@dataclass(frozen=True, slots=True)
+class _EarlyCall:
+    task: asyncio.Task[ToolOutput]
+    context: ToolContext
+    """What the call has seen is kept apart here."""
+
+    def hand_over(self, context: ToolContext) -> None:
+        """The call is wanted: what it has seen was seen."""
+        context.shown.adopt(self.context.shown)
+        known = context.draft.names
+        known.update({path: (*known.get(path, ()), *names) for path, names in self.context.draft.names.items()})
 
 
 @dataclass(slots=True)
@@ -34,24 +56,40 @@ class Executor:
     records: list[ToolRecord] = field(default_factory=list[ToolRecord])
     stopped: bool = False
     """A hook wants the turn to end."""
-    _early: dict[str, asyncio.Task[ToolOutput]] = field(default_factory=dict[str, "asyncio.Task[ToolOutput]"])
+    _early: dict[str, _EarlyCall] = field(default_factory=dict[str, _EarlyCall])
+    _may_start_early: bool = True
+    """All calls of the step so far could."""
     _slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
     def start_early(self, call: ToolCall) -> None:
-        """Begin a call while the model still speaks, if it cannot be noticed."""
+        """Begin a call while the model still speaks, if that cannot be noticed. Behind one that has to wait, all wait:
+        they were meant to see what it does."""
+        self._may_start_early = self._may_start_early and self._only_reads(call)
+        if self._may_start_early:
+            context = replace(
+                self.context,
+                call_id=call.id,
+                shown=Shown(),
+                draft=replace(self.context.draft, names={}),
+                outside=_NobodyToAsk(self.context.editor),
+                small=None,
+            )
+            task = asyncio.create_task(self._use(self.tools[call.name], call.arguments, context))
+            self._early[_key(call)] = _EarlyCall(task, context)
+
+    def _only_reads(self, call: ToolCall) -> bool:
+        """Without a question to anybody, as far as that is known before."""
         tool = self.tools.get(call.name)
         if tool is None or call.problem or self.hooks or tool.effect is not Effect.READ_ONLY:
-            return
+            return False
         try:
-            needs_nobody = tool.wants(tool.parse(call.arguments), self.context) is None
+            return tool.wants(tool.parse(call.arguments), self.context) is None
         except ToolError:
-            return
-        if needs_nobody:
-            self._early[_key(call)] = asyncio.create_task(self._use(tool, call.arguments, call.id))
+            return False
 
     async def discard(self) -> None:
         """Forget what was begun early."""
-        early, self._early = list(self._early.values()), {}
+        early, self._early, self._may_start_early = [it.task for it in self._early.values()], {}, True
         for task in early:
             task.cancel()
         await asyncio.gather(*early, return_exceptions=True)
@@ -192,20 +230,21 @@ class Executor:
             raise ToolError(f"there is no tool {call.name!r} here; there are {', '.join(self.tools)}")
         if call.problem:
             raise ToolError(f"{call.problem}; call {call.name} again")
-        early = self._early.pop(_key(call), None)
-        if early is not None:
-            return await early
+        if (early := self._early.pop(_key(call), None)) is not None:
+            with suppress(ToolError):  # it may do better now, with somebody to ask
+                output = await early.task
+                early.hand_over(self.context)
+                return output
         before = await self.hooks.fire("PreToolUse", _seen(call))
         self.stopped = self.stopped or not before.go_on
         if not before.allow:
             raise PermissionDenied(before.message or f"a hook did not allow {call.name}")
         arguments = before.arguments if before.arguments is not None else call.arguments
-        output = await self._use(tool, arguments, call.id)
+        output = await self._use(tool, arguments, replace(self.context, call_id=call.id))
         note = "\n".join(filter(None, (before.system_message, await self._after("PostToolUse", call, output))))
         return replace(output, data=f"{output.data}\n{note}") if note else output
 
-    async def _use(self, tool: Tool[Any], arguments: Mapping[str, Any], call_id: str) -> ToolOutput:
-        context = replace(self.context, call_id=call_id)
+    async def _use(self, tool: Tool[Any], arguments: Mapping[str, Any], context: ToolContext) -> ToolOutput:
         if tool.effect in (Effect.MUTATING, Effect.DELEGATE):  # it waits for others, together with its neighbours
             return await tool.run(tool.parse(arguments), context)
         async with self._slots:

@@ -39,11 +39,20 @@ class Shown:
 
     def note(self, path: Path, start: int, lines: Sequence[str], *, size: int = 0, total: int | None = None) -> None:
         """Lines from `start` on, counted from 1, were shown."""
+        self._add(path, ShownFile(dict(enumerate(lines, start)), size, total))
+
+    def adopt(self, other: "Shown") -> None:
+        """What was shown there was shown here."""
+        for path, file in other:
+            self._add(path, file)
+
+    def _add(self, path: Path, new: ShownFile) -> None:
         file = self._files.setdefault(path, ShownFile())
-        if total is not None and file.total not in (None, total):
+        if new.total is not None and file.total not in (None, new.total):
             file.lines.clear()  # the file has changed in length: line numbers mean something else now
-        file.lines.update(enumerate(lines, start))
-        file.size, file.total, file.at = size or file.size, total if total is not None else file.total, time.time()
+        file.lines.update(new.lines)
+        file.size, file.total = new.size or file.size, new.total if new.total is not None else file.total
+        file.at = time.time()
         self._files.move_to_end(path)
         if len(self._files) > MAX_FILES:
             self._files.popitem(last=False)

@@ -1,6 +1,7 @@
 """Calls that begin early, how many run at once, and what has to be read again."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -114,6 +115,80 @@ async def test_a_call_that_began_early_is_not_the_result_of_another(bench, runs,
 
     assert {"a.txt": "one", "b.txt": "two"}[name] in result.content
     assert runs == ["Read", "Read"]
+
+
+async def test_what_a_discarded_call_has_read_was_shown_to_nobody(bench):
+    (bench.root / "link.txt").symlink_to("a.txt")
+    await begun(bench.executor, ToolCall("1", "Read", {"file_path": str(bench.root / "link.txt")}))
+    await begun(bench.executor, ToolCall("2", "Grep", {"pattern": "one", "output_mode": "content"}))
+
+    await bench.executor.discard()
+
+    assert list(bench.context.shown) == []
+    assert bench.context.draft.names == {}
+    assert (await bench.edit(bench.root / "a.txt", "one", "1")).failed
+
+
+async def test_what_a_wanted_call_has_read_early_was_shown(bench):
+    link = bench.root / "link.txt"
+    link.symlink_to("a.txt")
+    call = ToolCall("1", "Read", {"file_path": str(link)})
+    await begun(bench.executor, call)
+    await results_of(bench.executor, call)
+
+    assert bench.context.draft.names == {bench.root / "a.txt": (link,)}
+    assert not (await bench.edit(bench.root / "a.txt", "one", "1")).failed
+
+
+@pytest.mark.parametrize("tool", ["Read", "LS", "ContextSummarizer"])
+async def test_nobody_is_asked_and_nothing_spent_before_a_call_is_wanted(bench, tmp_path, tool):
+    spent = []
+
+    async def small(instructions, text):
+        spent.append(text)
+        return "a summary"
+
+    bench.executor.context = replace(bench.context, small=small)
+    outside = tmp_path / "outside.txt"
+    outside.write_text("beyond\n")
+    arguments = {
+        "Read": {"file_path": str(outside)},
+        "LS": {"path": str(tmp_path)},
+        "ContextSummarizer": {"file_paths": [str(bench.root / "a.txt")], "focus": "?"},
+    }[tool]
+    call = ToolCall("1", tool, arguments)
+    await begun(bench.executor, call)
+    assert (bench.editor.questions, spent) == ([], [])
+
+    [result] = await results_of(bench.executor, call)
+
+    assert not result.failed
+    assert len(bench.editor.questions) + len(spent) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("EditTool", {"file_path": "{root}/a.txt", "old_string": "one", "new_string": "1"}),
+        ("ExecuteCommand", {"command": "echo 1 > a.txt"}),
+        ("AskUser", {"question": "?", "options": [{"label": "a"}, {"label": "b"}]}),
+    ],
+)
+async def test_nothing_begins_early_behind_a_call_that_may_change_something_or_asks(bench, runs, name, arguments):
+    await bench.read(bench.root / "a.txt")
+    runs.clear()
+    first = ToolCall(
+        "1", name, {key: it.format(root=bench.root) if isinstance(it, str) else it for key, it in arguments.items()}
+    )
+    await begun(bench.executor, first)
+    await begun(bench.executor, read(bench, "2"))
+    assert runs == []
+
+    _, result = await results_of(bench.executor, first, read(bench, "2"))
+
+    assert ("\tone" in result.content) == (name == "AskUser")
+    await begun(bench.executor, read(bench, "3"))
+    assert runs.count("Read") == 2, "the next step begins anew"
 
 
 async def test_what_began_early_is_ended_before_it_is_forgotten(bench, monkeypatch):
