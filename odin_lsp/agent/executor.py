@@ -106,7 +106,7 @@ class Executor:
                     continue
                 async with asyncio.TaskGroup() as tasks:
                     for call in group:
-                        tasks.create_task(self._one(call, results))
+                        tasks.create_task(self._run_one(call, results))
         finally:
             self.context.gate.forget_step()
             for call in calls:
@@ -134,7 +134,7 @@ class Executor:
         try:
             async with asyncio.TaskGroup() as tasks:
                 for call in calls:
-                    await draft.gathered(tasks.create_task(self._one(call, results)))
+                    await draft.gathered(tasks.create_task(self._run_one(call, results)))
                 if not draft.waits_for_end:
                     await draft.review()
         except asyncio.CancelledError:
@@ -185,13 +185,13 @@ class Executor:
         tool = self.tools.get(call.name)
         return tool.effect if tool else Effect.NONE
 
-    async def _one(self, call: ToolCall, results: dict[str, ToolResult]) -> None:
+    async def _run_one(self, call: ToolCall, results: dict[str, ToolResult]) -> None:
         began = time.monotonic()
         status: ToolStatus = "cancelled"
         output = ToolOutput(data=CANCELLED, description=CANCELLED)
         self.context.emit(ToolStarted(call.id, call.name, call.arguments, self._about(call)))
         try:
-            output = await self._checked(call)
+            output = await self._check_and_use(call)
             status = "success"
         except ToolError as error:
             status = "error"
@@ -223,7 +223,7 @@ class Executor:
         except ToolError:
             return call.name
 
-    async def _checked(self, call: ToolCall) -> ToolOutput:
+    async def _check_and_use(self, call: ToolCall) -> ToolOutput:
         """Known? Understood? Any objection? Allowed? Then run it."""
         tool = self.tools.get(call.name)
         if tool is None:

@@ -3,6 +3,8 @@
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from odin_lsp.messages import ToolCall, ToolResult
 
@@ -13,12 +15,32 @@ WARNING = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """So often a call has had the same result."""
+
+    tool: str
+    count: int
+
+    @property
+    def warning(self) -> str:
+        """For the model; empty: there is no need."""
+        return WARNING.format(count=self.count) if self.count >= WARN_AT else ""
+
+    @property
+    def needs_the_user(self) -> bool:
+        return self.count % ASK_EVERY == 0
+
+
 class LoopGuard:
     def __init__(self) -> None:
         self._seen: Counter[str] = Counter()
 
-    def count(self, call: ToolCall, result: ToolResult) -> int:
-        """How often this call has had this result."""
+    def note(self, calls: Sequence[ToolCall], results: Mapping[str, ToolResult]) -> Repetition:
+        """Of a step's calls, the one that has been repeated most."""
+        return max((Repetition(it.name, self._count(it, results[it.id])) for it in calls), key=lambda it: it.count)
+
+    def _count(self, call: ToolCall, result: ToolResult) -> int:
         key = json.dumps([call.name, call.arguments, result.content], sort_keys=True)
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
         self._seen[digest] += 1

@@ -12,10 +12,10 @@ from odin_lsp.agent.compaction import COMPACT_AT, Compaction
 from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.history import Conversation
 from odin_lsp.agent.instructions import told_as
-from odin_lsp.agent.loop_guard import ASK_EVERY, WARN_AT, WARNING, LoopGuard
+from odin_lsp.agent.loop_guard import LoopGuard, Repetition
 from odin_lsp.agent.modes import tool_spec
 from odin_lsp.agent.prompt import Prompt
-from odin_lsp.agent.stream import Pacer
+from odin_lsp.agent.stream import Speech
 from odin_lsp.agent.turn import Progress
 from odin_lsp.config import Limits
 from odin_lsp.errors import ContextTooLong, ModelError
@@ -28,23 +28,18 @@ from odin_lsp.events import (
     ModelStatusChanged,
     Notice,
     StreamRolledBack,
-    TextStreamed,
-    ThinkingStreamed,
     UsageChanged,
     UserSpoke,
 )
-from odin_lsp.messages import Message, Part, Text, ToolResult, user
+from odin_lsp.messages import Message, Text, ToolResult, user
 from odin_lsp.models.base import (
     Attempt,
     CallReady,
-    Limited,
     Model,
     Reply,
     Request,
     Status,
     StreamEvent,
-    TextDelta,
-    ThinkingDelta,
 )
 from odin_lsp.models.catalog import find
 from odin_lsp.ports import Editor, Option, Question
@@ -121,7 +116,7 @@ class Planner:
             case "tools" if calls:
                 return await self._run_calls(reply.message)
             case "end" | "tools":
-                return await self._answered(reply.message)
+                return await self._take_answer(reply.message)
             case "paused" if self._pauses < MAX_PAUSES:
                 self._pauses += 1
                 self._keep(reply.message)
@@ -139,12 +134,12 @@ class Planner:
                 self._keep(reply.message)
                 return Ending("refused", reply.detail or "the model refused to answer")
             case "malformed":
-                return self._misunderstood(reply.detail or "the call could not be read")
+                return self._ask_for_the_call_again(reply.detail or "the call could not be read")
             case _:
                 self._keep(reply.message)
                 return Ending("failed", f"the model stopped for an unknown reason: {reply.detail or reply.stop}")
 
-    async def _answered(self, message: Message) -> Ending | None:
+    async def _take_answer(self, message: Message) -> Ending | None:
         if message.text.strip():
             self._keep(message)
             as_wanted, told = await self.executor.review()
@@ -158,7 +153,7 @@ class Planner:
         self.progress.answer = self.progress.answer or NO_ANSWER
         return Ending("end_turn")
 
-    def _misunderstood(self, why: str) -> Ending | None:
+    def _ask_for_the_call_again(self, why: str) -> Ending | None:
         self._malformed += 1
         if self._malformed >= MAX_MALFORMED:
             return Ending("failed", f"the model made {self._malformed} calls in a row that could not be read: {why}")
@@ -167,46 +162,39 @@ class Planner:
 
     async def _run_calls(self, message: Message) -> Ending | None:
         """Run the calls. Whatever happens, each of them has its result in the history afterwards."""
+        calls = message.calls
         self._keep(message)
+        self.emit(ActivityChanged("executing", f"{len(calls)} tool{'' if len(calls) == 1 else 's'}"))
         results: dict[str, ToolResult] = {}
-        count = len(message.calls)
-        self.emit(ActivityChanged("executing", f"{count} tool{'' if count == 1 else 's'}"))
         try:
             await self.executor.run(message, results)
         finally:
             self.progress.records[:] = self.executor.records
-            parts: list[Part] = [results[call.id] for call in message.calls]
-            repeats = max(self._guard.count(call, results[call.id]) for call in message.calls)
-            parts += [Text(WARNING.format(count=repeats))] if repeats >= WARN_AT else []
-            parts += [Text(reminder)] if (reminder := self.prompt.reminder(self.session)) else []
-            parts += self._nested()
-            self.session.append(Message("user", tuple(parts)))
-        self._malformed = self._malformed + 1 if all(call.problem for call in message.calls) else 0
+            repetition = self._guard.note(calls, results)
+            remarks = filter(None, (repetition.warning, self.prompt.reminder(self.session), *self._nested()))
+            self.session.append(Message("user", (*(results[it.id] for it in calls), *map(Text, remarks))))
+        self._malformed = self._malformed + 1 if all(call.problem for call in calls) else 0
         if self._malformed >= MAX_MALFORMED:
             return Ending("failed", f"the model made {self._malformed} calls in a row that could not be read")
-        if (
-            repeats >= ASK_EVERY
-            and repeats % ASK_EVERY == 0
-            and not await self._may_repeat(message.calls[0].name, repeats)
-        ):
+        if repetition.needs_the_user and not await self._may_repeat(repetition):
             return await self._last_step(
-                "loop", f"{message.calls[0].name} was called {repeats} times with the same result"
+                "loop", f"{repetition.tool} was called {repetition.count} times with the same result"
             )
         return Ending("end_turn", "a hook ended the turn") if self.executor.stopped else None
 
-    def _nested(self) -> list[Text]:
+    def _nested(self) -> list[str]:
         """Instructions that hold where the work has just got to."""
         reached = (path for path, _ in self.prompt.shown)
         found = self.prompt.nested.due(reached, self.session.history.messages)
         if found:
             self.emit(Notice("info", f"instructions further down: {', '.join(map(str, found))}"))
-        return [Text(told_as(file)) for file in found]
+        return [told_as(file) for file in found]
 
-    async def _may_repeat(self, tool: str, repeats: int) -> bool:
+    async def _may_repeat(self, repetition: Repetition) -> bool:
         question = Question(
             question_id=uuid.uuid4().hex,
             kind="question",
-            title=f"Odin has called {tool} {repeats} times with the same result. Let it go on?",
+            title=f"Odin has called {repetition.tool} {repetition.count} times with the same result. Let it go on?",
             options=(Option("continue", "Go on"), Option("stop", "Stop")),
         )
         answer = await self.editor.ask(question)
@@ -288,46 +276,31 @@ class Planner:
         await self._fit()
         began = time.monotonic()
         self.emit(ActivityChanged("waiting_token"))
-        streaming = False
-        said: list[str] = []
-        thinking = Pacer(lambda text: self.emit(ThinkingStreamed(text)))
+        speech = Speech(self.emit)
+        stream = cast("AsyncGenerator[StreamEvent]", self.model.stream(self._request(may_call=may_call)))
         try:
-            async with aclosing(
-                cast("AsyncGenerator[StreamEvent]", self.model.stream(self._request(may_call=may_call)))
-            ) as events:
+            async with aclosing(stream) as events:
                 async for event in events:
-                    if not streaming and isinstance(event, TextDelta | ThinkingDelta):
-                        streaming = True
-                        self.emit(ActivityChanged("streaming"))
-                    if not isinstance(event, ThinkingDelta):
-                        thinking.flush()
+                    speech.hear(event)
                     match event:
-                        case TextDelta(text):
-                            said.append(text)
-                            self.emit(TextStreamed(text))
-                        case ThinkingDelta(text):
-                            thinking.add(text)
-                        case CallReady(call):
-                            if may_call:
-                                self.executor.start_early(call)
+                        case CallReady(call) if may_call:
+                            self.executor.start_early(call)
                         case Status(status):
                             self.emit(ModelStatusChanged(status))
                         case Attempt():
-                            streaming = False
-                            said.clear()
                             await self._again(event)
                         case Reply():
                             return await self._finish(event)
-                        case Limited():
-                            pass  # a model without keys to choose from
+                        case _:
+                            pass
+            raise ModelError("the model's stream ended without a reply")
         except BaseException as error:  # cancelled or failed: what was begun early must not go on
-            if isinstance(error, asyncio.CancelledError):
-                self._keep(Message("assistant", (Text("".join(said)),) if said else ()))
+            if isinstance(error, asyncio.CancelledError) and speech.text:
+                self._keep(Message("assistant", (Text(speech.text),)))
             await self.executor.discard()
             raise
         finally:
             self.progress.model_seconds += time.monotonic() - began
-        raise ModelError("the model's stream ended without a reply")
 
     def _request(self, *, may_call: bool) -> Request:
         tools = tuple(map(tool_spec, self.executor.tools.values()))

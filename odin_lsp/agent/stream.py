@@ -1,4 +1,4 @@
-"""One stream of events, several subscribers; and a pace that people can read."""
+"""One stream of events, several subscribers; what is heard of a reply, and a pace that people can read."""
 
 import asyncio
 import logging
@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 
-from odin_lsp.events import Emit, EventRecord
+from odin_lsp.events import ActivityChanged, Emit, EventRecord, TextStreamed, ThinkingStreamed
+from odin_lsp.models.base import Attempt, StreamEvent, TextDelta, ThinkingDelta
 
 log = logging.getLogger("odin.stream")
 Subscriber = Callable[[EventRecord], None]
@@ -78,3 +79,35 @@ class Pacer:
             held, self._held = self._held, ""
             self._last = self._clock()
             self._send(held)
+
+
+class Speech:
+    """What a model says in one reply, told as it comes. An attempt that failed takes back what was said before."""
+
+    def __init__(self, emit: Emit) -> None:
+        self._emit = emit
+        self._thinking = Pacer(lambda text: emit(ThinkingStreamed(text)))
+        self._said: list[str] = []
+        self._has_begun = False
+
+    @property
+    def text(self) -> str:
+        return "".join(self._said)
+
+    def hear(self, event: StreamEvent) -> None:
+        if not self._has_begun and isinstance(event, TextDelta | ThinkingDelta):
+            self._has_begun = True
+            self._emit(ActivityChanged("streaming"))
+        if not isinstance(event, ThinkingDelta):
+            self._thinking.flush()
+        match event:
+            case TextDelta(text):
+                self._said.append(text)
+                self._emit(TextStreamed(text))
+            case ThinkingDelta(text):
+                self._thinking.add(text)
+            case Attempt():
+                self._said.clear()
+                self._has_begun = False
+            case _:
+                pass

@@ -47,7 +47,7 @@ class TerminalEditor:
         colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
         async with self._one_at_a_time:
             with self.pause():
-                return await Reviewer(say, _prompted, colour).decide(review)
+                return await Reviewer(say, _prompt, colour).decide(review)
 
     async def close_review(self, proposal_id: str) -> None:
         pass
@@ -93,7 +93,7 @@ def _somebody_there() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-async def _prompted(prompt: str) -> str | None:
+async def _prompt(prompt: str) -> str | None:
     sys.stderr.write(f"{prompt} ")
     sys.stderr.flush()
     return await _line()

@@ -53,11 +53,11 @@ class Reviewer:
                         decision = Decision(hunk_id=hunk.id, decision="reject")
                     case _:
                         self._show(file, hunk, "" if hunk.reason == review.reason else hunk.reason)
-                        said, decision = await self._decided(file, hunk)
+                        said, decision = await self._decide_on(file, hunk)
                 decisions.append(decision)
         return ReviewAnswer(decisions=tuple(decisions), rest_of_turn="accept" if said == "A" else None)
 
-    async def _decided(self, file: ReviewFile, hunk: ReviewHunk) -> tuple[str, Decision]:
+    async def _decide_on(self, file: ReviewFile, hunk: ReviewHunk) -> tuple[str, Decision]:
         """What was said, and what it means for this hunk. Silence is never a yes."""
         while True:
             match said := await self.ask(PROMPT):
@@ -69,14 +69,14 @@ class Reviewer:
                 case "q" | None:
                     return "q", Decision(hunk_id=hunk.id, decision="reject")
                 case "e":
-                    if decision := await self._edited(file, hunk):
+                    if decision := await self._edit(file, hunk):
                         return said, decision
                 case "":
                     pass
                 case _:
                     self.say(HELP)
 
-    async def _edited(self, file: ReviewFile, hunk: ReviewHunk) -> Decision | None:
+    async def _edit(self, file: ReviewFile, hunk: ReviewHunk) -> Decision | None:
         """`None`, and a word on it, if that did not work."""
         if file.operation in ("delete", "rename"):
             self.say(f"a {file.operation} has no text to edit")
