@@ -231,20 +231,22 @@ class ReviewDesk:
         """An answer decides on what was asked, and on nothing else. What nobody could see, nobody has rejected."""
         if asking.cancelled():
             return
-        error = asking.exception()
-        if isinstance(error, TimeoutError):
-            self._reject_rest(proposal, TOO_LATE)
-        elif error is not None:
-            log.error("the editor could not show the review %s", proposal.id, exc_info=error)
-            turn.emit(Notice("error", NOT_SHOWN))
-            for it in proposal.pending:
-                it.supersede(NOT_SHOWN)
-            self._moved(proposal)
-            self.proposals.settle()
-        elif (answer := asking.result()) is not None:
-            asked = {it.id for it in proposal.hunks}
-            turn.accept_rest = turn.accept_rest or answer.rest_of_turn == "accept"
-            self.decide([it for it in answer.decisions if it.hunk_id in asked])
+        match asking.exception():
+            case None if (answer := asking.result()) is not None:
+                asked = {it.id for it in proposal.hunks}
+                turn.accept_rest = turn.accept_rest or answer.rest_of_turn == "accept"
+                self.decide([it for it in answer.decisions if it.hunk_id in asked])
+            case TimeoutError():
+                self._reject_rest(proposal, TOO_LATE)
+            case BaseException() as error if proposal.is_pending:
+                log.error("the editor could not show the review %s", proposal.id, exc_info=error)
+                turn.emit(Notice("error", NOT_SHOWN))
+                for it in proposal.pending:
+                    it.supersede(NOT_SHOWN)
+                self._moved(proposal)
+                self.proposals.settle()
+            case _:
+                pass
 
     def _is_done(self, file: FileProposal, it: PendingHunk) -> bool:
         """The editor has applied it in its preview."""

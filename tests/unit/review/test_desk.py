@@ -364,6 +364,17 @@ async def test_a_review_that_the_editor_cannot_show_is_a_failure_and_no_ones_no(
     assert [it.exc_info[0] for it in caplog.records] == [OSError]
 
 
+async def test_an_editor_that_fails_after_all_was_decided_takes_nothing_back(editor, desk, submit, events):
+    def fail(review):
+        desk.decide(accept_all(review).decisions)
+        raise OSError("the pipe is broken")
+
+    editor.answers = fail
+
+    assert await submit() == [("accepted", None)] * 3
+    assert not any(isinstance(event, Notice) for event in events)
+
+
 async def test_an_editor_that_fails_to_apply_is_a_failure(editor, submit, events, caplog):
     editor.answers, editor.lie = accept_all, "fails"
     why = f"{NOT_SEEN} ({FAILED})"
