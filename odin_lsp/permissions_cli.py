@@ -57,7 +57,12 @@ def run(parser: "ArgumentParser", options: "Namespace") -> int:
 def _trust(workspace: Path, *, trusted: bool) -> int:
     from odin_lsp.permissions.trust import Trust
 
-    Trust().decide(workspace, trusted=trusted)
+    trust = Trust()
+    trust.decide(workspace, trusted=trusted)
+    try:
+        trust.keep()
+    except OSError as error:
+        return _not_kept(error)
     word = "used, as they are now" if trusted else "only used where they restrict"
     sys.stdout.write(f"{workspace}: its own settings are {word}\n")
     return 0
@@ -105,12 +110,20 @@ def _list(*, as_json: bool) -> int:
 def _remove(approval_id: str) -> int:
     from odin_lsp.permissions.approvals import Approvals
 
-    gone = Approvals().remove(approval_id)
+    try:
+        gone = Approvals().remove(approval_id)
+    except OSError as error:
+        return _not_kept(error)
     if gone is None:
         sys.stderr.write(f"there is no {approval_id}; `odin-lsp permissions list` shows what there is\n")
         return 1
     _print(f"removed: {gone.tool}  {gone.pattern}")
     return 0
+
+
+def _not_kept(error: OSError) -> int:
+    sys.stderr.write(f"nothing has changed: {error}\n")
+    return 1
 
 
 def _as_object(approval: "Approval") -> dict[str, Any]:

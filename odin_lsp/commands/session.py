@@ -9,8 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import platformdirs
-
+from odin_lsp import state
 from odin_lsp.commands.background import Background, BackgroundCommand
 from odin_lsp.commands.holding import Hold, Holding, Order
 from odin_lsp.commands.output import Output
@@ -50,11 +49,9 @@ class SessionCommands:
     def folder(self) -> Path:
         """For output, private to the user; gone when the session ends."""
         if self._folder is None:
-            parent = Path(platformdirs.user_state_dir("odin", appauthor=False)) / "commands"
-            parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            parent = state.folder() / "commands"
             _sweep(parent)
-            self._folder = parent / f"{os.getpid()}-{secrets.token_hex(8)}"
-            self._folder.mkdir(mode=0o700)
+            self._folder = state.scratch_folder(parent, f"{os.getpid()}-{secrets.token_hex(8)}")
         return self._folder
 
     @property
@@ -112,7 +109,7 @@ def _taken_out(path: Path, place: Path) -> str:
 
 def _sweep(parent: Path) -> None:
     """Remove the folders of processes that ended without doing so."""
-    for folder in parent.iterdir():
+    for folder in parent.iterdir() if parent.is_dir() else ():
         with suppress(ValueError):
             if not _alive(int(folder.name.partition("-")[0])):
                 shutil.rmtree(folder, ignore_errors=True)

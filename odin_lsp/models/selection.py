@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal, cast, get_args
 
-import platformdirs
-
+from odin_lsp import state
 from odin_lsp.config import Config
 from odin_lsp.errors import ModelError
 from odin_lsp.models import catalog
@@ -27,7 +26,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 
 def picks_file() -> Path:
     """Where `project.picks` keeps what the user picked."""
-    return Path(platformdirs.user_state_dir("odin", appauthor=False)) / "models.json"
+    return state.folder() / "models.json"
 
 
 def choose(config: Config, secrets: Mapping[str, str], picked: Mapping[Role, str] | None = None) -> tuple[str, str]:

@@ -91,7 +91,7 @@ class Gate:
         chosen = answer.option_ids[0] if answer and len(answer.option_ids) == 1 else ""
         if chosen not in {option.id for option in self._options(want)} - {DENY.id}:
             raise PermissionDenied(_refusal(want, answer))
-        self._remember(want, chosen)
+        await self._remember(want, chosen)
 
     async def ask_together(self, wants: Sequence[Want]) -> None:
         """Have several things of one step decided at once. Each is still looked at when its turn comes."""
@@ -144,18 +144,26 @@ class Gate:
             scopes.append(Option("allow_workspace", f"Always allow “{named}” in this workspace"))
         return [ONCE, *scopes, Option("allow_always", f"Always allow “{named}”"), DENY]
 
-    def _remember(self, want: Want, chosen: str) -> None:
+    async def _remember(self, want: Want, chosen: str) -> None:
         if want.pattern is None:
             return
         match chosen:
             case "allow_session":
                 self._session.add((want.mode, want.tool, want.pattern))
             case "allow_workspace" if (workspace := self._workspace()) is not None:
-                self._saved.add(want.tool, want.pattern, workspace, want.mode)
+                await self._save(want, want.pattern, workspace)
             case "allow_always":
-                self._saved.add(want.tool, want.pattern, None, want.mode)
+                await self._save(want, want.pattern, None)
             case _:
                 pass
+
+    async def _save(self, want: Want, pattern: str, workspace: Path | None) -> None:
+        """For good; where that cannot be, for this session."""
+        try:
+            await asyncio.to_thread(self._saved.add, want.tool, pattern, workspace, want.mode)
+        except OSError as error:
+            self._session.add((want.mode, want.tool, pattern))
+            self._editor.notify("warning", f"Could not save the approval ({error}). It applies to this session only.")
 
 
 def _named(tool: str, pattern: str) -> str:

@@ -1,6 +1,5 @@
 """Small JSON files in the user's state folder that only the user may write: what was approved, what is trusted."""
 
-import fcntl
 import json
 import os
 import secrets
@@ -8,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import platformdirs
+from odin_lsp import locks, state
 
 MAX_BYTES = 1024 * 1024
 
 
 def state_file(name: str) -> Path:
-    return Path(platformdirs.user_state_dir("odin", appauthor=False)) / name
+    return state.folder() / name
 
 
 def read(path: Path) -> Any:
@@ -31,14 +30,11 @@ def read(path: Path) -> Any:
 
 
 def update(path: Path, change: Callable[[Any], Any]) -> None:
-    """Store what `change` makes of what is stored. Nobody sees half of it, and no other process's change is lost."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    """Store what `change` makes of what is stored. Nobody sees half of it, and no other process's change is lost.
+
+    An `OSError` says why it cannot be stored."""
+    with locks.held(path.with_suffix(".lock")):
         _write(path, change(read(path)))
-    finally:
-        os.close(lock)
 
 
 def _write(path: Path, values: Any) -> None:

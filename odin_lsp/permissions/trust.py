@@ -23,11 +23,13 @@ MAX_NAMES = 10_000
 class Trust:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path or private.state_file("trust.json")
+        self._unkept: dict[str, str] = {}
+        """What was decided here and is not on disk: it counts in this process."""
 
     def of(self, root: Path) -> Standing:
         """A folder that is trusted says nothing about those in it, nor about what replaces it."""
-        stored = private.read(self._path)
-        known = stored.get(str(root.resolve())) if is_object(stored) else None
+        place, stored = str(root.resolve()), private.read(self._path)
+        known = self._unkept.get(place) or (stored.get(place) if is_object(stored) else None)
         if known is None:
             return "unknown"
         if known == RESTRICTED:
@@ -35,12 +37,19 @@ class Trust:
         return "trusted" if known == fingerprint(root) else "changed"
 
     def decide(self, root: Path, *, trusted: bool) -> None:
-        print_of_it = fingerprint(root) if trusted else RESTRICTED
+        """It counts at once, but only in this process until it is kept."""
+        self._unkept[str(root.resolve())] = fingerprint(root) if trusted else RESTRICTED
+
+    def keep(self) -> None:
+        """Store what was decided. This waits for the disk, and for others who store something; an `OSError` says why
+        it cannot be stored."""
+        decided = dict(self._unkept)
 
         def change(stored: Any) -> Any:
-            return {**(stored if is_object(stored) else {}), str(root.resolve()): print_of_it}
+            return {**(stored if is_object(stored) else {}), **decided}
 
         private.update(self._path, change)
+        self._unkept = {place: it for place, it in self._unkept.items() if decided.get(place) != it}
 
 
 RESTRICTED = "restricted"

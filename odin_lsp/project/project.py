@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from odin_lsp import config
+from odin_lsp import config, state
 from odin_lsp.config import Config, ConfigProblem
 from odin_lsp.errors import RequestError
 from odin_lsp.models import selection
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from odin_lsp.project.picks import Picks
 
 log = logging.getLogger("odin.project")
+TRUST_FILE = "trust.json"
 Load = Callable[["Told", bool], tuple[Config, tuple[ConfigProblem, ...]]]
 """The settings in force, in a folder that is trusted or not, and what is wrong with them."""
 
@@ -85,6 +86,7 @@ class Project:
         self._can_pick = can_pick
         self._picks: dict[Path | None, Picks] = {}
         """By the first folder, which may become another."""
+        self._trust_store: Trust | None = None
         self._followers: list[Callable[[Situation], None]] = []
         self.now = self._found()
 
@@ -103,11 +105,17 @@ class Project:
         self.tell(roots=(*left, *added))
 
     def decide_trust(self, *, trusted: bool) -> bool:
-        """The user's word on the first folder; whether it is trusted now."""
+        """The user's word on the first folder, which counts until Odin ends and is for good once it is kept; whether
+        the folder is trusted now."""
         if self.now.root is not None:
             self._trust.decide(self.now.root, trusted=trusted)
             self.look()
         return self.now.is_trusted
+
+    def keep_trust(self) -> None:
+        """Store what was decided. This waits for the disk; an `OSError` says why it cannot be stored."""
+        if self._trust_store is not None:
+            self._trust_store.keep()
 
     def pick(self, chosen: Mapping[Role, str | None]) -> None:
         """The user's pick of models; an empty one: as in the settings again."""
@@ -158,23 +166,23 @@ class Project:
 
     def _standing(self, root: Path | None) -> "Standing":
         """The editor's word counts until what it was given for changes."""
-        if root is None or not (self._told.trusted or selection.picks_file().with_name("trust.json").exists()):
+        is_known = self._told.trusted or self._trust_store or (state.folder() / TRUST_FILE).exists()
+        if root is None or not is_known:
             return "unknown"
         standing = self._trust.of(root)
         if standing != "unknown" or not self._told.trusted:
             return standing
-        try:
-            self._trust.decide(root, trusted=True)
-        except OSError as error:
-            log.warning("that %s is trusted cannot be kept: %s", root, error)
+        self._trust.decide(root, trusted=True)
         return "trusted"
 
     @property
     def _trust(self) -> "Trust":
         """Imported when it is needed: most folders bring nothing that had to be trusted."""
-        from odin_lsp.permissions.trust import Trust
+        if self._trust_store is None:
+            from odin_lsp.permissions.trust import Trust
 
-        return Trust()
+            self._trust_store = Trust(state.folder() / TRUST_FILE)
+        return self._trust_store
 
     def _picks_of(self, root: Path | None) -> "Picks":
         from odin_lsp.project.picks import Picks

@@ -1,6 +1,5 @@
 """Texts as they were before a turn, each written once, under its own digest. What is there is never written again."""
 
-import fcntl
 import hashlib
 import os
 import secrets
@@ -8,9 +7,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from odin_lsp import locks
+
 LOCK = "lock"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def bytes_of(text: str) -> bytes:
@@ -50,11 +50,6 @@ def read(folder: Path, digest: str) -> str | None:
 
 @contextmanager
 def locked(folder: Path, *, alone: bool = False) -> Generator[None]:
-    """Many may write at once. Who removes must be `alone`, and gets a `BlockingIOError` if that is not so."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(folder / LOCK, _LOCK, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB if alone else fcntl.LOCK_SH)
+    """Many may write at once. Who removes must be `alone`, and gets a `locks.Held` if that is not so."""
+    with locks.held(folder / LOCK, shared=not alone, patience=0 if alone else locks.PATIENCE):
         yield
-    finally:
-        os.close(descriptor)

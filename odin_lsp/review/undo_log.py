@@ -4,7 +4,6 @@ A turn's log only grows: what is about to happen is a line before it happens, an
 """
 
 import asyncio
-import fcntl
 import json
 import os
 import secrets
@@ -18,6 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Literal
 
+from odin_lsp import locks
 from odin_lsp.config import ReviewSettings
 from odin_lsp.errors import RequestError
 from odin_lsp.events import EventRecord, TurnFinished
@@ -263,8 +263,12 @@ class UndoLog:
             log = os.open(self._file(turn_id), _APPEND, 0o600)
         if turn is not None and log != turn.log:
             _close(turn)
-            fcntl.flock(log, fcntl.LOCK_SH)
             turn.log = log
+            try:
+                locks.hold(log, self._file(turn_id), shared=True)
+            except locks.Held:
+                _close(turn)
+                raise
         with open(log, "ab", closefd=turn is None) as file:
             file.write(b"\n" + json.dumps(to_wire(step)).encode() + b"\n")
 
@@ -363,8 +367,8 @@ def _is_held(log: Path) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        locks.hold(descriptor, log, patience=0)
+    except locks.Held:
         return True
     finally:
         os.close(descriptor)

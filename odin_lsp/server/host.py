@@ -67,6 +67,10 @@ class Work(Client, Protocol):
     @property
     def turns(self) -> "Turns": ...
 
+    async def keep_trust(self) -> None:
+        """Store what was decided about it."""
+        ...
+
     @property
     def is_working(self) -> bool: ...
 

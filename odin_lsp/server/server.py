@@ -17,7 +17,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import lsp_method
 
-from odin_lsp import __version__
+from odin_lsp import __version__, state
 from odin_lsp.config import ConfigProblem
 from odin_lsp.errors import ModelError, RequestError
 from odin_lsp.models import selection
@@ -142,6 +142,21 @@ class OdinServer(LanguageServer):
             trusted=options.trusted,
             problems=problems,
         )
+
+    async def keep_trust(self) -> None:
+        """What was decided counts already; this is for the next time."""
+        try:
+            await asyncio.to_thread(self.project.keep_trust)
+        except OSError as error:
+            if await asyncio.to_thread(state.problem) is None:
+                self.editor.notify(
+                    "warning", f"Could not save your decision about trust ({error}). It applies until Odin exits."
+                )
+
+    async def report_state_problem(self) -> None:
+        """What cannot be written is said once, for all that would be kept."""
+        if (problem := await asyncio.to_thread(state.problem)) is not None:
+            self.editor.notify("warning", problem)
 
     def change_settings(self, settings: object) -> None:
         """The editor's settings; many clients nest them under the server's name."""

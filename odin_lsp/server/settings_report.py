@@ -61,4 +61,5 @@ class SettingsReport:
             case ("deny",) if project.now.root == root:
                 project.decide_trust(trusted=False)
             case _:
-                pass
+                return
+        await self._server.keep_trust()

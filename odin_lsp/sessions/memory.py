@@ -2,7 +2,7 @@
 
 They are Markdown lists that people can read and edit, in a folder that only the user can open."""
 
-import fcntl
+import asyncio
 import hashlib
 import os
 import re
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
+from odin_lsp import locks
 from odin_lsp.errors import SessionError
 from odin_lsp.sessions import private
 from odin_lsp.sessions.store import sessions_folder
@@ -50,9 +51,13 @@ def memory_folder(root: Path) -> Path:
 
 
 class Memory:
+    """Its methods wait for the disk, and for other processes: they take a thread."""
+
     def __init__(self, folder: Callable[[], Path], today: Callable[[], date] = date.today) -> None:
         self._folder = folder
         self._today = today
+        self.one_at_a_time = asyncio.Lock()
+        """For those whose threads use it, so that calls keep their order."""
 
     def remember(self, text: str, *, lasting: bool) -> Note:
         """Keep it; what is known already is not written twice."""
@@ -133,8 +138,10 @@ class Memory:
         """No other process changes the notes meanwhile."""
         folder = private.open_folder(self._folder(), create=True)
         try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
+            locks.hold(folder, self._folder())
             yield
+        except locks.Held as error:
+            raise SessionError(str(error)) from None
         finally:
             os.close(folder)
 

@@ -1,28 +1,22 @@
 """Sessions on disk: append-only JSON lines, one write per record, one writer, private to the user."""
 
 import errno
-import fcntl
 import hashlib
 import json
 import os
 import re
 import secrets
-import time
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import platformdirs
-
+from odin_lsp import locks, state
 from odin_lsp.errors import SessionError, SessionLocked
 from odin_lsp.sessions import private, reader
 
 MAX_WAITING = 64 * 1024 * 1024
 """Bytes that are kept for a disk that may work again."""
-LOCK_TRIES = 10
-LOCK_PAUSE = 0.02
-"""Seconds: whoever only looks whether a session is in use holds its lock for a moment."""
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
@@ -30,7 +24,7 @@ def sessions_folder(root: Path) -> Path:
     """Where the sessions of the workspace at `root` are; never inside the workspace."""
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", root.name)[:40].strip("-") or "root"
     digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
-    return Path(platformdirs.user_state_dir("odin", appauthor=False)) / "sessions" / f"{name}-{digest}"
+    return state.folder() / "sessions" / f"{name}-{digest}"
 
 
 def log_path(folder: Path, session_id: str) -> Path:
@@ -58,8 +52,8 @@ def is_locked(path: Path) -> bool:
     """Whether somebody may be writing to the session, this process included."""
     try:
         with open_log(path) as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
+            locks.hold(file.fileno(), path, shared=True, patience=0)
+    except locks.Held:
         return True
     except (OSError, SessionError):
         return False
@@ -193,12 +187,10 @@ class SessionLog:
         return self._descriptor
 
     def _lock(self, descriptor: int) -> None:
-        for _ in range(LOCK_TRIES):
-            try:
-                return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                time.sleep(LOCK_PAUSE)
-        raise SessionLocked(f"session {self.path.stem!r} is open in another Odin")
+        try:
+            locks.hold(descriptor, self.path, patience=locks.MOMENT)
+        except locks.Held as error:
+            raise SessionLocked(f"session {self.path.stem!r} is open in {error.holder}") from None
 
     def _repair(self, descriptor: int) -> tuple[reader.Index, str | None]:
         """Take off what is torn, and keep it in a file beside; end the last record's line."""

@@ -1,10 +1,12 @@
 """Keep notes from one session to the next."""
 
+import asyncio
 from typing import Literal
 
 from odin_lsp.errors import SessionError, ToolError
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.redaction import looks_secret
+from odin_lsp.sessions.memory import Memory
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 from odin_lsp.web.untrusted import visible
 
@@ -47,16 +49,21 @@ class MemoryTool(Tool[MemoryParams]):
         if memory is None:
             raise ToolError("notes are turned off in the user's settings")
         try:
-            match params.action:
-                case "remember":
-                    note = memory.remember(visible(params.text)[0], lasting=params.lasting)
-                    return ToolOutput(data=f"Remembered (id {note.id}).", description=f"remembered: {note.text}")
-                case "forget":
-                    note = memory.forget(params.id)
-                    return ToolOutput(data="Forgotten.", description=f"forgot: {note.text}")
-                case "recall":
-                    notes = memory.search(params.text)
-                    lines = [f"- {note}" for note in notes] or ["There is no such note."]
-                    return ToolOutput(data="\n".join(lines), description=f"recalled {len(notes)} notes")
+            async with memory.one_at_a_time:
+                return await asyncio.to_thread(_done, params, memory)
         except (OSError, SessionError) as error:
             raise ToolError(str(error)) from None
+
+
+def _done(params: MemoryParams, memory: Memory) -> ToolOutput:
+    match params.action:
+        case "remember":
+            note = memory.remember(visible(params.text)[0], lasting=params.lasting)
+            return ToolOutput(data=f"Remembered (id {note.id}).", description=f"remembered: {note.text}")
+        case "forget":
+            note = memory.forget(params.id)
+            return ToolOutput(data="Forgotten.", description=f"forgot: {note.text}")
+        case "recall":
+            notes = memory.search(params.text)
+            lines = [f"- {note}" for note in notes] or ["There is no such note."]
+            return ToolOutput(data="\n".join(lines), description=f"recalled {len(notes)} notes")

@@ -187,6 +187,29 @@ async def start(root: Path) -> AsyncIterator[Start]:
 
 
 @pytest.fixture
+def run(root: Path) -> Callable[..., Any]:
+    """Odin in a terminal: the exit code, what it printed, and what it complained about."""
+
+    async def run(*arguments: str, stdin: bytes = b"", **env: str) -> tuple[int | None, str, str]:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "odin_lsp",
+            *arguments,
+            stdin=-1,
+            stdout=-1,
+            stderr=-1,
+            cwd=root,
+            env={**os.environ, **env},
+        )
+        async with asyncio.timeout(30):
+            out, err = await process.communicate(stdin)
+        return process.returncode, out.decode(), err.decode()
+
+    return run
+
+
+@pytest.fixture
 async def screen(start: Start, anthropic: dict[str, str]) -> "Screen":
     """A client with documents that can be edited and reviewed, in front of the loopback provider."""
     edits = types.WorkspaceEditClientCapabilities(

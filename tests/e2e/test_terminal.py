@@ -17,19 +17,6 @@ from tests.support import wire as kit
 COMMAND = [sys.executable, "-m", "odin_lsp"]
 
 
-@pytest.fixture
-def run(root):
-    async def run(*arguments, stdin=b"", **env):
-        process = await asyncio.create_subprocess_exec(
-            *COMMAND, *arguments, stdin=-1, stdout=-1, stderr=-1, cwd=root, env={**os.environ, **env}
-        )
-        async with asyncio.timeout(30):
-            out, err = await process.communicate(stdin)
-        return process.returncode, out.decode(), err.decode()
-
-    return run
-
-
 async def test_an_answer_goes_to_stdout_and_nothing_else(run, script):
     assert await run("ask", "what", "is", "it?", **script({"text": ["It is ", "**it**."]})) == (
         0,

@@ -15,7 +15,9 @@ from odin_lsp.values import to_wire
 
 @command("odin.trust", wire.TrustParams)
 async def trust(server: Work, params: wire.TrustParams, _: Token) -> dict[str, Any]:
-    return to_wire(wire.Trusted(server.project.decide_trust(trusted=params.decision == "trust")))
+    trusted = server.project.decide_trust(trusted=params.decision == "trust")
+    await server.keep_trust()
+    return to_wire(wire.Trusted(trusted))
 
 
 @command("odin.model", wire.ModelParams)

@@ -24,6 +24,8 @@ class Lifecycle(Host, Protocol):
 
     def report_settings(self) -> None: ...
 
+    async def report_state_problem(self) -> None: ...
+
     async def warm(self) -> None: ...
 
     def abort(self) -> None: ...
@@ -37,6 +39,8 @@ def register(server: Lifecycle) -> None:
     @server.feature(types.INITIALIZED)
     def initialized(_: types.InitializedParams) -> None:
         server.report_settings()
+        server.background(server.report_state_problem())
+        server.background(server.keep_trust())
         server.background(follow(server))
         server.background(_warm(server))
 

@@ -56,6 +56,7 @@ def test_another_project_in_its_place_is_not_trusted(trust, root):
 
 def test_a_file_that_others_can_write_is_not_believed(trust, root, tmp_path):
     trust.decide(root, trusted=True)
+    trust.keep()
     file = tmp_path / "state" / "trust.json"
     assert file.stat().st_mode & 0o777 == 0o600
     file.chmod(0o666)
