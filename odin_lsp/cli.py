@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from odin_lsp import __version__
+from odin_lsp import __version__, state
 from odin_lsp.modes import MODES
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ ABOUT = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    state.settle_home()
     if arguments is None and len(sys.argv) == 1 and not sys.stdin.isatty():
         return _serve(None)
     try:
