@@ -1,12 +1,12 @@
 """The models that can be asked, each made when it is first needed and retired when what it was made of has changed."""
 
-import asyncio
 from collections.abc import Iterator
 
 from odin_lsp.models import providers, selection
 from odin_lsp.models.base import Model
 from odin_lsp.models.resilience import KeyPool, ResilientModel
 from odin_lsp.project.project import Project, Situation
+from odin_lsp.tasks import Tasks
 
 
 class ModelRegistry:
@@ -15,7 +15,7 @@ class ModelRegistry:
         self._keys = KeyPool()
         self._models: dict[str, ResilientModel] = {}
         self._made_of = _made_of(project.now)
-        self._retiring: set[asyncio.Task[None]] = set()
+        self._retiring = Tasks()
         project.follow(self._take_over)
 
     def __iter__(self) -> Iterator[ResilientModel]:
@@ -64,7 +64,7 @@ class ModelRegistry:
         return self._models[ref]
 
     async def close(self) -> None:
-        await asyncio.gather(*self._retiring)
+        await self._retiring.settled()
         for model in self._models.values():
             await model.aclose()
 
@@ -73,9 +73,7 @@ class ModelRegistry:
             return
         self._made_of = _made_of(now)
         for model in self._models.values():
-            task = asyncio.create_task(model.retire(), name=f"retire {model.ref}")
-            self._retiring.add(task)
-            task.add_done_callback(self._retiring.discard)
+            self._retiring.begin(model.retire())
         self._models.clear()
 
 

@@ -15,6 +15,7 @@ from odin_lsp.sessions.forking import fork
 from odin_lsp.sessions.listing import SessionSummary
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.titles import NEW
+from odin_lsp.tasks import Tasks
 
 FORKED = "session {old!r} is open in another Odin; what you say here goes into a copy of it, {new!r}"
 KEPT_OPEN = 15 * 60.0
@@ -38,7 +39,7 @@ class OpenSessions:
         self._live: dict[str, LiveSession] = {}
         """By the id they are asked for by: a fork also answers for the session that another Odin has open."""
         self._leaving: dict[LiveSession, asyncio.TimerHandle] = {}
-        self._closing: set[asyncio.Task[None]] = set()
+        self._closing = Tasks()
         self._one_at_a_time = asyncio.Lock()
         self.current: LiveSession | None = None
 
@@ -147,7 +148,7 @@ class OpenSessions:
         for live in self:
             self._forget(live)
             await live.close()
-        await asyncio.gather(*self._closing)
+        await self._closing.settled()
 
     def _last(self) -> str:
         for summary in listing.summaries(self.folder):
@@ -185,9 +186,7 @@ class OpenSessions:
             self._close_later(live)
             return
         self._forget(live)
-        task = asyncio.create_task(live.close(), name=f"close session {live.session.id}")
-        self._closing.add(task)
-        task.add_done_callback(self._closing.discard)
+        self._closing.begin(live.close())
 
     def _forget(self, live: LiveSession) -> None:
         """Whoever asks for it from now on opens it anew."""

@@ -30,6 +30,7 @@ from odin_lsp.server.features import notebooks
 from odin_lsp.server.handshake import PROTOCOL_VERSION, InitOptions, ServerInfo, roots_of
 from odin_lsp.server.settings_report import SettingsReport
 from odin_lsp.server.transport import stdio_channel, tcp_channel
+from odin_lsp.tasks import Tasks
 from odin_lsp.values import from_wire, is_object, to_flat_wire
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.watch import Watcher
@@ -82,7 +83,7 @@ class OdinServer(LanguageServer):
         self._core: Core | None = None
         self._editor: LspEditor | None = None
         self._turns: Turns | None = None
-        self._background: set[asyncio.Task[None]] = set()
+        self.tasks = Tasks()
         for method in REPLACED:
             self.rpc.fm.builtin_features.pop(method, None)  # pyright: ignore[reportUnknownMemberType]
         for module in pkgutil.iter_modules(features.__path__, f"{features.__name__}."):
@@ -171,9 +172,7 @@ class OdinServer(LanguageServer):
 
     def background(self, work: Coroutine[Any, Any, None]) -> None:
         """Let `work` go on beside everything else, until the server ends."""
-        task = asyncio.create_task(work)
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
+        self.tasks.begin(work)
 
     def report_settings(self) -> None:
         """Tell what is wrong with them, now and whenever they change."""
@@ -193,8 +192,7 @@ class OdinServer(LanguageServer):
             self._core.abort()
 
     async def close(self) -> None:
-        for task in self._background:
-            task.cancel()
+        self.tasks.cancel()
         if self._core is not None:
             await self._core.close()
 

@@ -36,8 +36,8 @@ def register(server: Host) -> None:
 
 
 async def follow(server: Host) -> None:
-    """Have the client tell of changes; where it cannot, watch."""
-    if server.abilities.watched_files:
+    """Have the client tell of changes; where it cannot, watch, until cancelled or until that fails."""
+    if server.abilities.watched_files and server.watcher is None:
         watcher = types.FileSystemWatcher("**/*")
         registration = types.Registration(
             "odin-files",
@@ -51,7 +51,8 @@ async def follow(server: Host) -> None:
             pass
         else:
             return
-    server.watcher = Watcher(lambda: _folders(server), lambda paths: changed(server, paths))
+    if server.watcher is None:
+        server.watcher = Watcher(lambda: _folders(server), lambda paths: changed(server, paths))
     await server.watcher.run()
 
 

@@ -10,6 +10,7 @@ from lsprotocol import types
 from odin_lsp.errors import ModelError
 from odin_lsp.server.features.files import follow
 from odin_lsp.server.host import Host
+from odin_lsp.tasks import Tasks
 from odin_lsp.workspace.uris import path_of
 
 log = logging.getLogger("odin")
@@ -17,6 +18,9 @@ log = logging.getLogger("odin")
 
 class Lifecycle(Host, Protocol):
     """The server, as its own life sees it."""
+
+    @property
+    def tasks(self) -> Tasks: ...
 
     def start(self, params: types.InitializeParams) -> None: ...
 
@@ -41,7 +45,7 @@ def register(server: Lifecycle) -> None:
         server.report_settings()
         server.background(server.report_state_problem())
         server.background(server.keep_trust())
-        server.background(follow(server))
+        server.tasks.keep(lambda: follow(server), "the file watcher")
         server.background(_warm(server))
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)

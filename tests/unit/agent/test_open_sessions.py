@@ -278,7 +278,6 @@ async def test_a_session_that_was_left_is_closed_after_a_while_unless_something_
     idle = core.sessions.begin()
 
     current = core.sessions.begin()
-    await asyncio.gather(*core.sessions._closing)
     while idle in list(core.sessions):
         await asyncio.sleep(0)
 

@@ -1,0 +1,61 @@
+"""Tasks that run on their own. None ends unnoticed, and one that should always run is begun again when it fails."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+log = logging.getLogger("odin.tasks")
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 30.0
+"""Seconds before one that has failed is begun again. A task that ran for the longest pause has recovered."""
+
+
+class Tasks:
+    def __init__(self, pause: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        self._pause = pause
+        self._running: set[asyncio.Task[None]] = set()
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Once, to its end."""
+        return self._start(work, work.__qualname__)
+
+    def keep(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> asyncio.Task[None]:
+        """Again and again until it ends by itself, each time after a longer pause."""
+        return self._start(self._kept(work, name), name)
+
+    def cancel(self) -> None:
+        for task in self._running:
+            task.cancel()
+
+    async def settled(self) -> None:
+        """Until each has come to its own end."""
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    async def close(self) -> None:
+        """End them all."""
+        self.cancel()
+        await self.settled()
+
+    def _start(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        task = asyncio.create_task(work, name=name)
+        self._running.add(task)
+        task.add_done_callback(self._finish)
+        return task
+
+    def _finish(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("%s failed", task.get_name(), exc_info=error)
+
+    async def _kept(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
+        clock = asyncio.get_running_loop().time
+        wait = FIRST_PAUSE
+        while True:
+            began = clock()
+            try:
+                return await work()
+            except Exception:  # whatever it is, the next try may do better
+                wait = FIRST_PAUSE if clock() - began > LONGEST_PAUSE else wait
+                log.exception("%s failed; it is started again in %g s", name, wait)
+            await self._pause(wait)
+            wait = min(2 * wait, LONGEST_PAUSE)

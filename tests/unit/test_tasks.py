@@ -1,0 +1,56 @@
+"""Tasks that nobody waits for: what goes wrong in one is told, and what should go on goes on."""
+
+import asyncio
+
+import pytest
+
+from odin_lsp.tasks import Tasks
+
+
+@pytest.fixture
+def pauses():
+    return []
+
+
+@pytest.fixture
+async def tasks(pauses):
+    async def pause(seconds):
+        pauses.append(seconds)
+
+    tasks = Tasks(pause)
+    yield tasks
+    await tasks.close()
+
+
+async def test_a_task_that_fails_is_begun_again_after_longer_and_longer_pauses(tasks, pauses, caplog):
+    faults = [OSError("first"), ValueError("second"), ExceptionGroup("third", [KeyError()])]
+
+    async def work():
+        if faults:
+            raise faults.pop(0)
+
+    await tasks.keep(work, "the watcher")
+
+    assert pauses == [0.1, 0.2, 0.4]
+    assert caplog.text.count("the watcher failed") == 3
+    assert "second" in caplog.text
+
+
+async def test_a_fault_of_a_task_that_is_not_begun_again_is_told(tasks, caplog):
+    async def reload():
+        raise ValueError("the reason")
+
+    await asyncio.wait([tasks.begin(reload())])
+
+    assert "reload failed" in caplog.text
+    assert "the reason" in caplog.text
+
+
+async def test_no_task_outlives_its_owner(caplog):
+    tasks = Tasks()
+    endless = [tasks.begin(asyncio.Event().wait()), tasks.keep(asyncio.Event().wait, "waiting")]
+
+    await tasks.close()
+
+    assert all(task.cancelled() for task in endless)
+    assert caplog.text == ""
