@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shlex
-import stat
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
+from odin_lsp.reading import start_of
 from odin_lsp.values import is_object, json_schema, problem
 
 FILE_NAME = "odinconfig.json"
@@ -411,10 +411,8 @@ def _file(origin: Origin, path: Path, problems: list[ConfigProblem]) -> Layer:
 
 
 def content_of(path: Path) -> bytes | None:
-    """Its beginning, one byte more than it may have; `None` for what is no file: a pipe would never end."""
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-        return file.read(MAX_FILE_BYTES + 1) if is_file else None
+    """Its beginning, one byte more than it may have; `None` for what is no file."""
+    return start_of(path, MAX_FILE_BYTES + 1)
 
 
 def _apply(config: Config, layer: Layer, *, trusted: bool, problems: list[ConfigProblem]) -> Config:

@@ -2,11 +2,11 @@
 
 import hashlib
 import os
-import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from odin_lsp.reading import start_of
 from odin_lsp.workspace.text import Change, Lines, PositionEncoding, decode
 from odin_lsp.workspace.uris import document_key, path_of
 
@@ -156,8 +156,8 @@ def look(path: Path | None) -> DiskText | None:
     try:
         status = path.stat()
         stamp = stamp_of(status)
-        readable = stat.S_ISREG(status.st_mode) and status.st_size <= MAX_COMPARED
-        content = decode(path.read_bytes()) if readable else None
+        data = start_of(path, MAX_COMPARED + 1) if status.st_size <= MAX_COMPARED else None
+        content = decode(data) if data is not None else None
     except OSError:
         return None
     return DiskText(stamp, digest_of(content.text)) if content else None

@@ -7,14 +7,11 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
-from odin_lsp.workspace.globs import as_text, braces, compiled, compiled_leniently
+from odin_lsp.workspace.globs import as_text, braces, compiled
+from odin_lsp.workspace.ignore_files import UNREAD, IgnoreFiles
 from odin_lsp.workspace.text import Lines, decode, split_lines
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
 
 TYPES = {
     "py": "*.py", "js": "*.js", "ts": "*.ts", "rust": "*.rs", "go": "*.go", "java": "*.java", "c": "*.[ch]",
@@ -79,34 +76,27 @@ def _fail(message: str) -> NoReturn:
 
 
 def _walk(options: Options) -> Iterator[str]:
-    """The files below that are wanted, without what a `.gitignore` on the way leaves out."""
+    """The files below that are wanted, without what a `.gitignore` and its like leave out."""
     wanted = _filter(options)
-    todo: list[tuple[str, tuple[tuple[str, GitIgnoreSpec], ...]]] = [(HERE, ())]
+    rules = IgnoreFiles()
+    is_read = not options.flags.issuperset(it.removeprefix("--") for it in UNREAD)
+    top = os.getcwd().rstrip("/")  # noqa: PTH109 - called once, and paths are strings here
+    todo = [HERE]
     while todo:
-        folder, ignored = todo.pop()
+        folder = todo.pop()
         try:
             entries = _entries(folder)
         except OSError:
             continue
-        if any(entry.name == ".gitignore" and entry.is_file(follow_symlinks=False) for entry in entries):
-            found = compiled_leniently(_rules(f"{folder}.gitignore"))
-            ignored = (*ignored, (folder, found)) if found is not None else ignored
         for entry in entries:
             is_folder = entry.is_dir(follow_symlinks=False)
-            path = f"{folder}{entry.name}" + ("/" if is_folder else "")
-            if any(spec.match_file(as_text(path.removeprefix(base))) for base, spec in ignored):
+            path = f"{folder}{entry.name}"
+            if is_read and rules.match(f"{top}/{path.removeprefix(HERE)}", is_folder=is_folder):
                 continue
             if is_folder:
-                todo.append((path, ignored))
+                todo.append(f"{path}/")
             elif entry.is_file(follow_symlinks=False) and wanted(path.removeprefix(HERE)):
                 yield path
-
-
-def _rules(path: str) -> list[str]:
-    try:
-        return split_lines(Path(path).read_text(encoding="utf-8", errors="replace"))
-    except OSError:
-        return []
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import stat
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import translate
 from functools import lru_cache
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from odin_lsp.config import FileRules
+from odin_lsp.reading import start_of
 from odin_lsp.workspace.globs import as_text, compiled_leniently
 from odin_lsp.workspace.text import split_lines
 from odin_lsp.workspace.uris import folded
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 FILE_NAME = ".odinignore"
-MAX_RULES_CHARS = 1 << 20
+MAX_RULES_BYTES = 1 << 20
 KEPT_NAMES = 20_000
 BACKUPS = ("~", ".bak", ".old", ".orig", ".save", ".sw?")
 SECRET_NAMES = (
@@ -105,8 +105,7 @@ class Ignore:
             return None
         known = self._files.get(folder)
         if known is None or known[0] != status.st_mtime_ns:
-            text = _start_of(name) if stat.S_ISREG(status.st_mode) else ""
-            known = self._files[folder] = (status.st_mtime_ns, compiled_leniently(split_lines(text)))
+            known = self._files[folder] = (status.st_mtime_ns, compiled_leniently(split_lines(_start_of(name))))
         return known[1]
 
 
@@ -149,9 +148,7 @@ def _kind(name: str) -> Literal["secret", "parent", "plain"]:
 
 def _start_of(name: str) -> str:
     try:
-        descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, encoding="utf-8", errors="replace", newline="") as file:
-            return file.read(MAX_RULES_CHARS)
+        return (start_of(name, MAX_RULES_BYTES) or b"").decode("utf-8", "replace")
     except OSError:
         return ""
 

@@ -18,12 +18,15 @@ from typing import Literal
 from odin_lsp.errors import ToolError
 from odin_lsp.workspace.files import CHUNK, Files
 from odin_lsp.workspace.globs import as_text, braces, compiled
+from odin_lsp.workspace.ignore_files import UNREAD, IgnoreFiles, is_odd, odd_above, odd_below
 from odin_lsp.workspace.opening import DESCRIPTORS, as_cwd, exchanged, is_file, opened_file, opened_place
 from odin_lsp.workspace.text import decode
 from odin_lsp.workspace.uris import printable
 
 OutputMode = Literal["content", "files_with_matches", "count"]
 TIMEOUT_SECONDS = 30.0
+LOOK_AFTER_SECONDS = 0.2
+"""Of a search that has not ended by then: whether something holds it up."""
 _BINARY = re.compile(
     r"\A(?:.*?: (?:WARNING: stopped searching binary file after match|binary file matches)"
     r" \(found [^\n]* offset \d+\)\n)+",
@@ -66,6 +69,8 @@ class Search:
     def __init__(self, files: Files) -> None:
         self._files = files
         self._ripgrep = find_ripgrep(files.roots)
+        self._odd: set[str] = set()
+        """Files with rules that are none, where a search was held up by one."""
 
     async def grep(
         self, query: Query, where: Path, drafts: Mapping[Path, str] = MappingProxyType({})
@@ -97,9 +102,10 @@ class Search:
             if not is_folder:
                 raise ToolError(f"{printable(str(where))} is a file; use Read")
             began = time.time_ns()
-            command = [*self._command(), "--files", "--null", "--", HERE]
-            output, complete = await _output(command, as_cwd(descriptor, where))
-            found = [where / name for name in os.fsdecode(output).split("\0")[:-1]]
+            arguments = ["--files", "--null", "--", HERE]
+            output, complete, rules = await self._searched(arguments, where, as_cwd(descriptor, where))
+            named = [where / name for name in os.fsdecode(output).split("\0")[:-1]]
+            found = await asyncio.to_thread(lambda: [it for it in named if not _left_out(it, where, rules)])
             return await asyncio.to_thread(self._names, found, where, descriptor, began), complete
 
     def _names(self, found: Sequence[Path], where: Path, folder: int, began: int) -> list[Path]:
@@ -144,11 +150,36 @@ class Search:
         return hits, complete
 
     async def _run(self, query: Query, folder: Path, cwd: str) -> tuple[list[Hit], bool]:
-        command = [*self._command(), *_options(query), *_filters(query), f"--regexp={query.pattern}", "--", HERE]
-        output, complete = await _output(command, cwd)
+        arguments = [*_options(query), *_filters(query), f"--regexp={query.pattern}", "--", HERE]
+        output, complete, rules = await self._searched(arguments, folder, cwd)
         wanted = _wanted(query)
         hits = _hits(output, query.output_mode, lambda name: folder / name)
-        return [hit for hit in hits if wanted(hit.path.relative_to(folder))], complete
+        found = [hit for hit in hits if wanted(hit.path.relative_to(folder))]
+        return [hit for hit in found if not _left_out(hit.path, folder, rules)], complete
+
+    async def _searched(
+        self, arguments: Sequence[str], folder: Path, cwd: str
+    ) -> tuple[bytes, bool, IgnoreFiles | None]:
+        """What a search prints, and whether that is all; and what is still to be left out of it: where a `.gitignore`
+        is no file nobody but Odin reads them."""
+        command = self._command()
+        if not self._knows_odd(folder):
+            searching = asyncio.create_task(_output([*command, *arguments], cwd))
+            try:
+                odd = await _odd_in_the_way(searching, folder)
+                if odd is None:
+                    return *await searching, None
+                self._odd.add(odd)
+            finally:
+                searching.cancel()
+                await asyncio.gather(searching, return_exceptions=True)
+        return *await _output([*command, *UNREAD, *arguments], cwd), IgnoreFiles()
+
+    def _knows_odd(self, folder: Path) -> bool:
+        """Whether something is known that ripgrep would not get through."""
+        self._odd = {name for name in self._odd if is_odd(name)}
+        start = f"{str(folder).rstrip('/')}/"
+        return any(name.startswith(start) for name in self._odd) or odd_above(start.rstrip("/")) is not None
 
     async def _run_file(self, query: Query, path: Path, descriptor: int) -> tuple[list[Hit], bool]:
         """Who names a file wants it searched, whatever its type."""
@@ -222,6 +253,23 @@ def find_ripgrep(roots: Sequence[Path]) -> Path | None:
         if found and not any(Path(found).resolve().is_relative_to(root) for root in roots if folder != folders[0]):
             return Path(found)
     return None
+
+
+async def _odd_in_the_way(searching: asyncio.Task[tuple[bytes, bool]], folder: Path) -> str | None:
+    """Wait for the search; or find out that it waits for something itself."""
+    await asyncio.wait([searching], timeout=LOOK_AFTER_SECONDS)
+    if searching.done():
+        return None
+    looking = asyncio.create_task(asyncio.to_thread(odd_below, str(folder), lambda: not searching.done()))
+    await asyncio.wait([searching, looking], return_when=asyncio.FIRST_COMPLETED)
+    odd = await looking if not searching.done() else None
+    if odd is None:
+        await asyncio.wait([searching])
+    return odd
+
+
+def _left_out(path: Path, below: Path, rules: IgnoreFiles | None) -> bool:
+    return rules is not None and rules.leave_out(str(path), str(below).rstrip("/"))
 
 
 async def _output(command: Sequence[str], cwd: str, *descriptors: int) -> tuple[bytes, bool]:

@@ -158,6 +158,29 @@ async def test_exec_10_without_ripgrep_a_slow_pattern_is_ended(world, within, mo
     assert children() == before
 
 
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "device"])
+@pytest.mark.parametrize("name", [".gitignore", ".ignore", ".rgignore", ".git/info/exclude", "deep/er/.gitignore"])
+async def test_exec_10_rules_in_what_is_no_file_hold_up_no_search(world, engine, within, name, make):
+    for path in ("b.txt", "deep/b.txt", "deep/left.txt", "left.txt"):
+        (world.root / path).parent.mkdir(exist_ok=True)
+        (world.root / path).write_text("needle\n")
+    (world.root / "deep" / ".gitignore").write_text("left.*\n")
+    (world.root / name).parent.mkdir(parents=True, exist_ok=True)
+    make(world.root / name)
+    expected = {str(world.root / it) for it in ("b.txt", "deep/b.txt", "left.txt")}
+
+    async with within(5):
+        found = await engine(world).text("Grep", pattern="needle")
+        again = await world.text("Grep", pattern="needle", path=str(world.root / "deep"))
+        names = await world.text("Glob", pattern="**/*.txt")
+
+    assert expected.issubset(found.splitlines())
+    assert str(world.root / "deep" / "b.txt") in again
+    assert expected.issubset(names.splitlines())
+    assert "deep/left.txt" not in found + again + names
+    assert not children()
+
+
 async def test_exec_10_a_search_that_is_cancelled_leaves_no_process(world, engine):
     (world.root / "b.txt").write_text("a" * 5000 + "!\n")
     before = children()

@@ -9,7 +9,7 @@ import odin_lsp
 
 ROOT = Path(odin_lsp.__file__).parent
 VALUES = {"errors", "values", "modes", "patterns", "messages", "events", "ports", "config", "markdown", "redaction"}
-VALUES |= {"locks", "state", "tasks"}
+VALUES |= {"locks", "reading", "state", "tasks"}
 """And what everything needs of the system."""
 MAY_IMPORT = {
     **dict.fromkeys(VALUES, VALUES),
