@@ -1,9 +1,11 @@
 """`odin-lsp`: the language server by default; also Ask, Plan and Edit in a terminal, their sessions, and a doctor."""
 
 import gc
+import locale
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +29,8 @@ ABOUT = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    if arguments is None:
+        _settle_encodings()
     state.settle_home()
     if arguments is None and len(sys.argv) == 1 and not sys.stdin.isatty():
         return _serve(None)
@@ -63,6 +67,18 @@ def _run(arguments: Sequence[str] | None) -> int:
                 parser.print_help()
                 return 0
             return _serve(getattr(options, "tcp", None))
+
+
+def _settle_encodings() -> None:
+    """File names are UTF-8 to Odin, wherever it runs: in any other encoding there would be files that it cannot name.
+    A terminal is spoken to in its own, and what that does not have is shown escaped."""
+    as_utf_8 = ["-X", "utf8"]
+    if sys.getfilesystemencoding() != "utf-8":
+        os.execv(sys.executable, [sys.executable, *as_utf_8, *sys.orig_argv[1:]])  # noqa: S606 - it is this program
+    is_changed = sys.orig_argv[1:3] == as_utf_8 and "PYTHONIOENCODING" not in os.environ
+    for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace")):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding=locale.getencoding() if is_changed else None, errors=errors)
 
 
 def _serve(tcp_port: int | None) -> int:
@@ -118,7 +134,7 @@ def _add_turn(parser: "ArgumentParser") -> None:
 def _turn(parser: "ArgumentParser", options: "Namespace") -> int:
     from odin_lsp.terminal.run import Options, run
 
-    text = " ".join(options.text)
+    text = " ".join(map(_typed, options.text))
     if text in ("", "-"):
         if sys.stdin.isatty():
             parser.error(f'say what you want, for example: odin-lsp {options.command} "where is the entry point?"')
@@ -134,6 +150,15 @@ def _turn(parser: "ArgumentParser", options: "Namespace") -> int:
             settings=_settings(options),
         )
     )
+
+
+def _typed(word: str) -> str:
+    """Bytes that are not UTF-8 are what the terminal means by them."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(word).decode(locale.getencoding(), "replace")
+    return word
 
 
 def _settings(options: "Namespace") -> dict[str, Any]:

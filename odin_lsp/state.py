@@ -1,7 +1,6 @@
 """Where Odin keeps what outlives it, and whether it can: one folder, private to the user."""
 
 import os
-import tempfile
 from pathlib import Path
 
 import platformdirs
@@ -31,9 +30,11 @@ def folder() -> Path:
 
 def problem() -> str | None:
     """Why nothing can be kept, if so, as a sentence for the user. It tries, so it waits for the disk."""
+    from tempfile import TemporaryFile  # the server is started without it
+
     try:
         folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder(), buffering=0) as file:
+        with TemporaryFile(dir=folder(), buffering=0) as file:
             file.write(_PROBE)
     except OSError as error:
         return (
@@ -49,7 +50,9 @@ def scratch_folder(parent: Path, name: str) -> Path:
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         (parent / name).mkdir(mode=0o700)
     except OSError:
-        return Path(tempfile.mkdtemp(prefix="odin-"))
+        from tempfile import mkdtemp
+
+        return Path(mkdtemp(prefix="odin-"))
     return parent / name
 
 

@@ -46,6 +46,19 @@ async def test_without_a_key_the_embedded_model_answers_with_true_evidence(run, 
     assert "no language model" in out
 
 
+@pytest.mark.parametrize("printing", [{"PYTHONIOENCODING": "latin-1"}, {}], ids=["latin-1", "ascii"])
+async def test_a_terminal_that_knows_few_characters_loses_no_answer_and_no_file(run, root, script, printing):
+    (root / "→.txt").write_text("found")
+    call = {"calls": [{"name": "Read", "arguments": {"file_path": str(root / "→.txt")}}]}
+    few = {"PYTHONUTF8": "0", "LC_ALL": "C", **printing}
+
+    said = await run("ask", "what is →?", **script({"text": "It is → ✓.", "when": {"contains": "is →?"}}), **few)
+    _, events, _ = await run("ask", "--json", "go", **script(call, {"text": "read"}), **few)
+
+    assert said == (0, "It is \\u2192 \\u2713.\n", "")
+    assert '"name": "Read", "status": "success"' in events
+
+
 async def test_the_prompt_can_come_from_stdin(run, script):
     code, out, _ = await run(
         "plan", stdin=b"what is it?", **script({"text": "a plan", "when": {"contains": "what is it?"}})
