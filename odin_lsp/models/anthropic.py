@@ -96,6 +96,7 @@ def connect(ref: ModelRef, connection: Connection) -> Model:
         key=key,
         key_variable="ANTHROPIC_API_KEY",
         base_variable="ANTHROPIC_BASE_URL",
+        usual_host="api.anthropic.com",
         too_long=TOO_LONG,
     )
     return AnthropicModel(service, client)

@@ -88,6 +88,7 @@ def connect(ref: ModelRef, connection: Connection) -> Model:
         key=key,
         key_variable="GEMINI_API_KEY",
         base_variable="GOOGLE_GEMINI_BASE_URL",
+        usual_host="generativelanguage.googleapis.com",
         too_long=TOO_LONG,
     )
     http = http_client(connection.network)

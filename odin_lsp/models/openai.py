@@ -80,6 +80,7 @@ def connect(ref: ModelRef, connection: Connection) -> Model:
         key=key,
         key_variable="OPENAI_API_KEY",
         base_variable="OPENAI_BASE_URL",
+        usual_host="api.openai.com",
         too_long=TOO_LONG,
     )
     return OpenAIModel(service, client)

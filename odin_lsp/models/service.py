@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx2
@@ -42,12 +43,18 @@ class Service:
     key: str
     key_variable: str
     base_variable: str
+    usual_host: str
+    """Where requests go, unless `base_variable` says otherwise."""
     too_long: re.Pattern[str]
     """What the provider says when a request does not fit."""
 
     @property
     def model(self) -> str:
         return self.ref.name
+
+    @property
+    def host(self) -> str:
+        return urlsplit(os.environ.get(self.base_variable, "")).netloc.rpartition("@")[2] or self.usual_host
 
     async def events(self, response: httpx2.Response) -> AsyncIterator[str]:
         """The data of each event that is complete. One that the end of the answer cuts off does not count."""
@@ -62,12 +69,9 @@ class Service:
 
     def check_events(self, response: httpx2.Response) -> None:
         """A captive portal or a wrong address answers too, with 200 and a page."""
-        kind = response.headers.get("content-type", "")
-        if response.is_success and kind and not kind.startswith("text/event-stream"):
-            raise ModelError(
-                f"{self.provider}'s address answered with something that is no event stream ({kind});"
-                f" check {self.base_variable} and the proxy"
-            )
+        kind = response.headers.get("content-type", "no content type")
+        if response.is_success and not kind.startswith("text/event-stream"):
+            raise self._stranger(f"{kind}, and no event stream")
 
     def reply(self, parts: Iterable[Part], stop: StopReason, usage: Usage, detail: str = "") -> Reply:
         """Calls stay in the message only if the model waits for them."""
@@ -86,6 +90,13 @@ class Service:
         said = self._quote(message) or f"status {status}"
         if status == 413 or self.too_long.search(message):
             return ContextTooLong(f"the request does not fit into {self.model} ({said}); make it shorter")
+        if status == 403 and _is_page(message, headers):
+            return ModelError(
+                f"a proxy or firewall in front of {self.host} refused the request with a web page (status 403);"
+                f" this says nothing about the key: check the network, the proxy and {self.base_variable}"
+            )
+        if 400 <= status < 500 and status not in (401, 408, 429) and _is_page(message, headers):
+            return self._stranger(f"a web page with status {status}")
         if status in (401, 403):
             return KeyRejected(f"{self.provider} does not accept the key ({said}); check {self.key_variable}")
         if status == UNPAID:
@@ -122,6 +133,12 @@ class Service:
     def cut_off(self, reason: str) -> ModelUnavailable:
         return ModelUnavailable(f"{self.provider}'s answer was cut off ({reason}); try again")
 
+    def _stranger(self, answer: str) -> ModelError:
+        return ModelError(
+            f"what answers at {self.host} does not speak {self.provider}'s protocol ({answer});"
+            f" check {self.base_variable} and the proxy"
+        )
+
     def _quote(self, message: str) -> str:
         return " ".join(message.replace(self.key, "[key]").split())[:500]
 
@@ -154,6 +171,11 @@ def http_client(network: Network) -> httpx2.AsyncClient:
     except (ValueError, httpx2.InvalidURL) as error:
         proxy = _without_password(network.proxy)
         raise ModelError(f"the proxy {proxy} cannot be used ({type(error).__name__}); check its address") from error
+
+
+def _is_page(message: str, headers: Mapping[str, str]) -> bool:
+    """Providers answer in JSON, also when they refuse."""
+    return headers.get("content-type", "").startswith("text/html") or message.lstrip().startswith("<")
 
 
 def _without_password(address: str | None) -> str:

@@ -133,13 +133,38 @@ async def test_the_time_to_wait_may_be_a_date(dialect, connect, ask, kit):
 
 @pytest.mark.parametrize(
     ("kind", "body"),
-    [("text/html", HTML), ("application/json", b'{"ok": true}'), ("application/json", b'[{"candidates": []}]')],
+    [
+        ({"content-type": "text/html"}, HTML),
+        ({"content-type": "application/json"}, b'{"ok": true}'),
+        ({"content-type": "application/json"}, b'[{"candidates": []}]'),
+        ({}, HTML),
+    ],
 )
-async def test_an_answer_that_is_no_event_stream_is_told_apart(dialect, kind, body, connect, ask, kit):
-    answer = kit.Answer([body], headers={"content-type": kind})
-    with pytest.raises(ModelError, match=rf"no event stream .*check {dialect.base_variable}") as caught:
+async def test_an_answer_that_is_no_event_stream_is_told_apart(dialect, wire, kind, body, connect, ask, kit):
+    answer = kit.Answer([body], headers=kind)
+    says = rf"answers at 127.0.0.1:{wire.port} does not speak .*no event stream.*check {dialect.base_variable}"
+    with pytest.raises(ModelError, match=says) as caught:
         await ask(connect(dialect.ref), answer)
     assert type(caught.value) is ModelError
+
+
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [
+        (403, "a proxy or firewall in front of 127.0.0.1:{port}"),
+        (404, "what answers at 127.0.0.1:{port} does not speak"),
+        (405, "what answers at 127.0.0.1:{port} does not speak"),
+    ],
+)
+async def test_a_page_that_refuses_is_no_word_about_the_key_or_the_model(
+    dialect, wire, status, says, connect, ask, kit
+):
+    answer = kit.Answer([HTML], status, {"content-type": "text/html; charset=utf-8"})
+    with pytest.raises(ModelError, match=says.format(port=wire.port)) as caught:
+        await ask(connect(dialect.ref), answer)
+    assert type(caught.value) is ModelError
+    assert dialect.base_variable in str(caught.value)
+    assert dialect.key_variable not in str(caught.value)
 
 
 async def test_a_redirect_is_not_followed_and_the_key_stays_here(dialect, wire, connect, ask, kit):
