@@ -110,7 +110,7 @@ class Memory:
         """The newest first."""
         try:
             names = os.listdir(self._folder())  # noqa: PTH208 - names are all that is wanted
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
         return sorted((day for name in names if (day := _day(name)) is not None), reverse=True)
 
@@ -121,7 +121,7 @@ class Memory:
         try:
             with open(private.open_file(self._path(day), os.O_RDONLY), "rb") as file:  # noqa: PTH123 - a descriptor
                 text = file.read(MAX_FILE + MAX_NOTE).decode("utf-8", "replace")
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
         notes = (line[2:].strip()[:MAX_NOTE] for line in text.splitlines() if line.startswith("- "))
         return [note for note in notes if note]

@@ -258,7 +258,7 @@ class Session:
             self.problem = None
         except SessionError as error:
             if self.problem is None:
-                log.warning("%s", error)
+                log.info("%s", error)  # whoever has the session tells the user
             self.problem = str(error)
 
     def _read(self, file: BinaryIO, found: reader.Index) -> None:
