@@ -204,3 +204,14 @@ async def test_questions_come_one_after_the_other(person, gate):
     await asyncio.gather(*(gate.ask(WANT) for _ in range(5)))
 
     assert most == 1
+
+
+async def test_an_approval_that_cannot_be_saved_counts_in_the_session(person, tmp_path):
+    (tmp_path / "file").touch()
+    gate = Gate(person, Config, lambda: tmp_path, Approvals(tmp_path / "file" / "approvals.json"))
+    person.answers = [Answer(("allow_always",))]
+
+    await gate.ask(WANT)
+
+    assert gate.remembered(WANT.tool, WANT.mode) == (WANT.pattern,)
+    assert "It applies to this session only." in person.notices[0]

@@ -98,3 +98,11 @@ def test_what_was_allowed_is_listed_and_removed(tmp_path, capsys):
     assert main(["permissions", "list", "--json"]) == 0
     assert [it["id"] for it in json.loads(capsys.readouterr().out)] == [kept.id]
     Approvals().remove(kept.id)
+
+
+def test_a_decision_that_cannot_be_kept_is_an_error(tmp_path, monkeypatch, capsys):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file" / "state"))
+
+    assert main(["permissions", "trust", "--cwd", str(tmp_path)]) == 1
+    assert "nothing has changed" in capsys.readouterr().err

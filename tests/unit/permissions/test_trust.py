@@ -72,3 +72,25 @@ def test_a_file_that_makes_no_sense_trusts_nothing(trust, root, tmp_path, text):
     assert trust.of(root) == "unknown"
     trust.decide(root, trusted=True)
     assert trust.of(root) == "trusted"
+
+
+def test_a_decision_counts_here_at_once_and_everywhere_when_it_is_kept(trust, root, tmp_path):
+    elsewhere = Trust(tmp_path / "state" / "trust.json")
+
+    trust.decide(root, trusted=True)
+    assert (trust.of(root), elsewhere.of(root)) == ("trusted", "unknown")
+    trust.keep()
+    assert elsewhere.of(root) == "trusted"
+    elsewhere.decide(root, trusted=False)
+    elsewhere.keep()
+    assert trust.of(root) == "restricted"
+
+
+def test_a_decision_that_cannot_be_kept_counts_here(root):
+    trust = Trust(root / "odinconfig.json" / "state" / "trust.json")
+
+    trust.decide(root, trusted=True)
+    with pytest.raises(OSError, match="Not a directory"):
+        trust.keep()
+
+    assert trust.of(root) == "trusted"
