@@ -73,7 +73,7 @@ def _settle_encodings() -> None:
     """File names are UTF-8 to Odin, wherever it runs: in any other encoding there would be files that it cannot name.
     A terminal is spoken to in its own, and what that does not have is shown escaped."""
     as_utf_8 = ["-X", "utf8"]
-    if sys.getfilesystemencoding() != "utf-8":
+    if sys.getfilesystemencoding() != "utf-8" and sys.executable:
         os.execv(sys.executable, [sys.executable, *as_utf_8, *sys.orig_argv[1:]])  # noqa: S606 - it is this program
     is_changed = sys.orig_argv[1:3] == as_utf_8 and "PYTHONIOENCODING" not in os.environ
     for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace")):
