@@ -185,7 +185,7 @@ class Publisher:
                     await self._send(client)
                     wait = FIRST_PAUSE
                     continue
-                except Exception as error:  # whatever it is, the next try may do better
+                except Exception as error:  # noqa: BLE001 - whatever it is, the next try may do better
                     self._complain(error)
                 with suppress(*errors):
                     await client.connection_pool.disconnect()
