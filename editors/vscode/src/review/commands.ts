@@ -3,11 +3,11 @@
 import { commands, type Disposable, type TextEditor, Uri, window } from "vscode";
 import type { Decisions } from "./decisions";
 import type { ShownFiles } from "./files";
+import type { Stretch } from "./layout";
 import { pendingIn } from "./reviews";
 import type { Chosen, Shown } from "./shown";
 import type { Stage } from "./stage";
 import { isReview, isReviewInFront, urisOf } from "./tabs";
-import { placeAt, shown } from "./texts";
 import type { Node } from "./tree";
 
 /** A lens names a hunk or a file, the tree hands its node, a title's button the file's address; keys say nothing. */
@@ -122,21 +122,13 @@ function coversCursor(files: ShownFiles, { shown: it, hunk }: Chosen, editor: Te
 }
 
 /** The first and last line of a hunk in an editor, if it shows the file on either side. */
-function linesIn(files: ShownFiles, it: Shown, hunkId: string, editor: TextEditor): [number, number] | undefined {
-  const places = it.texts.placesOf(hunkId);
+function linesIn(files: ShownFiles, it: Shown, hunkId: string, editor: TextEditor): Stretch | undefined {
+  const lines = it.texts.layout.of(hunkId);
   const { uri } = editor.document;
-  if (!places) {
-    return undefined;
-  }
   if (files.proposedAs(uri) === it) {
-    return lines(shown(it.texts.sheet), places.proposed);
+    return lines?.proposed;
   }
-  return files.reviewsOf(uri).includes(it) ? lines(it.texts.sheet.base, places.real) : undefined;
-}
-
-function lines(text: string, [start, end]: [number, number]): [number, number] {
-  const last = end > start && text[end - 1] === "\n" ? end - 1 : end;
-  return [placeAt(text, start).line, placeAt(text, last).line];
+  return files.reviewsOf(uri).includes(it) ? lines?.real : undefined;
 }
 
 /** To the next change from the cursor, in this file or the next one, and around. */

@@ -2,22 +2,11 @@
 
 import type { TextDocument, TextDocumentContentChangeEvent } from "vscode";
 import type { ReviewFile, ReviewHunk } from "../protocol";
+import { Layout } from "./layout";
 import { OwnTexts } from "./own-texts";
 import { isLive, isPending } from "./reviews";
 import { type Pen, Side } from "./side";
-import {
-  type Change,
-  changed,
-  difference,
-  offsetAt,
-  type Placed,
-  type Sheet,
-  shown,
-  spans,
-  typedBelow,
-  typedInto,
-  unified,
-} from "./texts";
+import { type Change, changed, difference, type Placed, type Sheet, typedBelow, typedInto, unified } from "./texts";
 
 const CRLF = 2;
 
@@ -25,6 +14,7 @@ export type Decided = { decision: "accept" | "reject" } | { decision: "modify"; 
 
 export class FileUnderReview {
   sheet: Sheet = { base: "", hunks: [] };
+  #layout = new Layout(this.sheet);
   #real: Side | undefined;
   #isRead = false;
   #isFrozen = false;
@@ -47,16 +37,15 @@ export class FileUnderReview {
 
   /** The text with what is proposed. */
   get proposed(): string {
-    return this.#withLineEnds(shown(this.sheet));
+    return this.#withLineEnds(this.layout.proposed.text);
   }
 
-  /** Where a hunk starts and ends, in the file and in the text that is proposed. */
-  placesOf(hunkId: string): { real: [number, number]; proposed: [number, number] } | undefined {
-    const index = this.sheet.hunks.findIndex((it) => it.id === hunkId);
-    const [hunk, span] = [this.sheet.hunks[index], spans(this.sheet)[index]];
-    return hunk && span
-      ? { real: [hunk.start, hunk.start + hunk.old.length], proposed: [span.start, span.end] }
-      : undefined;
+  /** Where everything stands. */
+  get layout(): Layout {
+    if (this.#layout.sheet !== this.sheet) {
+      this.#layout = new Layout(this.sheet);
+    }
+    return this.#layout;
   }
 
   /** The file is open in the editor. */
@@ -116,7 +105,7 @@ export class FileUnderReview {
     if (!this.#proposed || !this.isEditable) {
       return;
     }
-    for (const change of this.#proposed.typed(changes, shown(this.sheet))) {
+    for (const change of this.#proposed.typed(changes, this.layout.proposed.text)) {
       this.sheet = typedInto(this.sheet, change).sheet;
     }
     for (const { id, text, decided } of this.sheet.hunks) {
@@ -166,11 +155,12 @@ export class FileUnderReview {
   /** Put the hunks where the server says, or leave them where they have moved to if that is news of an older text. */
   #place(anew: boolean): void {
     const { base } = this.sheet;
+    const { real } = this.layout;
     const hunks: Placed[] = [];
     for (const hunk of this.file.hunks.filter(isLive)) {
       const old = this.file.operation === "delete" ? base : unified(hunk.oldText);
       const known = this.sheet.hunks.find((it) => it.id === hunk.id)?.start;
-      const start = anew ? offsetAt(base, hunk.range.start) : known;
+      const start = anew ? real.offsetAt(hunk.range.start) : known;
       if (start !== undefined && base.slice(start, start + old.length) === old) {
         hunks.push({ id: hunk.id, start, old, text: this.#textOf(hunk), decided: !isPending(hunk) });
       }
@@ -187,7 +177,7 @@ export class FileUnderReview {
   #send(): void {
     if (!this.#isFrozen) {
       this.#real?.edit(this.sheet.base);
-      this.#proposed?.refresh(shown(this.sheet));
+      this.#proposed?.refresh(this.layout.proposed.text);
     }
   }
 

@@ -7,7 +7,6 @@ import type { ShownFiles } from "./files";
 import { isLive, isPending, oneLine, pendingIn } from "./reviews";
 import type { Shown } from "./shown";
 import { isInEditor } from "./tabs";
-import { placeAt, shown } from "./texts";
 
 const WAITS = "Accepted; applied when the rest is decided";
 
@@ -36,12 +35,10 @@ export class ReviewLenses implements CodeLensProvider {
   }
 
   #inDiff(file: Shown, hunk: ReviewHunk): CodeLens[] {
-    const text = shown(file.texts.sheet);
-    const at = file.texts.placesOf(hunk.id)?.proposed[0];
-    if (at === undefined) {
+    const line = file.texts.layout.of(hunk.id)?.proposed[0];
+    if (line === undefined) {
       return [];
     }
-    const { line } = placeAt(text, at);
     if (!isPending(hunk)) {
       return lensesAt(line, [{ title: `$(check) ${WAITS}`, command: "" }]);
     }
@@ -59,12 +56,12 @@ export class ReviewLenses implements CodeLensProvider {
   }
 
   #inFile(file: Shown, hunk: ReviewHunk): CodeLens[] {
-    const at = file.texts.placesOf(hunk.id)?.real[0];
-    if (at === undefined) {
+    const line = file.texts.layout.of(hunk.id)?.real[0];
+    if (line === undefined) {
       return [];
     }
     const target = { hunkId: hunk.id };
-    return lensesAt(placeAt(file.texts.sheet.base, at).line, [
+    return lensesAt(line, [
       { title: "Odin: Show Change", command: "odin.vscode.showChange", arguments: [target] },
       { title: "Accept", command: "odin.vscode.acceptChange", arguments: [target] },
       { title: "Reject", command: "odin.vscode.rejectChange", arguments: [target] },

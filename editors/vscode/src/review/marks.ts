@@ -3,7 +3,6 @@
 import { type DecorationOptions, MarkdownString, OverviewRulerLane, Range, ThemeColor, window } from "vscode";
 import type { ShownFiles } from "./files";
 import { pendingIn } from "./reviews";
-import { placeAt } from "./texts";
 
 const MOST_IN_HOVER = 2000;
 
@@ -25,19 +24,15 @@ export class ReviewMarks {
       const files = editor.viewColumn === undefined ? [] : this.files.reviewsOf(editor.document.uri);
       const marks: DecorationOptions[] = files.flatMap(({ file, texts }) =>
         pendingIn(file).flatMap((hunk) => {
-          const place = texts.placesOf(hunk.id)?.real;
-          if (!place) {
+          const lines = texts.layout.of(hunk.id)?.real;
+          if (!lines) {
             return [];
           }
-          const { base } = texts.sheet;
-          const last = Math.max(place[0], base[place[1] - 1] === "\n" ? place[1] - 1 : place[1]);
           const hover = new MarkdownString().appendText(hunk.reason);
           if (hunk.newText.length <= MOST_IN_HOVER) {
             hover.appendCodeblock(hunk.newText, editor.document.languageId);
           }
-          return [
-            { range: new Range(placeAt(base, place[0]).line, 0, placeAt(base, last).line, 0), hoverMessage: hover },
-          ];
+          return [{ range: new Range(lines[0], 0, lines[1], 0), hoverMessage: hover }];
         }),
       );
       editor.setDecorations(this.#type, marks);

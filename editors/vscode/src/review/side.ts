@@ -2,7 +2,7 @@
 
 import type { TextDocument, TextDocumentContentChangeEvent } from "vscode";
 import { Follower } from "./follower";
-import { type Change, changed, difference, offsetAt, unified } from "./texts";
+import { type Change, changed, difference, Lines, unified } from "./texts";
 
 /** What a review does to documents. */
 export interface Pen {
@@ -52,7 +52,8 @@ export class Side {
   typed(events: readonly TextDocumentContentChangeEvent[], wanted: string): Change[] {
     let text = this.known;
     const changes = events.map(({ range, text: put }) => {
-      const change = { start: offsetAt(text, range.start), end: offsetAt(text, range.end), text: unified(put) };
+      const lines = new Lines(text);
+      const change = { start: lines.offsetAt(range.start), end: lines.offsetAt(range.end), text: unified(put) };
       text = changed(text, change);
       return change;
     });

@@ -8,7 +8,6 @@ import { firstAccepted, isAcceptedIn } from "./outcomes";
 import { nameOf, pendingIn, summary, titleOf } from "./reviews";
 import { acceptedUri, type Shown } from "./shown";
 import * as tabs from "./tabs";
-import { placeAt, shown } from "./texts";
 
 /** How the user is, as far as tabs are concerned. */
 export interface User {
@@ -29,8 +28,7 @@ export class Stage {
       void window.showInformationMessage(`${nameOf(it.file.uri)} cannot be shown as text.`);
       return;
     }
-    const at = hunk && it.texts.placesOf(hunk.id)?.proposed[0];
-    const line = at === undefined ? undefined : placeAt(shown(it.texts.sheet), at).line;
+    const line = hunk && it.texts.layout.of(hunk.id)?.proposed[0];
     await tabs.showDiff(sidesOf(it), { line, ...how });
   }
 

@@ -37,22 +37,56 @@ export function unified(text: string): string {
   return text.replace(/\r\n?/g, "\n");
 }
 
-export function offsetAt(text: string, { line, character }: Place): number {
-  let start = 0;
-  for (let passed = 0; passed < line; passed++) {
-    const end = text.indexOf("\n", start);
-    if (end < 0) {
-      return text.length;
+/** A text whose lines are counted once, for whoever looks for many places in it. */
+export class Lines {
+  /** Where each line begins. */
+  readonly #starts = [0];
+
+  constructor(readonly text: string) {
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", end + 1)) {
+      this.#starts.push(end + 1);
     }
-    start = end + 1;
   }
-  const end = text.indexOf("\n", start);
-  return Math.min(start + character, end < 0 ? text.length : end);
+
+  offsetAt({ line, character }: Place): number {
+    const start = this.#starts[line];
+    return start === undefined ? this.text.length : Math.min(start + character, this.#endOf(line));
+  }
+
+  placeAt(offset: number): Place {
+    let [line, after] = [0, this.#starts.length];
+    while (after - line > 1) {
+      const middle = (line + after) >> 1;
+      if (this.#startOf(middle) <= offset) {
+        line = middle;
+      } else {
+        after = middle;
+      }
+    }
+    return { line, character: offset - this.#startOf(line) };
+  }
+
+  /** Without its end. */
+  line(line: number): string {
+    return this.text.slice(this.#startOf(line), this.#endOf(line));
+  }
+
+  #startOf(line: number): number {
+    return this.#starts[line] ?? this.text.length;
+  }
+
+  #endOf(line: number): number {
+    const next = this.#starts[line + 1];
+    return next === undefined ? this.text.length : next - 1;
+  }
+}
+
+export function offsetAt(text: string, place: Place): number {
+  return new Lines(text).offsetAt(place);
 }
 
 export function placeAt(text: string, offset: number): Place {
-  const before = text.slice(0, offset);
-  return { line: before.split("\n").length - 1, character: offset - (before.lastIndexOf("\n") + 1) };
+  return new Lines(text).placeAt(offset);
 }
 
 export function changed(text: string, change: Change): string {

@@ -16,7 +16,6 @@ import { counted } from "../words";
 import type { ShownFiles } from "./files";
 import { nameOf, oneLine, pendingIn, sizeOf } from "./reviews";
 import type { Shown } from "./shown";
-import { placeAt, shown } from "./texts";
 
 export type Node = { shown: Shown; hunk?: ReviewHunk };
 
@@ -86,10 +85,10 @@ export class ReviewTree implements TreeDataProvider<Node> {
 
 /** What the line will be, or was if it goes. */
 function lineOf({ texts }: Shown, hunk: ReviewHunk): string {
-  const places = texts.placesOf(hunk.id);
-  if (!places) {
+  const { layout } = texts;
+  const lines = layout.of(hunk.id);
+  if (!lines) {
     return hunk.newText || hunk.oldText;
   }
-  const [text, [start]] = hunk.newText ? [shown(texts.sheet), places.proposed] : [texts.sheet.base, places.real];
-  return text.split("\n")[placeAt(text, start).line] ?? "";
+  return hunk.newText ? layout.proposed.line(lines.proposed[0]) : layout.real.line(lines.real[0]);
 }
