@@ -21,10 +21,10 @@ export class Follower {
     if (now === before || now === wanted || this.#sent.has(now)) {
       return [];
     }
-    const all = changes.reduce(changed, before);
-    const single = difference(before, now) as Change;
+    const isTold = changes.reduce(changed, before) === now;
     const behind = difference(before, wanted);
-    return (all === now ? changes : [single]).map((change) => (behind ? movedBy(change, behind) : change));
+    const typed = isTold ? changes : [difference(before, now) as Change];
+    return typed.map((change) => (behind ? movedBy(change, behind) : change));
   }
 }
 

@@ -15,6 +15,8 @@ import {
 import { SCHEME } from "./addresses";
 import type { Text } from "./files";
 
+/** While somebody types nothing is read again: each time costs as much as the text is long. */
+const PAUSE_MS = 200;
 /** Says that a text is UTF-8 where the settings say something else. */
 const BOM = "\uFEFF";
 
@@ -24,16 +26,24 @@ export class ProposedTexts implements FileSystemProvider {
   readonly #registration = workspace.registerFileSystemProvider(SCHEME, this, { isCaseSensitive: true });
   /** When a text was last changed here, and of which state the editor knows. */
   readonly #times = new Map<string, { changed: number; read: number }>();
+  /** What will be read again. */
+  readonly #reloading = new Map<string, NodeJS.Timeout>();
 
   constructor(
     private readonly textOf: (uri: Uri) => Text | undefined,
     private readonly saved: (uri: Uri) => void,
   ) {}
 
-  /** Have the editor read it again; it does so unless the document has unsaved changes. */
+  /** Have the editor read it again, when it has rested; it does so unless the document has unsaved changes. */
   reload(uri: Uri): void {
-    this.#timesOf(uri).changed += 1;
-    this.#changed.fire([{ type: FileChangeType.Changed, uri }]);
+    const key = uri.toString();
+    clearTimeout(this.#reloading.get(key));
+    const reload = () => {
+      this.#reloading.delete(key);
+      this.#timesOf(uri).changed += 1;
+      this.#changed.fire([{ type: FileChangeType.Changed, uri }]);
+    };
+    this.#reloading.set(key, setTimeout(reload, PAUSE_MS));
   }
 
   stat(uri: Uri): FileStat {
@@ -86,6 +96,9 @@ export class ProposedTexts implements FileSystemProvider {
   }
 
   dispose(): void {
+    for (const timer of this.#reloading.values()) {
+      clearTimeout(timer);
+    }
     this.#registration.dispose();
     this.#changed.dispose();
   }

@@ -34,7 +34,7 @@ export interface Place {
 }
 
 export function unified(text: string): string {
-  return text.replace(/\r\n?/g, "\n");
+  return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
 }
 
 /** A text whose lines are counted once, for whoever looks for many places in it. */
@@ -103,11 +103,12 @@ export function narrowed(text: string, change: Change): Change {
   const old = text.slice(change.start, change.end);
   const most = Math.min(old.length, change.text.length);
   let head = 0;
-  while (head < most && old[head] === change.text[head]) {
+  while (head < most && old.charCodeAt(head) === change.text.charCodeAt(head)) {
     head++;
   }
   let tail = 0;
-  while (tail < most - head && old.at(-1 - tail) === change.text.at(-1 - tail)) {
+  const [oldLast, newLast] = [old.length - 1, change.text.length - 1];
+  while (tail < most - head && old.charCodeAt(oldLast - tail) === change.text.charCodeAt(newLast - tail)) {
     tail++;
   }
   return {
