@@ -2,8 +2,9 @@
 
 import codecs
 import re
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import accumulate, pairwise
@@ -188,8 +189,9 @@ def ends_in(text: str) -> int:
 
 
 def changed_lines(old: Sequence[str], new: Sequence[str]) -> list[LineStep]:
-    """What makes the one the other, in order. Texts that repeat themselves take long to compare line by line: where
-    as many lines as before stand mostly in their places, those that do not are the changed ones."""
+    """What makes the one the other, in order. Long texts take long to compare line by line: where as many lines as
+    before stand mostly in their places, those that do not are the changed ones; else lines that both have once part
+    the text, and only what stands between them is compared."""
     head = same_at_start(old, new)
     tail = same_at_end(old[head:], new[head:])
     before, after = old[head : len(old) - tail], new[head : len(new) - tail]
@@ -197,8 +199,14 @@ def changed_lines(old: Sequence[str], new: Sequence[str]) -> list[LineStep]:
         differing = [at for at, (one, two) in enumerate(zip(before, after, strict=True)) if one != two]
         if len(differing) <= len(before) // 2 + 1:
             return [(head + first, head + last, head + first, head + last) for first, last in _runs(differing)]
-    matcher = SequenceMatcher(None, before, after, autojunk=len(before) + len(after) > MANY_LINES)
-    return [(head + a, head + b, head + c, head + d) for kind, a, b, c, d in matcher.get_opcodes() if kind != "equal"]
+    marks = _common(before, after) if len(before) + len(after) > MANY_LINES else []
+    ends = [(-1, -1), *marks, (len(before), len(after))]
+    return [
+        (head + one + 1 + a, head + one + 1 + b, head + two + 1 + c, head + two + 1 + d)
+        for (one, two), (next_one, next_two) in pairwise(ends)
+        if next_one - one > 1 or next_two - two > 1
+        for a, b, c, d in _compared(before[one + 1 : next_one], after[two + 1 : next_two])
+    ]
 
 
 def same_lines(steps: Sequence[LineStep], total: int) -> list[tuple[int, int, int]]:
@@ -228,6 +236,40 @@ def same_at_end(one: Sequence[str], two: Sequence[str]) -> int:
         else:
             most = middle - 1
     return same
+
+
+def _compared(old: Sequence[str], new: Sequence[str]) -> Iterator[LineStep]:
+    if not old or not new:
+        yield 0, len(old), 0, len(new)
+        return
+    matcher = SequenceMatcher(None, old, new, autojunk=len(old) + len(new) > MANY_LINES)
+    yield from ((a, b, c, d) for kind, a, b, c, d in matcher.get_opcodes() if kind != "equal")
+
+
+def _common(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Where lines stand that both have once: the most that are in the same order in both."""
+    places = _once(new)
+    pairs = [(at, places[line]) for line, at in _once(old).items() if line in places]
+    ends: list[int] = []
+    """For each length the row whose last line comes first, by that line's place."""
+    last: list[int] = []
+    before: list[int] = []
+    for index, (_, place) in enumerate(pairs):
+        length = bisect_left(ends, place)
+        before.append(last[length - 1] if length else -1)
+        ends[length : length + 1] = [place]
+        last[length : length + 1] = [index]
+    row: list[tuple[int, int]] = []
+    index = last[-1] if last else -1
+    while index >= 0:
+        row.append(pairs[index])
+        index = before[index]
+    return row[::-1]
+
+
+def _once(lines: Sequence[str]) -> dict[str, int]:
+    count = Counter(lines)
+    return {line: at for at, line in enumerate(lines) if count[line] == 1}
 
 
 def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
