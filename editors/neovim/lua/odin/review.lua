@@ -16,6 +16,7 @@ local M = {}
 
 ---@type table<string, odin.OpenReview> By proposal.
 local reviews = {}
+local is_redrawing = false
 
 ---A proposal to decide on. Its files are loaded, so that hunks move along with what the user types.
 ---@param proposal odin.Proposal
@@ -67,7 +68,7 @@ function M.change(id, hunks)
       return by_id[hunk.id] or hunk
     end, file.hunks)
   end
-  M.redraw()
+  M.redraw_soon()
 end
 
 ---@param id string
@@ -186,6 +187,19 @@ function M.decide(command, chosen, argument)
   for root, ids in pairs(by_root) do
     server.execute(root, command, vim.tbl_extend("error", argument, { hunkIds = ids }))
   end
+end
+
+---Draw them when the events that wait already have been heard: a fast typist has one for every key.
+---@private
+function M.redraw_soon()
+  if is_redrawing then
+    return
+  end
+  is_redrawing = true
+  vim.schedule(function()
+    is_redrawing = false
+    M.redraw()
+  end)
 end
 
 ---Draw all pending hunks anew, and bring up to date what else shows them.
