@@ -95,7 +95,7 @@ class Applier:
     def text(self, path: Path) -> str | None:
         """What is on the screen, or on disk if it is not open."""
         try:
-            return self._files.read(path).text
+            return self._files.read(path, to_edit=True).text
         except ToolError:
             return None
 

@@ -32,7 +32,7 @@ def readable(path: Path, context: ToolContext) -> FileText:
     drafted = context.draft.texts.get(path)
     if drafted is not None:
         return FileText(path, drafted)
-    return context.files.read(path)
+    return context.files.read(path, to_edit=True)
 
 
 async def carry_out(file: FileProposal, context: ToolContext, notes: Sequence[str] = ()) -> ToolOutput:
@@ -94,7 +94,7 @@ def _report(file: FileProposal, made: Difference, told: Sequence[str], context: 
 
 def _now(file: FileProposal, context: ToolContext) -> str | None:
     try:
-        return context.files.read(file.path).text
+        return context.files.read(file.path, to_edit=True).text
     except ToolError:
         return None
 

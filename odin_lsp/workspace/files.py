@@ -19,6 +19,8 @@ from odin_lsp.workspace.text import Decoded, decode, whole_lines
 from odin_lsp.workspace.uris import printable, refusal
 
 MAX_SCAN_BYTES = 512 * 1024 * 1024
+MAX_EDIT_BYTES = 64 * 1024 * 1024
+"""Of a file that is edited without being open; for more `cache.maxFileSize` has to be larger."""
 CHUNK = 1 << 20
 LONGEST_LINE = 64 * 1024
 _LINE = re.compile(rb"[^\r\n]*+(?:\r\n|\n|\r|\Z)")
@@ -110,8 +112,9 @@ class Files:
             return printable(str(path.relative_to(self.roots[0])))
         return printable(str(path))
 
-    def read(self, path: Path) -> FileText:
-        """What the user sees of the whole file: its buffer if it is open, else the disk. `path` must be canonical."""
+    def read(self, path: Path, *, to_edit: bool = False) -> FileText:
+        """What the user sees of the whole file: its buffer if it is open, else the disk. `path` must be canonical. What
+        is to be edited may be larger than what is kept."""
         buffer = self.buffers.of_path(path)
         if buffer is not None and buffer.synchronised:
             return FileText(path, buffer.text, buffer.unsaved, _note(buffer))
@@ -120,14 +123,11 @@ class Files:
             stamp = stamp_of(status)
             if cached := self.cache.full(path, stamp):
                 return FileText(path, cached.text, note=note, form=cached)
-            if status.st_size > (most := self.cache.settings.max_file_size):
-                raise ToolError(
-                    f"{printable(str(path))} has {status.st_size:,} bytes; read a part of it, or use Grep. To edit "
-                    f"files of more than {most:,} the user has to open them in the editor, or raise cache.maxFileSize "
-                    "in odinconfig.json"
-                )
-            data = _read(path, file, self.cache.settings.max_file_size + 1)
-            if len(data) > self.cache.settings.max_file_size:
+            most = max(self.cache.settings.max_file_size, MAX_EDIT_BYTES if to_edit else 0)
+            if status.st_size > most:
+                raise ToolError(_too_large(path, status.st_size, most, to_edit=to_edit))
+            data = _read(path, file, most + 1)
+            if len(data) > most:
                 raise ToolError(f"{printable(str(path))} does not end; it is not read")
         content = _text(path, data)
         if not self.cache.same(path, stamp, data):
@@ -171,6 +171,15 @@ class Files:
         return Window(path, lines, total, status.st_size, cut)
 
 
+def _too_large(path: Path, size: int, most: int, *, to_edit: bool) -> str:
+    help_with_edits = (
+        f". To edit files of more than {most:,} bytes the user has to open them in the editor, or raise "
+        "cache.maxFileSize in odinconfig.json"
+    )
+    reason = f"{printable(str(path))} has {size:,} bytes; read a part of it, or use Grep"
+    return reason + (help_with_edits if to_edit else "")
+
+
 def _where_it_would_be(path: Path) -> Path:
     try:
         return Path(os.path.realpath(path))
@@ -198,6 +207,7 @@ def _scan(path: Path, file: BinaryIO, start: int, count: int) -> tuple[list[str]
         rest = b"" if not chunk else pieces.pop()
         for piece in pieces:
             number += 1
+            piece = piece.removeprefix(codecs.BOM_UTF8) if number == 1 else piece
             if start <= number < start + count:
                 if len(piece) > LONGEST_LINE:
                     cut[len(lines)] = len(piece.rstrip(b"\r\n")) + dropped

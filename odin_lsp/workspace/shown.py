@@ -1,6 +1,7 @@
 """What a model has been shown of each file. Whether an edit is allowed depends on this, not on what is cached."""
 
 import time
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -105,8 +106,11 @@ class Shown:
 def _still_there(
     steps: Sequence[LineStep], total: int, shown: Mapping[int, str], new: Sequence[str]
 ) -> Iterator[tuple[int, str]]:
-    """Those of the lines shown, where they are now."""
-    for first, now, size in same_lines(steps, total):
-        for offset in range(size):
-            if shown.get(first + offset + 1) == new[now + offset]:
-                yield now + offset + 1, new[now + offset]
+    """Those of the lines shown, where they are now. What was not shown is not looked at: that may be a large file."""
+    stretches = same_lines(steps, total)
+    starts = [first for first, _, _ in stretches]
+    for number, line in shown.items():
+        first, now, size = stretches[bisect_right(starts, number - 1) - 1]
+        offset = number - 1 - first
+        if offset < size and new[now + offset] == line:
+            yield now + offset + 1, line

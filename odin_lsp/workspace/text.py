@@ -175,12 +175,23 @@ def _units(text: str, encoding: PositionEncoding) -> int:
 
 def whole_lines(text: str) -> list[str]:
     """The lines with their ends; together they are the text."""
-    return _LINE.findall(text)
+    if _has_lone_returns(text):
+        return _LINE.findall(text)
+    *lines, last = text.split("\n")
+    return [f"{line}\n" for line in lines] + ([last] if last else [])
 
 
 def split_lines(text: str) -> list[str]:
     """The lines without their ends."""
-    return [_content(line) for line in whole_lines(text)]
+    if _has_lone_returns(text):
+        return [_content(line) for line in whole_lines(text)]
+    lines = text.replace("\r\n", "\n").split("\n")
+    return lines if lines[-1] else lines[:-1]
+
+
+def _has_lone_returns(text: str) -> bool:
+    """Where every line ends at its line feed, splitting there is many times as fast as looking for all ends."""
+    return text.count("\r") != text.count("\r\n")
 
 
 def ends_in(text: str) -> int:

@@ -1,3 +1,4 @@
+import codecs
 import os
 
 import pytest
@@ -109,16 +110,38 @@ def test_a_large_file_is_read_in_parts(root):
         files.read(path)
 
 
-def test_a_file_that_is_too_large_to_be_edited_says_what_would_help(root):
+def test_a_file_that_is_too_large_to_be_kept_is_read_whole_to_be_edited(root):
     large = root / "large.txt"
     large.write_text("line\n" * 21)
     files = Files([root], Buffers(), FileCache(CacheSettings(maxFileSize=100)))
 
-    with pytest.raises(ToolError, match=r"105 bytes; .* more than 100 .* open them .* or raise cache\.maxFileSize"):
+    assert files.read(large, to_edit=True).text == "line\n" * 21
+    assert large not in files.cache
+    with pytest.raises(ToolError, match=r"105 bytes; read a part of it, or use Grep$"):
         files.read(large)
 
+
+def test_a_file_that_is_too_large_to_be_edited_says_what_would_help(root, monkeypatch):
+    monkeypatch.setattr("odin_lsp.workspace.files.MAX_EDIT_BYTES", 100)
+    large = root / "large.txt"
+    large.write_text("line\n" * 21)
+    files = Files([root], Buffers(), FileCache(CacheSettings(maxFileSize=10)))
+
+    with pytest.raises(ToolError, match=r"105 bytes; .* more than 100 .* open them .* or raise cache\.maxFileSize"):
+        files.read(large, to_edit=True)
+
     files.buffers.open(large.as_uri(), 1, large.read_text())
-    assert files.read(large).text == large.read_text()
+    assert files.read(large, to_edit=True).text == large.read_text()
+    files = Files([root], Buffers(), FileCache(CacheSettings(maxFileSize=105)))
+    assert files.read(large, to_edit=True).text == large.read_text()
+
+
+def test_the_mark_at_the_start_of_a_large_file_is_not_in_its_first_line(root):
+    (root / "big.txt").write_bytes(codecs.BOM_UTF8 + b"first\n" * 20)
+    files = Files([root], Buffers(), FileCache(CacheSettings(maxFileSize=100)))
+    path = files.resolve(str(root / "big.txt")).path
+
+    assert files.window(path, 1, 1).lines == files.read(path, to_edit=True).text.splitlines(keepends=True)[:1]
 
 
 def test_roots_can_be_nested_and_change(tmp_path, root):
