@@ -1,6 +1,7 @@
 """Proposals in a real VS Code: shown as its own diffs, decided in every way, typed into on both sides."""
 
 import sys
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -21,6 +22,30 @@ BEFORE = "".join(f"line {number}\n" for number in range(1, 31))
 CHANGES = (("line 2\n", "LINE 2\n"), ("line 15\n", "line 15\nadded\n"), ("line 28\n", ""))
 AFTER = BEFORE.replace("line 2\n", "LINE 2\n", 1).replace("line 15\n", "line 15\nadded\n").replace("line 28\n", "")
 PROPOSED = "vscode.workspace.textDocuments.findLast((it) => it.uri.scheme === 'odin-review')"
+
+TEXT_OF = "vscode.workspace.textDocuments.find((it) => it.fileName === args[0]).getText()"
+ACCEPT_ALL_AND_ASK = """
+const order = [];
+const note = (what) => () => order.push(what);
+const changed = new Promise((resolve) => {
+  const { document } = vscode.window.activeTextEditor;
+  const subscription = vscode.workspace.onDidChangeTextDocument((event) => {
+    if (event.document === document) {
+      subscription.dispose();
+      resolve();
+    }
+  });
+});
+await Promise.all([
+  vscode.commands.executeCommand("odin.vscode.acceptAll"),
+  vscode.commands.executeCommand("odin.cancel", { turnId: "another" }).then(note("odin.cancel")),
+  vscode.commands.executeCommand("odin.state", {}).then(note("odin.state")),
+  changed.then(note("applied")),
+]);
+return order;
+"""
+MUCH_LONGER = 20
+"""Times: what is quick, on a machine that has other things to do as well."""
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
@@ -229,6 +254,47 @@ async def test_files_are_created_deleted_and_renamed(vscode: VSCode, wire: Wire,
     assert gone.exists()
     assert not old.exists()
     assert (root / "moved-away.txt").read_text() == BEFORE
+
+
+async def test_hundreds_of_hunks_in_a_long_file_hold_nobody_up(vscode: VSCode, wire: Wire, root: Path) -> None:
+    count, apart, typed = 300, 66, "typed above all of them " * 6
+    rows = [f"old_{row} = {row}\n" if row % apart == 0 else f"row_{row} = {row}\n" for row in range(count * apart)]
+    path = write(root, "long.txt", "".join(rows))
+    await vscode.open_file(path)
+    await vscode.until("(await vscode.commands.getCommands()).includes('odin.state')")
+    await typing_takes(vscode, path, "the server is there ")
+    alone = await typing_takes(vscode, path, typed)
+    await vscode.command("workbench.action.files.revert")
+    play_calls(wire, ("Grep", {"pattern": "^old_", "path": str(path), "output_mode": "content"}))
+    edit = {"file_path": str(path), "old_string": "old_", "new_string": "new_", "replace_all": True}
+    play_calls(wire, ("EditTool", edit))
+    wire.play(says('{"is_sufficient": true}'), says())
+    await ask(vscode)
+    await shows(vscode, "long.txt (Odin)")
+    await vscode.open_file(path)
+
+    assert await typing_takes(vscode, path, typed) < MUCH_LONGER * alone
+    began = time.monotonic()
+    order = await vscode.eval(ACCEPT_ALL_AND_ASK)
+    await vscode.until(f"{TEXT_OF} === args[1]", str(path), typed + "".join(rows).replace("old_", "new_"))
+
+    assert time.monotonic() - began < MUCH_LONGER * alone
+    assert order == ["odin.cancel", "odin.state", "applied"]
+    assert f"accepted all {count} hunks" in await decided(wire)
+    await has_no_review(vscode)
+
+
+async def typing_takes(vscode: VSCode, path: Path, text: str) -> float:
+    """Seconds until a text is there, and Odin has answered what was asked while it was typed."""
+    await vscode.press("Control+Home")
+    began = time.monotonic()
+    middle = len(text) // 2
+    await vscode.type(text[:middle])
+    await vscode.command("odin.cancel", {"turnId": "another"})
+    await vscode.command("odin.state", {})
+    await vscode.type(text[middle:])
+    await vscode.until(f"{TEXT_OF}.startsWith(args[1])", str(path), text)
+    return time.monotonic() - began
 
 
 async def test_nobody_who_types_is_taken_elsewhere(vscode: VSCode, wire: Wire, root: Path) -> None:
