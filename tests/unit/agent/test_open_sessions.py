@@ -244,7 +244,7 @@ async def test_sessions_that_were_opened_used_and_deleted_leave_nothing(odin, ca
     run = {"calls": [call("ExecuteCommand", command="pwd", description="look")]}
     odin.script(*[run, {"text": "done"}] * 12)
     core = odin.start()
-    followers = len(core.stream._subscribers)
+    followers = len(core.stream._subscriptions)
     before = None
     for number in range(12):
         core.sessions.begin()
@@ -254,7 +254,7 @@ async def test_sessions_that_were_opened_used_and_deleted_leave_nothing(odin, ca
 
     assert held() == before
     assert list(core.sessions) == []
-    assert len(core.stream._subscribers) == followers
+    assert len(core.stream._subscriptions) == followers
 
 
 async def test_a_deleted_sessions_background_command_ends_with_it(odin, call, person):

@@ -64,6 +64,7 @@ async def _compare(place, acts, trusted):
     try:
         for number, (act, value) in enumerate(acts):
             await _do(running, project, place, act, value, number)
+        project.keep_trust()
         fresh = Core(Project(project._told), TerminalEditor("no"))
         try:
             assert await _observed(running, place) == await _observed(fresh, place)

@@ -26,9 +26,16 @@ def folder(tmp_path):
     return folder
 
 
+def said_before(root):
+    """That the folder is trusted, in an earlier Odin."""
+    trust = Trust()
+    trust.decide(root, trusted=True)
+    trust.keep()
+
+
 def test_a_trusted_folders_rights_do_not_pass_to_the_next(folder):
     mine, other = folder("mine", MODEL), folder("other", {"allowedCommands": ["rm"]})
-    Trust().decide(mine, trusted=True)
+    said_before(mine)
     project = Project(Told(roots=(mine,)))
     assert project.now.is_trusted
 
@@ -56,11 +63,13 @@ def test_the_users_word_takes_effect_at_once(folder):
     assert project.now.config.allowed_commands == ("make",)
     assert not project.decide_trust(trusted=False)
     assert project.now.config.allowed_commands == ()
+    project.keep_trust()
+    assert Trust().of(project.now.root) == "restricted"
 
 
 def test_a_restricted_folder_is_not_trusted_whatever_was_said_before(folder):
     root = folder("mine", {"allowedCommands": ["make"]})
-    Trust().decide(root, trusted=True)
+    said_before(root)
 
     now = Project(Told(roots=(root,), trusted=False)).now
 
@@ -122,10 +131,10 @@ def test_a_folder_that_goes_away_is_no_longer_open(folder):
     assert project.now.roots == (second,)
 
 
-def test_the_editors_word_counts_where_it_cannot_be_kept(folder, monkeypatch):
-    def fail(*_, **__):
-        raise PermissionError(13, "Permission denied")
+def test_the_editors_word_counts_at_once_and_the_next_time_if_it_is_kept(folder):
+    project = Project(Told(roots=(folder("mine"),), trusted=True))
 
-    monkeypatch.setattr(Trust, "decide", fail)
-
-    assert Project(Told(roots=(folder("mine"),), trusted=True)).now.is_trusted
+    assert project.now.is_trusted
+    assert Trust().of(project.now.root) == "unknown"
+    project.keep_trust()
+    assert Trust().of(project.now.root) == "trusted"
