@@ -2,7 +2,7 @@
 
 import sys
 
-from odin_lsp.cli import main
+from odin_lsp.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -11,7 +11,7 @@ from lsprotocol import types
 from odin_lsp.events import EventRecord, ReviewChanged, ReviewClosed, ReviewOpened
 from odin_lsp.ports import Review, ReviewFile, ReviewHunk
 from odin_lsp.server.client import Abilities
-from odin_lsp.server.pending_hunks import SOURCE
+from odin_lsp.server.diagnostics import SOURCE
 from odin_lsp.server.rpc import ClientError, OdinProtocol
 from odin_lsp.server.surfaces import cut, marked, name_of, whole_lines_of
 from odin_lsp.server.workspace_edits import lsp_range

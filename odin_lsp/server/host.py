@@ -3,6 +3,9 @@
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from lsprotocol import types
+
+from odin_lsp.modes import Mode
 from odin_lsp.project.project import Project
 from odin_lsp.server.client import Abilities
 from odin_lsp.workspace.buffers import Buffers
@@ -10,9 +13,10 @@ from odin_lsp.workspace.watch import Watcher
 
 if TYPE_CHECKING:
     from odin_lsp.agent.core import Core
+    from odin_lsp.events import Outcome, Todo
     from odin_lsp.server.editor import LspEditor
     from odin_lsp.server.rpc import OdinProtocol
-    from odin_lsp.server.turns import Turns
+    from odin_lsp.server.wire import MessageParams
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,6 +59,14 @@ class Client(Protocol):
     def client_timeout(self) -> float: ...
 
 
+class TakesTurns(Protocol):
+    async def take(
+        self, mode: Mode, params: "MessageParams", token: types.ProgressToken | None, todos: "tuple[Todo, ...]" = ()
+    ) -> "Outcome": ...
+
+    def cancel_by_token(self, token: types.ProgressToken) -> None: ...
+
+
 class Work(Client, Protocol):
     """What Odin does for it."""
 
@@ -65,7 +77,7 @@ class Work(Client, Protocol):
     def core(self) -> "Core": ...
 
     @property
-    def turns(self) -> "Turns": ...
+    def turns(self) -> TakesTurns: ...
 
     async def keep_trust(self) -> None:
         """Store what was decided about it."""

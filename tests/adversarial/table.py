@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -150,6 +151,7 @@ def _for_anybody(folder: Path) -> str:
     packages = [Path.cwd(), *(path for path in sys.path if path.endswith("site-packages"))]
     [own] = folder.glob("lib/python*/site-packages")
     (own / "odin.pth").write_text("\n".join(map(str, packages)))
+    (folder / "bin" / "rg").symlink_to(Path(sysconfig.get_path("scripts")) / "rg")
     return str(folder / "bin" / "python")
 
 

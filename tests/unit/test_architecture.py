@@ -26,7 +26,7 @@ MAY_IMPORT = {
     | {"workspace", "models", "sessions", "review", "permissions", "commands", "web", "project", "tools"},
 }
 MAY_IMPORT["terminal"] = MAY_IMPORT["server"] = MAY_IMPORT["agent"] | {"agent"}
-EVERYTHING = {"cli", "permissions_cli", "sessions_cli", "doctor", "__main__", "__init__"}
+EVERYTHING = {"cli", "__main__", "__init__"}
 """The ways in."""
 ONLY_IN = {
     "pygls": "server/",

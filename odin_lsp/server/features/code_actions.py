@@ -1,14 +1,16 @@
 """What Odin can do with a selection or a problem, Accept and Reject on a pending hunk: never preferred, only if asked
 for their kind."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lsprotocol import types
 
+from odin_lsp.server.diagnostics import is_hint
 from odin_lsp.server.host import Client, Host
-from odin_lsp.server.pending_hunks import is_hint, quick_fixes
 
 SELECTION = "odin"
+ACCEPT, REJECT = "odin.review.accept", "odin.review.reject"
 PROBLEM = "quickfix.odin"
 CANCEL = "odin.cancel"
 TURNS = ("odin.ask", "odin.plan", "odin.edit", "odin.prompt", "odin.executePlan", "odin.plan.refuse")
@@ -26,7 +28,7 @@ def register(server: Host) -> None:
         hints = [*_named(params), *_unnamed(server, params)]
         actions = [
             it
-            for it in (*quick_fixes(params.text_document.uri, hints), *_actions(params))
+            for it in (*_quick_fixes(params.text_document.uri, hints), *_actions(params))
             if _wanted(_name(it.kind), params.context.only)
         ]
         if not server.abilities.events:
@@ -49,6 +51,24 @@ def _unnamed(server: Client, params: types.CodeActionParams) -> list[types.Diagn
     named = {it.code for it in _named(params)}
     hints = server.editor.hints.at(params.text_document.uri, params.range)
     return [it for it in hints if it.code not in named]
+
+
+def _quick_fixes(uri: str, hints: Sequence[types.Diagnostic]) -> Iterator[types.CodeAction]:
+    """Never preferred: no editor may accept on its own. What is stale decides nothing."""
+    for hint in hints:
+        yield _fix("Odin: Accept this change", ACCEPT, {"hunkIds": [hint.code]}, [hint])
+        yield _fix("Odin: Reject this change", REJECT, {"hunkIds": [hint.code]}, [hint])
+    if hints:
+        yield _fix("Odin: Accept all changes in this file", ACCEPT, {"uri": uri}, hints)
+
+
+def _fix(title: str, command: str, argument: dict[str, Any], hints: Sequence[types.Diagnostic]) -> types.CodeAction:
+    return types.CodeAction(
+        title,
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=hints,
+        command=types.Command(title, command, arguments=[argument]),
+    )
 
 
 def _actions(params: types.CodeActionParams) -> list[types.CodeAction]:

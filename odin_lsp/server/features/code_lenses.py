@@ -5,20 +5,31 @@ from typing import Any
 
 from lsprotocol import types
 
-from odin_lsp.server import pending_hunks
-from odin_lsp.server.features.code_actions import unwaited
-from odin_lsp.server.host import Host
+from odin_lsp.server.features.code_actions import ACCEPT, REJECT, unwaited
+from odin_lsp.server.host import Client, Host
 
 
 def register(server: Host) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
         uri = params.text_document.uri
-        lenses = [*pending_hunks.lenses(server, uri), *_plan_lenses(server, uri)]
+        lenses = [*_hunk_lenses(server, uri), *_plan_lenses(server, uri)]
         if not server.abilities.events:
             for lens in lenses:
                 lens.command = unwaited(lens.command)
         return lenses
+
+
+def _hunk_lenses(server: Client, uri: str) -> Iterator[types.CodeLens]:
+    """For an editor without a review of its own."""
+    hints = server.editor.hints
+    pending = list(hints.pending(uri))
+    for index, (file, hunk) in enumerate(pending):
+        line = hints.place(file, hunk).start.line
+        yield _lens(line, "Odin: Accept", ACCEPT, {"hunkIds": [hunk.id]})
+        yield _lens(line, "Odin: Reject", REJECT, {"hunkIds": [hunk.id]})
+        if index == 0 and len(pending) > 1:
+            yield _lens(line, "Odin: Accept all in this file", ACCEPT, {"uri": uri})
 
 
 def _plan_lenses(server: Host, uri: str) -> Iterator[types.CodeLens]:

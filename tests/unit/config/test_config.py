@@ -3,11 +3,12 @@ import json
 import pytest
 
 from odin_lsp import config
+from odin_lsp.config import loading
 
 
 @pytest.fixture(autouse=True)
 def _no_environment(monkeypatch):
-    for name in config.ENVIRONMENT:
+    for name in loading.ENVIRONMENT:
         monkeypatch.delenv(name, raising=False)
 
 
@@ -24,7 +25,7 @@ def write(tmp_path):
 def user(monkeypatch, tmp_path_factory):
     """The user's own file."""
     path = tmp_path_factory.mktemp("user") / config.FILE_NAME
-    monkeypatch.setattr(config, "user_file", lambda: path)
+    monkeypatch.setattr(loading, "user_file", lambda: path)
     return path
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from odin_lsp.cli import main
+from odin_lsp.cli.main import main
 from odin_lsp.permissions.approvals import Approvals
 
 

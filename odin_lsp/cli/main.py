@@ -49,17 +49,17 @@ def _run(arguments: Sequence[str] | None) -> int:
     options = parser.parse_args(arguments)
     match options.command:
         case "doctor":
-            from odin_lsp.doctor import diagnose
+            from odin_lsp.cli.doctor import diagnose
 
             return diagnose(options.cwd)
         case "permissions":
-            from odin_lsp import permissions_cli
+            from odin_lsp.cli import permissions
 
-            return permissions_cli.run(parser, options)
+            return permissions.run(parser, options)
         case "sessions":
-            from odin_lsp import sessions_cli
+            from odin_lsp.cli import sessions
 
-            return sessions_cli.run(parser, options)
+            return sessions.run(parser, options)
         case "ask" | "plan" | "edit":
             return _turn(parser, options)
         case _:
@@ -94,7 +94,7 @@ def _serve(tcp_port: int | None) -> int:
 def _parser() -> "ArgumentParser":
     from argparse import ArgumentParser  # editors start the server without it
 
-    from odin_lsp import permissions_cli, sessions_cli
+    from odin_lsp.cli import permissions, sessions
 
     parser = ArgumentParser(prog="odin-lsp", description=__doc__, epilog=EXITS)
     parser.add_argument("--version", action="version", version=f"odin-lsp {__version__}")
@@ -109,10 +109,10 @@ def _parser() -> "ArgumentParser":
         _add_turn(commands.add_parser(name, help=about, description=about, epilog=EXITS))
     doctor = commands.add_parser("doctor", help="say what works, what is missing and how to fix it")
     doctor.add_argument("--cwd", type=_folder, default=Path.cwd(), help="the workspace")
-    permissions = commands.add_parser("permissions", help="try what your rules say to a command; see what you allowed")
-    permissions_cli.add_arguments(permissions, _folder)
-    sessions = commands.add_parser("sessions", help="list, show, search, export, rename, fork and delete conversations")
-    sessions_cli.add_arguments(sessions, _folder)
+    rules = commands.add_parser("permissions", help="try what your rules say to a command; see what you allowed")
+    permissions.add_arguments(rules, _folder)
+    logs = commands.add_parser("sessions", help="list, show, search, export, rename, fork and delete conversations")
+    sessions.add_arguments(logs, _folder)
     return parser
 
 

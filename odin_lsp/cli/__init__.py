@@ -1,0 +1,1 @@
+"""`odin-lsp`, the program: what each of its commands does."""

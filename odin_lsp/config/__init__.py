@@ -1,0 +1,51 @@
+"""Settings: what can be set, and what is in force. What a workspace brings may only restrict until it is trusted."""
+
+from odin_lsp.config.loading import (
+    FILE_NAME,
+    FOLDER,
+    ConfigProblem,
+    content_of,
+    load,
+    user_file,
+    variable_of,
+)
+from odin_lsp.config.schema import (
+    CacheSettings,
+    CommandSettings,
+    Config,
+    FileRules,
+    Limits,
+    Network,
+    PublishSettings,
+    Retries,
+    ReviewSettings,
+    RuleSettings,
+    SubagentSettings,
+    Timeouts,
+    WebSettings,
+    schema,
+)
+
+__all__ = [
+    "FILE_NAME",
+    "FOLDER",
+    "CacheSettings",
+    "CommandSettings",
+    "Config",
+    "ConfigProblem",
+    "FileRules",
+    "Limits",
+    "Network",
+    "PublishSettings",
+    "Retries",
+    "ReviewSettings",
+    "RuleSettings",
+    "SubagentSettings",
+    "Timeouts",
+    "WebSettings",
+    "content_of",
+    "load",
+    "schema",
+    "user_file",
+    "variable_of",
+]

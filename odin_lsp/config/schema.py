@@ -1,0 +1,256 @@
+"""What can be set, with its defaults: the shape of `odinconfig.json`."""
+
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from odin_lsp.values import json_schema
+
+
+def _words(text: str) -> str:
+    from odin_lsp.patterns import CommandPattern
+
+    try:
+        CommandPattern.of(text)
+    except ValueError as error:
+        raise PydanticCustomError("words", "{why}", {"why": str(error)}) from None
+    return text
+
+
+CommandWords = Annotated[str, AfterValidator(_words)]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(
+        alias_generator=to_camel, extra="forbid", frozen=True, defer_build=True, allow_inf_nan=False
+    )
+
+
+class Limits(Section):
+    max_turns: int = Field(default=100, ge=0)
+    """Steps of the planner in one turn; 0 is unlimited."""
+    max_budget_usd: float = Field(default=0.0, ge=0)
+    """Dollars in one turn; 0 is unlimited."""
+    max_context: int = Field(default=0, ge=0)
+    """Tokens of a request at most; 0: the model's window."""
+    max_tokens: int = Field(default=8192, ge=1)
+    """Tokens the model may write in one step."""
+    max_retries: int = Field(default=60, ge=0)
+    """Requests of one turn that failed and are made again, those of its helpers included; 0 is unlimited."""
+
+
+class Timeouts(Section):
+    client: float = Field(default=10.0, gt=0)
+    """Seconds for what the editor answers by itself."""
+    person: float | None = Field(default=None, gt=0)
+    """Seconds for what a person decides; none: as long as it takes."""
+    idle: float = Field(default=300.0, gt=0)
+    """Seconds of silence after which a model's stream is given up."""
+
+
+class Network(Section):
+    proxy: str | None = None
+    """URL of an HTTP proxy; without it HTTPS_PROXY and its kin are used."""
+    ca_bundle: str | None = None
+    """PEM file of the certificate authorities to trust; without it SSL_CERT_FILE is used."""
+
+
+class WebSettings(Section):
+    private_hosts: tuple[str, ...] = ()
+    """Hosts that may be fetched although their addresses are private: `localhost:8000`, `wiki.example.org`."""
+    timeout: float = Field(default=30.0, gt=0, le=300)
+    """Seconds for one page with all its redirects."""
+    max_bytes: int = Field(default=10 * 1024 * 1024, ge=1024, le=100 * 1024 * 1024)
+    """Of one page, packed or unpacked; the rest is left out."""
+
+
+class Retries(Section):
+    attempts: int = Field(default=6, ge=1, le=20)
+    """Tries of one request over all keys and models, the first included."""
+    longest_wait: float = Field(default=60.0, ge=0)
+    """Seconds: a provider that asks for more is given up in favour of the next model."""
+
+
+class CacheSettings(Section):
+    max_cache_size: int = Field(default=100 * 1024 * 1024, ge=0)
+    """Bytes of all files together."""
+    max_file_size: int = Field(default=10 * 1024 * 1024, ge=0)
+    """Bytes of one file; of larger ones only parts are kept."""
+    max_entries: int = Field(default=500, ge=1)
+    """Files."""
+    max_segments: int = Field(default=50, ge=1)
+    """Parts of one file."""
+    eviction_policy: Literal["lru", "lfu", "hybrid"] = "hybrid"
+    """What leaves first: the least recent, the least frequent, or the least recent that was not modified."""
+    ttl: float = Field(default=0.0, ge=0)
+    """Seconds after which a file is read again in any case; 0 is never."""
+    auto_refresh: bool = True
+    """Compare with the disk at each read; without it only when something says that the file has changed."""
+
+
+class ReviewSettings(Section):
+    policy: Literal["each", "end", "auto"] = "each"
+    """When edits are reviewed: those of each step before the next, all of a turn at its end, or not at all
+    (`odin.undoTurn` takes them back). Files that are code for Odin, the editor or git are asked about in any case."""
+    save: Literal["touched", "ask", "never"] = "touched"
+    """Whether the documents that Odin has changed are saved, before a command runs and at the end of a turn."""
+    undo_days: int = Field(default=30, ge=0)
+    """Days for which a turn can be taken back (`odin.undoTurn`)."""
+    undo_bytes: int = Field(default=256 * 1024 * 1024, ge=0)
+    """Bytes that are kept for that, of all turns together: the oldest go first. What would be more by itself is changed
+    without a way back, which its review says."""
+
+
+class CommandSettings(Section):
+    timeout: float = Field(default=120.0, gt=0, le=600)
+    """Seconds after which a command is ended, unless the model asks for another time; 600 at most."""
+    network: bool = False
+    """Whether a command in the sandbox may use the network."""
+    environment: tuple[str, ...] = ()
+    """Variables that commands get although they look like secrets, such as `SSH_AUTH_SOCK`."""
+
+
+class PublishSettings(Section):
+    redis: str | None = None
+    """Where events are added to a stream: `redis://…`, `rediss://…` or `unix://…`. Without it: nowhere."""
+    stream: str = Field(default="odin:events", min_length=1)
+    """The stream's name."""
+    content: bool = False
+    """Whether prompts, answers, names and texts of files are published too; what looks like a secret never is."""
+
+
+class SubagentSettings(Section):
+    at_once: int = Field(default=8, ge=1, le=32)
+    """Helpers that work at the same time."""
+    per_turn: int = Field(default=24, ge=0, le=200)
+    """Helpers of one turn, at most."""
+
+
+class FileRules(Section):
+    deny: tuple[str, ...] = ()
+    """Files that no tool reads or finds, as in a `.gitignore`; also absolute, or with `~` or `$HOME`."""
+    allow: tuple[str, ...] = ()
+    """Files that may be read although they look like secrets."""
+    _denials: tuple[tuple[str, ...], ...] = PrivateAttr(default=())
+
+    @property
+    def denials(self) -> tuple[tuple[str, ...], ...]:
+        """`deny`, each layer's patterns by themselves: with `!` a layer takes back what it has said, and no more."""
+        return self._denials or ((self.deny,) if self.deny else ())
+
+    def denied_by(self, denials: tuple[tuple[str, ...], ...]) -> "FileRules":
+        rules = self.model_copy()
+        rules._denials = denials
+        return rules
+
+
+class RuleExamples(Section):
+    match: tuple[str, ...] = ()
+    """Commands, paths or hosts that the rule is meant for."""
+    not_match: tuple[str, ...] = ()
+    """Others, that it is not meant for."""
+
+
+class RuleSettings(Section):
+    tool: str = Field(min_length=1)
+    """The tool's name; `*` is every tool."""
+    pattern: str | None = None
+    """Of `ExecuteCommand`: the words that a command starts with; `*` is any text in a word."""
+    path: str | None = None
+    """The file, as in a `.gitignore`; of `ExecuteCommand` the folder it runs in."""
+    host: str | None = None
+    """Of `WebFetch`: the host; `*.example.com` is every host below it."""
+    modes: tuple[Literal["ask", "plan", "edit"], ...] = ()
+    """Where the rule counts; empty: everywhere."""
+    decision: Literal["allow", "ask", "deny"]
+    reason: str = ""
+    """What the model and the user are told."""
+    examples: RuleExamples = Field(default_factory=RuleExamples.model_construct)
+    """Checked when the rule is read: if one fails, the rule is refused."""
+
+    @model_validator(mode="after")
+    def _holds(self) -> "RuleSettings":
+        from odin_lsp.patterns import CommandPattern, host_matches, path_matches
+
+        def matches(example: str) -> bool:
+            if self.pattern is not None:
+                words, pattern = shlex.split(example), CommandPattern.of(self.pattern)
+                return pattern.covers(words) if self.decision == "allow" else pattern.reaches(words)
+            if self.path is not None:
+                return path_matches(self.path, example)
+            return self.host is None or host_matches(self.host, example)
+
+        try:
+            wrong = [it for it in self.examples.match if not matches(it)]
+            wrong += [it for it in self.examples.not_match if matches(it)]
+            matches("")
+        except ValueError as error:
+            raise PydanticCustomError("rule", "{name}: {why}", {"name": self._name, "why": str(error)}) from None
+        if wrong:
+            raise PydanticCustomError(
+                "rule", "{name} does not hold for its example `{example}`", {"name": self._name, "example": wrong[0]}
+            )
+        return self
+
+    @property
+    def _name(self) -> str:
+        about = " ".join(filter(None, (self.pattern, self.path, self.host)))
+        return f"the rule to {self.decision} {self.tool}{f' `{about}`' if about else ''}"
+
+
+class Config(Section):
+    model: str | None = None
+    """The planner's model, `provider/model[@effort]`. Without it: of the provider with a key, else `offline/odin`."""
+    small_model: str | None = None
+    """The model for everything else: titles, summaries, digests."""
+    memory: bool = True
+    """Whether Odin takes notes on a workspace, and begins sessions with them."""
+    memory_in_ask: bool = False
+    """Whether Ask may take and drop notes too; otherwise it only reads them."""
+    titles: bool = True
+    """Whether the small model names each session; otherwise it is called by the first words that you said."""
+    fallback_models: tuple[str, ...] = ()
+    """Models to try in this order when `model` cannot be reached."""
+    keys: Mapping[Literal["anthropic", "google", "openai"], tuple[str, ...]] = {}
+    """Names of environment variables that hold a provider's keys, in the order to use them."""
+    network: Network = Field(default_factory=Network.model_construct)
+    web: WebSettings = Field(default_factory=WebSettings.model_construct)
+    limits: Limits = Field(default_factory=Limits.model_construct)
+    timeouts: Timeouts = Field(default_factory=Timeouts.model_construct)
+    retries: Retries = Field(default_factory=Retries.model_construct)
+    cache: CacheSettings = Field(default_factory=CacheSettings.model_construct)
+    review: ReviewSettings = Field(default_factory=ReviewSettings.model_construct)
+    subagent_model: str | None = None
+    """The model of helpers. Without it: `smallModel` where they only read, `model` where they edit."""
+    subagents: SubagentSettings = Field(default_factory=SubagentSettings.model_construct)
+    publish: PublishSettings = Field(default_factory=PublishSettings.model_construct)
+    files: FileRules = Field(default_factory=FileRules.model_construct)
+    sandbox: bool = False
+    """Whether commands in Edit mode can change nothing but the workspace. In Ask and Plan they can change nothing."""
+    commands: CommandSettings = Field(default_factory=CommandSettings.model_construct)
+    allowed_commands: tuple[CommandWords, ...] = ()
+    """Commands that run without asking in Edit mode, by the words they start with; `*` is any text in a word."""
+    forbidden_commands: tuple[CommandWords, ...] = ()
+    """Commands that never run, in whatever they are wrapped."""
+    rules: tuple[RuleSettings, ...] = ()
+    """What tools may do, in order: any `deny` wins, then the last rule that matches."""
+    _fixed: frozenset[str] = PrivateAttr(default=frozenset())
+
+    @property
+    def fixed(self) -> frozenset[str]:
+        """Fields that the environment or the command line has set: what the user picks does not go before these."""
+        return self._fixed
+
+    def with_fixed(self, names: Iterable[str]) -> "Config":
+        config = self.model_copy()
+        config._fixed = frozenset(names)
+        return config
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of the file, for editors."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **json_schema(Config)}
