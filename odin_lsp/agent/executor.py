@@ -54,6 +54,7 @@ class Executor:
     hooks: Hooks
     context: ToolContext
     records: list[ToolRecord] = field(default_factory=list[ToolRecord])
+    """The turn's; each call is added when it has ended."""
     stopped: bool = False
     """A hook wants the turn to end."""
     _early: dict[str, _EarlyCall] = field(default_factory=dict[str, _EarlyCall])

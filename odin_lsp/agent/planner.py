@@ -169,7 +169,6 @@ class Planner:
         try:
             await self.executor.run(message, results)
         finally:
-            self.progress.records[:] = self.executor.records
             repetition = self._guard.note(calls, results)
             remarks = filter(None, (repetition.warning, self.prompt.reminder(self.session), *self._nested()))
             self.session.append(Message("user", (*(results[it.id] for it in calls), *map(Text, remarks))))

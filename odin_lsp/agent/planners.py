@@ -181,7 +181,7 @@ class Planners:
                 tuple(scope.briefing.agents.values()),
             ),
             session=conversation,
-            executor=Executor(self._tools(mode, subagent=helpers is None), self._hooks, context),
+            executor=Executor(self._tools(mode, subagent=helpers is None), self._hooks, context, progress.records),
             editor=self._editor,
             compaction=Compaction(context.small, notes),
             limits=config.limits,
