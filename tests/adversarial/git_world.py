@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 from odin_lsp.config import Config
@@ -38,7 +39,8 @@ class GitWorld:
 
     @property
     def env(self) -> dict[str, str]:
-        return {"PATH": PATH, "HOME": str(self.home), "LC_ALL": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1"}
+        said = {"PATH": PATH, "HOME": str(self.home), "LC_ALL": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1"}
+        return {**said, "TMPDIR": gettempdir()}
 
     def git(self, *words: str, cwd: Path | None = None, text: str | None = None) -> str:
         """To build the world; it has to work."""

@@ -135,8 +135,11 @@ def _run(who: str, arguments: list[str], *, held: bool) -> tuple[Outcomes, bool]
         if who == "plain user" and os.getuid() == 0:
             python = _for_anybody(Path(folder) / "environment")
             identity = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+            scratch = Path(folder) / "tmp"
+            scratch.mkdir()
             environment |= {"HOME": str(home), "PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
-            for path in (Path(folder), home):
+            environment |= {"TMPDIR": str(scratch), "HYPOTHESIS_STORAGE_DIRECTORY": str(scratch / "hypothesis")}
+            for path in (Path(folder), home, scratch):
                 os.chown(path, NOBODY, NOBODY)
         options = ("-q", "-n", "2", "--dist", "worksteal", "-p", "tests.adversarial.table", "-p", "no:cacheprovider")
         done = subprocess.run([python, "-m", "pytest", *options, *arguments], env=environment, check=False, **identity)
@@ -151,8 +154,14 @@ def _for_anybody(folder: Path) -> str:
     packages = [Path.cwd(), *(path for path in sys.path if path.endswith("site-packages"))]
     [own] = folder.glob("lib/python*/site-packages")
     (own / "odin.pth").write_text("\n".join(map(str, packages)))
-    (folder / "bin" / "rg").symlink_to(Path(sysconfig.get_path("scripts")) / "rg")
-    return str(folder / "bin" / "python")
+    programs = folder / "bin"
+    (programs / "rg").symlink_to(Path(sysconfig.get_path("scripts")) / "rg")
+    script = programs / "odin-lsp"
+    script.write_text(f"#!{programs}/python\nimport sys\nfrom odin_lsp.cli.main import main\nsys.exit(main())\n")
+    script.chmod(0o755)
+    wanted = ("async-timeout",)  # by redis, in versions of Python that are older than this one
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", own, *wanted], check=True)
+    return str(programs / "python")
 
 
 def _table(columns: Mapping[str, Outcomes]) -> Iterator[str]:

@@ -164,7 +164,8 @@ def test_readers_do_not_notice_that_they_are_held(worlds):
     world = worlds["harmless"]
 
     def lines(ran):
-        return sorted(line for line in ran.output.splitlines() if not re.search(r"\.(env|pem)", line, re.IGNORECASE))
+        output = re.sub(r"(?<=Not Committed Yet )[-\d]+ [:\d]+", "now", ran.output)
+        return sorted(line for line in output.splitlines() if not re.search(r"\.(env|pem)", line, re.IGNORECASE))
 
     with world.running() as runner:
         for command in (*GIVEN_BENIGN, *shell_corpus.BENIGN, *shell_corpus.DAILY):
