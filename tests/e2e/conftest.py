@@ -17,10 +17,12 @@ from pytest_lsp import ClientServerConfig, LanguageClient
 from odin_lsp.workspace.text import Change, Lines, Position
 from odin_lsp.workspace.uris import path_of
 from tests.e2e.steps import play_calls
+from tests.support.forking import forked
 from tests.support.wire import KEY, Wire, serving
 
 PATIENCE = 60
 """Seconds: nothing waits so long unless it waits for ever."""
+ODIN_LSP = (sys.executable, "-m", "odin_lsp")
 ODIN = {"version": 1, "events": True, "question": True, "reload": True}
 
 
@@ -150,7 +152,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def start(root: Path) -> AsyncIterator[Start]:
-    """Start a server and say hello; what is started is ended."""
+    """Start a server and say hello; what is started is ended. Where `command` counts, it is what is started."""
     started: list[Client] = []
 
     async def start(
@@ -160,10 +162,10 @@ async def start(root: Path) -> AsyncIterator[Start]:
         window: Any = None,
         workspace: Any = None,
         text_document: Any = None,
-        command: Sequence[str] = (sys.executable, "-m", "odin_lsp"),
+        command: Sequence[str] | None = None,
         **env: str,
     ) -> Client:
-        config = ClientServerConfig(list(command), server_env={**os.environ, **env})
+        config = ClientServerConfig(list(command or forked(ODIN_LSP)), server_env={**os.environ, **env})
         lsp = await config.start()
         client = Client(lsp)
         started.append(client)
@@ -192,9 +194,7 @@ def run(root: Path) -> Callable[..., Any]:
 
     async def run(*arguments: str, stdin: bytes = b"", **env: str) -> tuple[int | None, str, str]:
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "odin_lsp",
+            *forked(ODIN_LSP),
             *arguments,
             stdin=-1,
             stdout=-1,

@@ -15,6 +15,7 @@ from odin_lsp.workspace.uris import path_of
 from tests.e2e.steps import results, says
 from tests.support import strict
 from tests.support import wire as kit
+from tests.support.forking import forked
 
 COMMAND = [sys.executable, "-m", "odin_lsp"]
 PATIENCE = 60
@@ -56,9 +57,16 @@ class Server:
         data = json.dumps({"jsonrpc": "2.0", **message}).encode()
         self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
 
-    async def kill(self):
+    async def end(self):
         if self.process.returncode is None:
-            self.process.kill()
+            self.process.terminate()
+        await self._ended()
+
+    async def kill(self):
+        self.process.kill()
+        await self._ended()
+
+    async def _ended(self):
         await self.process.wait()
         await self._reading
 
@@ -91,12 +99,17 @@ class Server:
 
 @pytest.fixture
 def serve(root, anthropic):
-    """A server for the workspace, as long as the block lasts."""
+    """A server for the workspace, as long as the block lasts; one that is to be killed is started with `COMMAND`."""
 
     @asynccontextmanager
-    async def serve(odin=None, **env):
+    async def serve(odin=None, command=None, **env):
         process = await asyncio.create_subprocess_exec(
-            *COMMAND, stdin=-1, stdout=-1, cwd=root, env={**os.environ, **anthropic, **env}, limit=2**24
+            *(command or forked(COMMAND)),
+            stdin=-1,
+            stdout=-1,
+            cwd=root,
+            env={**os.environ, **anthropic, **env},
+            limit=2**24,
         )
         server = Server(process)
         capabilities = {
@@ -108,7 +121,7 @@ def serve(root, anthropic):
             server.send({"method": "initialized", "params": {}})
             yield server
         finally:
-            await server.kill()
+            await server.end()
 
     return serve
 
@@ -117,7 +130,7 @@ def serve(root, anthropic):
 def run(root, anthropic):
     async def run(*arguments):
         process = await asyncio.create_subprocess_exec(
-            *COMMAND, *arguments, stdin=-3, stdout=-1, stderr=-1, cwd=root, env={**os.environ, **anthropic}
+            *forked(COMMAND), *arguments, stdin=-3, stdout=-1, stderr=-1, cwd=root, env={**os.environ, **anthropic}
         )
         async with asyncio.timeout(PATIENCE):
             out, err = await process.communicate()
@@ -231,7 +244,7 @@ async def test_ses_04_a_killed_server_leaves_a_session_that_goes_on(serve, wire,
     for _ in range(after):
         step(("Read", {"file_path": str(root / "greet.py")}), ("LS", {"path": str(root)}))
     wire.play(kit.Answer([kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, "I was"))], held=True))
-    async with serve() as server:
+    async with serve(command=COMMAND) as server:
         turn = asyncio.create_task(server.command("ask", text="look around"))
         await server.until(lambda: "textStreamed" in server.kinds())
         session = server.events[0]["sessionId"]
@@ -251,7 +264,7 @@ async def test_ses_04_a_killed_server_leaves_a_session_that_goes_on(serve, wire,
 
 async def test_nothing_that_was_said_is_lost_when_the_server_dies(serve, wire, root):
     wire.play(kit.Answer([kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, "I was"))], held=True))
-    async with serve() as server:
+    async with serve(command=COMMAND) as server:
         begun = asyncio.create_task(server.command("ask", text="look around", turnId="begun"))
         await server.until(lambda: "textStreamed" in server.kinds())
         session = server.events[0]["sessionId"]
@@ -290,7 +303,7 @@ async def test_nothing_that_was_said_is_lost_when_the_server_dies(serve, wire, r
 
 async def test_ses_12_a_command_that_was_running_when_the_server_died_is_not_run_again(serve, wire, step, root):
     step(("ExecuteCommand", {"command": "echo ran >> ran.txt && sleep 600", "description": "run"}))
-    async with serve() as server:
+    async with serve(command=COMMAND) as server:
         turn = asyncio.create_task(server.command("edit", text="run it"))
         while not (root / "ran.txt").exists():
             await asyncio.sleep(0.02)
@@ -326,7 +339,7 @@ async def test_ses_12_what_a_helper_found_before_the_server_died_is_not_searched
 
     wire.reply_to = reply
     step(*(("AgentTool", {"description": f"part {name}", "prompt": name}) for name in ("one", "two")))
-    async with serve() as server:
+    async with serve(command=COMMAND) as server:
         turn = asyncio.create_task(server.command("ask", text="have it looked at"))
         await server.until(lambda: "subagentFinished" in server.kinds())
         session = server.events[0]["sessionId"]

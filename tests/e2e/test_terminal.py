@@ -13,6 +13,7 @@ import pytest
 
 from tests.e2e.steps import says
 from tests.support import wire as kit
+from tests.support.forking import forked
 
 COMMAND = [sys.executable, "-m", "odin_lsp"]
 
@@ -142,7 +143,9 @@ async def test_a_reader_that_is_gone_ends_it_quietly(root, script, arguments):
     env = {**os.environ, "PYTHONUNBUFFERED": "", **script({"text": "hello"})}
     reader, writer = os.pipe()
     os.close(reader)
-    process = await asyncio.create_subprocess_exec(*COMMAND, *arguments, stdout=writer, stderr=-1, cwd=root, env=env)
+    process = await asyncio.create_subprocess_exec(
+        *forked(COMMAND), *arguments, stdout=writer, stderr=-1, cwd=root, env=env
+    )
     os.close(writer)
     _, err = await ended(process)
 
@@ -155,7 +158,7 @@ async def test_a_reader_that_goes_away_cancels_the_turn_and_leaves_nothing_behin
     env = {**os.environ, **script({"calls": [{"name": "ExecuteCommand", "arguments": {"command": endless}}]})}
     reader, writer = os.pipe()
     process = await asyncio.create_subprocess_exec(
-        *COMMAND, "edit", "--yes", "--json", "x", stdout=writer, stderr=-1, cwd=root, env=env
+        *forked(COMMAND), "edit", "--yes", "--json", "x", stdout=writer, stderr=-1, cwd=root, env=env
     )
     os.close(writer)
     with os.fdopen(reader, "rb") as lines:
@@ -172,7 +175,7 @@ async def test_a_reader_that_reads_nothing_holds_up_no_turn_and_gets_all_but_del
     write = {"name": "WriteFile", "arguments": {"file_path": str(root / "new.txt"), "content": "new\n"}}
     env = {**os.environ, **script({"text": ["word "] * 5000, "calls": [write]}, {"text": "done"})}
     process = await asyncio.create_subprocess_exec(
-        *COMMAND, "edit", "--yes", "--json", "x", stdout=-1, stderr=-1, cwd=root, env=env
+        *forked(COMMAND), "edit", "--yes", "--json", "x", stdout=-1, stderr=-1, cwd=root, env=env
     )
     async with asyncio.timeout(30):
         while not (root / "new.txt").exists():
@@ -205,7 +208,7 @@ async def test_nobody_has_to_wait_for_a_reader_that_reads_nothing(root, script):
 async def test_a_full_disk_is_told_and_is_a_failure(root, script):
     full = os.open("/dev/full", os.O_WRONLY)
     process = await asyncio.create_subprocess_exec(
-        *COMMAND, "ask", "x", stdout=full, stderr=-1, cwd=root, env={**os.environ, **script({"text": "hello"})}
+        *forked(COMMAND), "ask", "x", stdout=full, stderr=-1, cwd=root, env={**os.environ, **script({"text": "hello"})}
     )
     os.close(full)
     _, err = await ended(process)
@@ -261,7 +264,7 @@ async def test_the_doctor_says_what_is_wrong_and_how_to_fix_it(run, root):
 
 
 async def test_the_server_listens_on_loopback_for_debugging(root):
-    process = await asyncio.create_subprocess_exec(*COMMAND, "serve", "--tcp", "0", stderr=-1, cwd=root)
+    process = await asyncio.create_subprocess_exec(*forked(COMMAND), "serve", "--tcp", "0", stderr=-1, cwd=root)
     async with asyncio.timeout(20):
         line = (await process.stderr.readline()).decode()
         host, port = line.split()[-1].split(":")
@@ -290,7 +293,7 @@ async def on_a_terminal(root, arguments, env, typed=None) -> str:
     """What a person would read, without colours."""
     primary, secondary = pty.openpty()
     process = await asyncio.create_subprocess_exec(
-        *COMMAND,
+        *forked(COMMAND),
         *arguments,
         stdin=secondary,
         stdout=secondary,
