@@ -79,6 +79,7 @@ def editors(session: nox.Session) -> None:
     rest = [argument for argument in session.posargs if argument not in EDITORS]
     for source in ("debian", *(["code_server"] if "vscode" in chosen else [])):
         session.run(ODIN / "python", "-m", f"tests.editors.{source}", external=True)
+    session.env["PYTHONDONTWRITEBYTECODE"] = ""
     session.run(ODIN / "pytest", "-n", "2", "--dist", "loadfile", *files, *rest, external=True)
 
 
@@ -126,6 +127,7 @@ def soak(session: nox.Session) -> None:
 
 
 def _pytest(session: nox.Session, *folders: str) -> None:
-    """Two at a time: many of them wait for processes."""
+    """Two at a time: many of them wait for processes, which start faster if Python may keep what it has compiled."""
+    session.env["PYTHONDONTWRITEBYTECODE"] = ""
     at_once = ("-n", "2", "--dist", "worksteal")
     session.run(ODIN / "pytest", *at_once, *folders, *session.posargs, external=True)

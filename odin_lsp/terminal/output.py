@@ -30,7 +30,7 @@ class PipedOutput:
         return self._pieces.qsize() > CROWDED
 
     def write(self, text: str) -> None:
-        self._pieces.put(text.encode(sys.stdout.encoding, "replace"))
+        self._pieces.put(text.encode(sys.stdout.encoding, sys.stdout.errors or "replace"))
 
     async def close(self) -> bool:
         """Wait until all of it is taken; whether it is. `BrokenPipeError`: nobody reads it any more."""
