@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
-from odin_lsp import config, events, ports
+from odin_lsp import config, events, ports, records
 from odin_lsp.agent import preview
 from odin_lsp.agent.modes import mode_tools
 from odin_lsp.models import catalog
@@ -35,14 +35,14 @@ import typescript
 
 DOCS = Path(__file__).parent
 RESULTS: Mapping[str, type[Value] | None] = {
-    "odin.ask": events.Outcome,
-    "odin.plan": events.Outcome,
-    "odin.edit": events.Outcome,
-    "odin.init": events.Outcome,
-    "odin.executePlan": events.Outcome,
+    "odin.ask": records.Outcome,
+    "odin.plan": records.Outcome,
+    "odin.edit": records.Outcome,
+    "odin.init": records.Outcome,
+    "odin.executePlan": records.Outcome,
     "odin.plan.mark": wire.PlanSteps,
-    "odin.plan.refuse": events.Outcome,
-    "odin.prompt": events.Outcome,
+    "odin.plan.refuse": records.Outcome,
+    "odin.prompt": records.Outcome,
     "odin.begin": wire.Begun,
     "odin.cancel": wire.Cancelled,
     "odin.steer": wire.Steered,
@@ -73,7 +73,7 @@ ENTRY_POINTS = (
     ports.Review,
     ports.ReviewAnswer,
     TurnRecord,
-    events.SubagentRecord,
+    records.SubagentRecord,
 )
 JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null", Any: "any"}
 

@@ -1,11 +1,12 @@
 """What happens in a turn, as frozen values. `docs/protocol.md` lists them for editors."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from odin_lsp.modes import Mode
 from odin_lsp.ports import Level, Receipt, Review, ReviewHunk
+from odin_lsp.records import ModelStatus, Outcome, Todo, ToolStatus, Usage
 from odin_lsp.values import Value
 
 Activity = Literal[
@@ -21,122 +22,6 @@ Activity = Literal[
     "cooling",
     "verifying",
 ]
-ExitReason = Literal[
-    "end_turn",
-    "max_turns",
-    "max_budget",
-    "max_tokens",
-    "refused",
-    "loop",
-    "interrupted",
-    "aborted",
-    "failed",
-]
-TodoStatus = Literal["pending", "in_progress", "completed"]
-ToolStatus = Literal["success", "error", "cancelled"]
-SubagentStatus = Literal["running", "completed", "stopped", "failed", "cancelled"]
-
-
-@dataclass(frozen=True, slots=True)
-class Todo(Value):
-    id: str
-    content: str
-    status: TodoStatus
-
-
-@dataclass(frozen=True, slots=True)
-class ToolRecord(Value):
-    name: str
-    description: str
-    affected_files: tuple[str, ...]
-    status: ToolStatus
-    added: int = 0
-    """Lines, as in a diff."""
-    removed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Usage(Value):
-    """Tokens and money. `input_tokens` are those that no cache served."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
-    cost_usd: float = 0.0
-    context_tokens: int = 0
-    """The prompt of the last request, cached or not."""
-    context_limit: int = 0
-
-    def plus(self, other: "Usage") -> "Usage":
-        return Usage(
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cache_read_tokens + other.cache_read_tokens,
-            self.cache_write_tokens + other.cache_write_tokens,
-            self.cost_usd + other.cost_usd,
-            other.context_tokens or self.context_tokens,
-            other.context_limit or self.context_limit,
-        )
-
-    @property
-    def besides(self) -> "Usage":
-        """The same for the account of a conversation that it was no part of."""
-        return replace(self, context_tokens=0, context_limit=0)
-
-
-@dataclass(frozen=True, slots=True)
-class QueuedMessage(Value):
-    """A message of the user that has not been answered yet."""
-
-    turn_id: str
-    body: str
-    mode: Mode
-    timestamp: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubagentRecord(Value):
-    """A helper of a turn: what it was for, and what came of it."""
-
-    agent_id: str
-    """`<kind>-<number>`; no other helper of the session has it."""
-    turn_id: str
-    call_id: str
-    """The call that waits for it."""
-    description: str
-    mode: Mode
-    model: str
-    write_scope: tuple[str, ...] = ()
-    """Where it may edit; empty: wherever its mode allows."""
-    status: SubagentStatus
-    summary: str = ""
-    """What it handed over, or what it had when it was ended."""
-    files_changed: tuple[str, ...] = ()
-    remaining_limitations: tuple[str, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-    """Also part of the turn's."""
-    started_at: float
-    ended_at: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome(Value):
-    turn_id: str
-    session_id: str
-    mode: Mode
-    reason: ExitReason
-    answer: str
-    detail: str | None = None
-    plan: str | None = None
-    """Of a turn that has made a plan: the URI of its document."""
-    todos: tuple[Todo, ...] = ()
-    tools: tuple[ToolRecord, ...] = ()
-    receipts: tuple[Receipt, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-    duration_ms: int = 0
-    model_ms: int = 0
-    steps: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,35 +206,6 @@ class ModelChanged(Value):
     selected: str
     running: str
     kind: Literal["modelChanged"] = "modelChanged"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateLimit(Value):
-    """What a provider said, with its last answer, of what is left to its key."""
-
-    requests_limit: int | None = None
-    requests_left: int | None = None
-    tokens_limit: int | None = None
-    tokens_left: int | None = None
-    resets_in: float | None = None
-    """Seconds until all of it is there again, as of then."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelStatus(Value):
-    selected: str
-    running: str
-    """Another one while the selected one cannot be reached."""
-    keys_ready: int
-    keys: int
-    next_key_in: float
-    """Seconds until a resting key is tried again; 0: none rests."""
-    context_limit: int
-    """Tokens of the running model's window."""
-    output_limit: int
-    rate_limit: RateLimit | None = None
-    """Of the key that was used last; none if the provider does not say."""
-    proxied: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from odin_lsp.agent.preview import ContextPreview
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.turn import Remark
 from odin_lsp.config import Network, WebSettings
-from odin_lsp.events import EventRecord, Mode
+from odin_lsp.events import EventRecord
+from odin_lsp.modes import Mode
 from odin_lsp.permissions import protected
 from odin_lsp.ports import Editor
 from odin_lsp.project.project import Project, Situation

@@ -14,11 +14,12 @@ from typing import Any
 
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.errors import PermissionDenied, ToolError
-from odin_lsp.events import ToolFinished, ToolRecord, ToolStarted, ToolStatus
+from odin_lsp.events import ToolFinished, ToolStarted
 from odin_lsp.messages import Message, ToolCall, ToolResult
 from odin_lsp.permissions.gate import Want
 from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.permissions.rules import Effect
+from odin_lsp.records import ToolRecord, ToolStatus
 from odin_lsp.tools.base import Tool, ToolContext, ToolOutput
 from odin_lsp.tools.editing import report_receipts
 from odin_lsp.workspace.shown import Shown

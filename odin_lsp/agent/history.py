@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Protocol
 
-from odin_lsp.events import Todo
 from odin_lsp.messages import Message, Part, Thinking, ToolResult
+from odin_lsp.records import Todo
 from odin_lsp.sessions.history import History
 
 SHORT_RESULT = 400

@@ -7,9 +7,10 @@ from contextlib import aclosing
 from typing import cast
 
 from odin_lsp.errors import OdinError
-from odin_lsp.events import Emit, EventRecord, SessionRenamed, TurnFinished, Usage
+from odin_lsp.events import Emit, EventRecord, SessionRenamed, TurnFinished
 from odin_lsp.messages import user
 from odin_lsp.models.base import Attempt, Model, Reply, Request, StreamEvent
+from odin_lsp.records import Usage
 from odin_lsp.sessions import titles
 from odin_lsp.sessions.session import Session
 

@@ -22,7 +22,6 @@ from odin_lsp.errors import ContextTooLong, ModelError
 from odin_lsp.events import (
     ActivityChanged,
     Emit,
-    ExitReason,
     MessageFinished,
     ModelChanged,
     ModelStatusChanged,
@@ -43,6 +42,7 @@ from odin_lsp.models.base import (
 )
 from odin_lsp.models.catalog import find
 from odin_lsp.ports import Editor, Option, Question
+from odin_lsp.records import ExitReason
 from odin_lsp.sessions.history import CHARS_PER_TOKEN, repair
 
 MAX_MALFORMED = 3

@@ -24,12 +24,14 @@ from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.subagents import Subagents
 from odin_lsp.agent.turn import Progress
 from odin_lsp.errors import ModelError, ToolError
-from odin_lsp.events import Emit, Mode, Todo
+from odin_lsp.events import Emit
 from odin_lsp.messages import user
 from odin_lsp.models import selection
 from odin_lsp.models.base import Request
+from odin_lsp.modes import Mode
 from odin_lsp.ports import Editor
 from odin_lsp.project.project import Project
+from odin_lsp.records import Todo
 from odin_lsp.review.desk import ReviewDesk
 from odin_lsp.review.drafts import Draft
 from odin_lsp.review.saving import Saver

@@ -10,9 +10,10 @@ from typing import Literal
 
 from odin_lsp.agent.prompt import prompt_text
 from odin_lsp.errors import RequestError, SessionError, ToolError
-from odin_lsp.events import Emit, Event, EventRecord, Notice, Todo, TodosChanged
+from odin_lsp.events import Emit, Event, EventRecord, Notice, TodosChanged
 from odin_lsp.markdown import harmless
 from odin_lsp.ports import Editor
+from odin_lsp.records import Todo
 from odin_lsp.review.applying import Applier
 from odin_lsp.review.proposals import edit_of
 from odin_lsp.sessions import private

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from odin_lsp.events import Usage
 from odin_lsp.models import catalog
 from odin_lsp.models.base import Request
 from odin_lsp.modes import Mode
+from odin_lsp.records import Usage
 from odin_lsp.sessions.history import CHARS_PER_TOKEN, estimate
 from odin_lsp.values import Value, to_wire
 

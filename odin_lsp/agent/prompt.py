@@ -13,7 +13,7 @@ from odin_lsp.agent.history import Conversation
 from odin_lsp.agent.instructions import Instructions, NestedInstructions
 from odin_lsp.agent.named import NamedAgent
 from odin_lsp.errors import SessionError
-from odin_lsp.events import Mode
+from odin_lsp.modes import Mode
 from odin_lsp.sessions.memory import Memory
 from odin_lsp.workspace.shown import Shown, ShownFile
 from odin_lsp.workspace.uris import printable

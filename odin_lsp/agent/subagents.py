@@ -11,8 +11,9 @@ from odin_lsp.agent.planner import Ending, Planner
 from odin_lsp.agent.turn import Progress, Remark
 from odin_lsp.config import SubagentSettings
 from odin_lsp.errors import OdinError, ToolError
-from odin_lsp.events import Emit, SubagentFinished, SubagentRecord, SubagentStarted, Todo, UsageChanged
+from odin_lsp.events import Emit, SubagentFinished, SubagentStarted, UsageChanged
 from odin_lsp.messages import Message, Text
+from odin_lsp.records import SubagentRecord, Todo
 from odin_lsp.review.desk import TurnReview
 from odin_lsp.sessions.history import History
 from odin_lsp.tools.base import AgentTask, Completion, CompletionStatus

@@ -5,8 +5,10 @@ import time
 from dataclasses import dataclass, field
 
 from odin_lsp.errors import EmptyPrompt, ModelError, RequestError
-from odin_lsp.events import Emit, ExitReason, Mode, Outcome, Todo, ToolRecord, Usage
+from odin_lsp.events import Emit
 from odin_lsp.messages import Image
+from odin_lsp.modes import Mode
+from odin_lsp.records import ExitReason, Outcome, Todo, ToolRecord, Usage
 from odin_lsp.review.desk import TurnReview
 
 MAX_PROMPT_CHARS = 1_000_000

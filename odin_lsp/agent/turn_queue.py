@@ -15,10 +15,7 @@ from odin_lsp.events import (
     ActivityChanged,
     Emit,
     Event,
-    Mode,
     Notice,
-    Outcome,
-    QueuedMessage,
     TodosChanged,
     ToolFinished,
     TurnFinished,
@@ -26,6 +23,8 @@ from odin_lsp.events import (
     TurnStarted,
 )
 from odin_lsp.messages import Message, Text, user
+from odin_lsp.modes import Mode
+from odin_lsp.records import Outcome, QueuedMessage
 from odin_lsp.review.desk import TurnReview
 from odin_lsp.sessions.session import Session
 

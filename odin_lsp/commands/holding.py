@@ -14,7 +14,7 @@ from odin_lsp.commands.guard import Guard
 from odin_lsp.commands.runner import Spec
 from odin_lsp.config import Config, FileRules
 from odin_lsp.errors import ToolError
-from odin_lsp.events import Mode
+from odin_lsp.modes import Mode
 from odin_lsp.permissions import reader, sandbox
 from odin_lsp.permissions.reader import Reads
 from odin_lsp.permissions.shell import git_environment

@@ -15,7 +15,7 @@ from odin_lsp.commands.holding import Hold, Holding, Order
 from odin_lsp.commands.output import Output
 from odin_lsp.commands.runner import Ended, Runner, Running
 from odin_lsp.config import Config
-from odin_lsp.events import Mode
+from odin_lsp.modes import Mode
 from odin_lsp.permissions.rules import Rules
 from odin_lsp.permissions.shell import CommandVerdict, judge
 

@@ -20,7 +20,6 @@ from anthropic.types import (
 )
 
 from odin_lsp.errors import ModelError
-from odin_lsp.events import Usage
 from odin_lsp.messages import Image, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 from odin_lsp.models import catalog
 from odin_lsp.models.base import (
@@ -47,6 +46,7 @@ from odin_lsp.models.service import (
     rate_limit,
     tool_call,
 )
+from odin_lsp.records import Usage
 
 STOPS: Mapping[str, StopReason] = {
     "end_turn": "end",

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from odin_lsp.events import ModelStatus, RateLimit, Usage
 from odin_lsp.messages import Message, ToolCall
+from odin_lsp.records import ModelStatus, RateLimit, Usage
 from odin_lsp.values import is_object
 
 StopReason = Literal[

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from odin_lsp.models.reference import EFFORTS, Effort, ModelRef
 
 if TYPE_CHECKING:
-    from odin_lsp.events import Usage
+    from odin_lsp.records import Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,6 @@ from google.genai import errors, types
 from google.genai.types import FinishReason
 
 from odin_lsp.errors import ModelError
-from odin_lsp.events import Usage
 from odin_lsp.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from odin_lsp.models import catalog
 from odin_lsp.models.base import (
@@ -32,6 +31,7 @@ from odin_lsp.models.base import (
 )
 from odin_lsp.models.reference import Effort, ModelRef
 from odin_lsp.models.service import BROKEN, OWN_ID, Service, find_key, http_client, tool_call
+from odin_lsp.records import Usage
 
 STOPS: Mapping[FinishReason, StopReason] = {
     FinishReason.FINISH_REASON_UNSPECIFIED: "unknown",

@@ -18,7 +18,6 @@ from openai.types.chat import (
 )
 
 from odin_lsp.errors import ModelError
-from odin_lsp.events import Usage
 from odin_lsp.messages import Image, Message, Part, Text, Thinking, ToolCall
 from odin_lsp.models import catalog
 from odin_lsp.models.base import (
@@ -35,6 +34,7 @@ from odin_lsp.models.base import (
 )
 from odin_lsp.models.reference import ModelRef
 from odin_lsp.models.service import BROKEN, UNPAID, Service, count, find_key, http_client, join, rate_limit, tool_call
+from odin_lsp.records import Usage
 
 STOPS: Mapping[str, StopReason] = {
     "stop": "end",

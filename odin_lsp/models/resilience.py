@@ -15,10 +15,10 @@ from typing import Literal, cast
 
 from odin_lsp.config import Retries
 from odin_lsp.errors import KeyRejected, ModelError, ModelUnavailable
-from odin_lsp.events import ModelStatus, RateLimit
 from odin_lsp.models import catalog
 from odin_lsp.models.base import Attempt, Limited, Model, Reply, Request, Status, StreamEvent
 from odin_lsp.models.providers import Candidate
+from odin_lsp.records import ModelStatus, RateLimit
 
 log = logging.getLogger("odin.models")
 FIRST_WAIT = 0.5

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavailable
-from odin_lsp.events import Usage
 from odin_lsp.messages import Message, Part, Text, Thinking, ToolCall
 from odin_lsp.models.base import (
     CallReady,
@@ -23,6 +22,7 @@ from odin_lsp.models.base import (
     ThinkingDelta,
 )
 from odin_lsp.models.reference import ModelRef
+from odin_lsp.records import Usage
 from odin_lsp.values import Value, adapter, problem
 
 

@@ -16,10 +16,10 @@ from uuid import uuid4
 import httpx2
 
 from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavailable
-from odin_lsp.events import RateLimit, Usage
 from odin_lsp.messages import Message, Part, ToolCall
 from odin_lsp.models.base import Connection, Limited, Network, Reply, StopReason, parse_arguments
 from odin_lsp.models.reference import ModelRef
+from odin_lsp.records import RateLimit, Usage
 
 BROKEN = (httpx2.HTTPError, json.JSONDecodeError, UnicodeDecodeError, RecursionError)
 """What reading an answer raises when the network, or what stands in between, spoils it."""

@@ -10,8 +10,9 @@ from odin_lsp.agent.context import gathered
 from odin_lsp.agent.live_session import LiveSession
 from odin_lsp.agent.turn import Turn, UserMessage
 from odin_lsp.errors import RequestError, SessionError
-from odin_lsp.events import Mode, Outcome, Todo
 from odin_lsp.messages import Image
+from odin_lsp.modes import Mode
+from odin_lsp.records import Outcome, Todo
 from odin_lsp.server.host import Work
 from odin_lsp.server.progress import TurnProgress
 from odin_lsp.server.rpc import ClientError

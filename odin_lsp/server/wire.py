@@ -5,10 +5,10 @@ from typing import Any, Literal
 
 from odin_lsp.agent.context import ContextItem
 from odin_lsp.agent.plans import StepStatus
-from odin_lsp.events import QueuedMessage
 from odin_lsp.models.reference import Effort
 from odin_lsp.modes import Mode
 from odin_lsp.ports import Receipt, Review
+from odin_lsp.records import QueuedMessage
 from odin_lsp.sessions.listing import SessionSummary
 from odin_lsp.values import Value
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 from odin_lsp.errors import SessionError
-from odin_lsp.events import QueuedMessage, SubagentRecord
 from odin_lsp.markdown import harmless
+from odin_lsp.records import QueuedMessage, SubagentRecord
 from odin_lsp.sessions import listing, private, reader
 from odin_lsp.sessions.session import Session, TurnRecord
 from odin_lsp.sessions.store import log_path, open_log

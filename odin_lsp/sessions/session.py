@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from odin_lsp.errors import SessionError
-from odin_lsp.events import ExitReason, Mode, Outcome, QueuedMessage, SubagentRecord, Todo, ToolRecord, Usage
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
+from odin_lsp.modes import Mode
+from odin_lsp.records import ExitReason, Outcome, QueuedMessage, SubagentRecord, Todo, ToolRecord, Usage
 from odin_lsp.redaction import without_keys
 from odin_lsp.sessions import reader, titles
 from odin_lsp.sessions.history import History

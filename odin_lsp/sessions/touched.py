@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from odin_lsp.events import ToolRecord
+from odin_lsp.records import ToolRecord
 
 CHANGING = frozenset({"WriteFile", "EditTool", "MultiEditTool", "MoveFile", "AgentTool"})
 DELETING = "DeleteFile"

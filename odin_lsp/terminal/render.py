@@ -16,7 +16,6 @@ from odin_lsp.events import (
     EventRecord,
     MessageFinished,
     Notice,
-    Outcome,
     StreamRolledBack,
     TextStreamed,
     ThinkingStreamed,
@@ -24,9 +23,9 @@ from odin_lsp.events import (
     ToolFinished,
     ToolStarted,
     TurnFinished,
-    Usage,
 )
 from odin_lsp.markdown import harmless
+from odin_lsp.records import Outcome, Usage
 from odin_lsp.sessions.publish import PASSING
 from odin_lsp.terminal.editor import say
 from odin_lsp.terminal.output import PipedOutput

@@ -14,8 +14,9 @@ from odin_lsp import state
 from odin_lsp.agent.core import Core
 from odin_lsp.agent.turn import UserMessage
 from odin_lsp.errors import OdinError, RequestError
-from odin_lsp.events import ExitReason, Mode, Outcome
+from odin_lsp.modes import Mode
 from odin_lsp.project.project import Project, Told
+from odin_lsp.records import ExitReason, Outcome
 from odin_lsp.terminal.editor import Policy, TerminalEditor, say
 from odin_lsp.terminal.output import PipedOutput
 

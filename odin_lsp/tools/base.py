@@ -18,11 +18,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from odin_lsp import tools
 from odin_lsp.commands.session import SessionCommands
 from odin_lsp.errors import PermissionDenied, ToolError
-from odin_lsp.events import Emit, Mode, Todo
+from odin_lsp.events import Emit
+from odin_lsp.modes import Mode
 from odin_lsp.permissions.gate import CHANGED, Gate, Want
 from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.permissions.rules import Effect, decide
 from odin_lsp.ports import Editor
+from odin_lsp.records import Todo
 from odin_lsp.review.drafts import Draft
 from odin_lsp.review.saving import Saver
 from odin_lsp.sessions.memory import Memory

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from odin_lsp.errors import ToolError
-from odin_lsp.events import Todo, TodosChanged
+from odin_lsp.events import TodosChanged
 from odin_lsp.permissions.rules import Effect
+from odin_lsp.records import Todo
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 
 

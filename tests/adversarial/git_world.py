@@ -9,7 +9,7 @@ from tempfile import gettempdir
 from typing import Any
 
 from odin_lsp.config import Config
-from odin_lsp.events import Mode
+from odin_lsp.modes import Mode
 from odin_lsp.permissions.rules import Rules
 from odin_lsp.permissions.shell import CommandVerdict, judge
 from odin_lsp.permissions.shell.git_environment import ENVIRONMENT

@@ -16,7 +16,7 @@ from unittest.mock import patch
 from odin_lsp.commands.holding import Holding, Order
 from odin_lsp.commands.runner import _job
 from odin_lsp.config import Config
-from odin_lsp.events import Mode
+from odin_lsp.modes import Mode
 from odin_lsp.permissions import sandbox
 from odin_lsp.permissions.rules import Rules
 from odin_lsp.permissions.shell import CommandVerdict, judge

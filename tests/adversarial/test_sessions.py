@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from odin_lsp.errors import SessionError, SessionLocked
-from odin_lsp.events import Outcome, QueuedMessage, SubagentRecord, Todo, ToolRecord, Usage
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
+from odin_lsp.records import Outcome, QueuedMessage, SubagentRecord, Todo, ToolRecord, Usage
 from odin_lsp.sessions import listing, search
 from odin_lsp.sessions.forking import fork
 from odin_lsp.sessions.session import Session

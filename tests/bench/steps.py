@@ -10,9 +10,10 @@ from time import perf_counter
 from typing import Any
 
 from odin_lsp.config import Limits
-from odin_lsp.events import Event, Usage
+from odin_lsp.events import Event
 from odin_lsp.messages import Message, Text, ToolCall, ToolResult, user
 from odin_lsp.models.base import Reply, Request, StreamEvent
+from odin_lsp.records import Usage
 from odin_lsp.sessions.session import Session
 from tests.support.long_work import reading_planner
 

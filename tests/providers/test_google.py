@@ -6,10 +6,10 @@ import pytest
 from google.genai.types import FinishReason
 
 from odin_lsp.errors import ContextTooLong, KeyRejected, ModelUnavailable
-from odin_lsp.events import Usage
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.models.base import CallReady, Request, TextDelta, ThinkingDelta, ToolSpec
 from odin_lsp.models.google import STOPS
+from odin_lsp.records import Usage
 
 REF = "google/gemini-3.8-flash"
 PLAIN = "google/gemini-unlisted"

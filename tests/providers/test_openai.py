@@ -8,11 +8,11 @@ from importlib import import_module
 import pytest
 
 from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavailable
-from odin_lsp.events import Usage
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.models.base import CallReady, Connection, Request, TextDelta, ThinkingDelta, ToolSpec
 from odin_lsp.models.openai import STOPS
 from odin_lsp.models.reference import ModelRef
+from odin_lsp.records import Usage
 
 REF = "openai/gpt-6-sol"
 PLAIN = "openai/unlisted"

@@ -13,9 +13,10 @@ from odin_lsp.agent.planner import Ending, Planner
 from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.turn import Progress, UserMessage
 from odin_lsp.config import Limits
-from odin_lsp.events import Compacted, Emit, Usage
+from odin_lsp.events import Compacted, Emit
 from odin_lsp.messages import Message, Text, ToolCall, user
 from odin_lsp.models.base import Model, Reply, Request, StreamEvent
+from odin_lsp.records import Usage
 from odin_lsp.sessions.session import Session
 from odin_lsp.tools.base import all_tools
 from odin_lsp.workspace.buffers import Buffers

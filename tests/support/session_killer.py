@@ -11,9 +11,9 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from odin_lsp.events import Outcome
 from odin_lsp.messages import Message, Text, ToolCall, ToolResult, user
 from odin_lsp.models import anthropic
+from odin_lsp.records import Outcome
 from odin_lsp.sessions.history import repair
 from odin_lsp.sessions.session import Session
 from tests.support import strict

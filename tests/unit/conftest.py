@@ -15,9 +15,11 @@ from odin_lsp.agent.live_session import LiveSession
 from odin_lsp.agent.turn import UserMessage
 from odin_lsp.agent.turn_queue import TurnQueue
 from odin_lsp.config import Config, load
-from odin_lsp.events import Event, Mode, Outcome
+from odin_lsp.events import Event
+from odin_lsp.modes import Mode
 from odin_lsp.ports import Answer, Question
 from odin_lsp.project.project import Project, Told
+from odin_lsp.records import Outcome
 from odin_lsp.server.commands.project import state
 from odin_lsp.sessions.session import Session
 

@@ -8,8 +8,8 @@ import pytest
 import odin_lsp
 
 ROOT = Path(odin_lsp.__file__).parent
-VALUES = {"errors", "values", "modes", "patterns", "messages", "events", "ports", "config", "markdown", "redaction"}
-VALUES |= {"locks", "reading", "state", "tasks"}
+VALUES = {"errors", "values", "modes", "patterns", "messages", "records", "events", "ports", "config"}
+VALUES |= {"markdown", "redaction", "locks", "reading", "state", "tasks"}
 """And what everything needs of the system."""
 MAY_IMPORT = {
     **dict.fromkeys(VALUES, VALUES),

@@ -10,9 +10,10 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from odin_lsp.config import Timeouts
-from odin_lsp.events import EventRecord, MessageFinished, ToolRecord, Usage
+from odin_lsp.events import EventRecord, MessageFinished
 from odin_lsp.markdown import harmless, unlinked
 from odin_lsp.ports import Option, Question
+from odin_lsp.records import ToolRecord, Usage
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.editor import LspEditor
 from odin_lsp.sessions.export import transcript

@@ -1,8 +1,9 @@
 import pytest
 
 from odin_lsp.errors import RequestError
-from odin_lsp.events import EventRecord, Outcome, TextStreamed, Todo, TodosChanged, TurnFinished
+from odin_lsp.events import EventRecord, TextStreamed, TodosChanged, TurnFinished
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult
+from odin_lsp.records import Outcome, Todo
 from odin_lsp.server.wire import MessageParams
 from odin_lsp.values import from_wire, to_wire
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from odin_lsp.events import Mode
 from odin_lsp.messages import Message, Text, ToolCall, ToolResult
 from odin_lsp.models.base import Request
+from odin_lsp.modes import Mode
 
 
 @dataclass(frozen=True, slots=True)

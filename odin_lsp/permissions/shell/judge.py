@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from odin_lsp.events import Mode
+from odin_lsp.modes import Mode
 from odin_lsp.patterns import CommandPattern, program_name
 from odin_lsp.permissions import sandbox
 from odin_lsp.permissions.reader import Reads

@@ -8,9 +8,9 @@ import pytest
 from odin_lsp.agent import turn_queue as agents
 from odin_lsp.agent.turn import UserMessage
 from odin_lsp.config import Config
-from odin_lsp.events import Outcome, Usage
 from odin_lsp.messages import Image, Message, Text, ToolCall, user
 from odin_lsp.models.base import Reply, TextDelta
+from odin_lsp.records import Outcome, Usage
 from odin_lsp.sessions import session as sessions
 from odin_lsp.sessions.export import transcript
 from odin_lsp.sessions.session import Session

@@ -208,9 +208,9 @@ class Costly:
         self._replies = 0
 
     async def stream(self, request):
-        from odin_lsp.events import Usage
         from odin_lsp.messages import Message, Text, ToolCall
         from odin_lsp.models.base import Reply
+        from odin_lsp.records import Usage
 
         self._replies += 1
         usage = Usage(input_tokens=1000, cost_usd=0.004)

@@ -16,11 +16,11 @@ from odin_lsp.events import (
     TodosChanged,
     ToolFinished,
     ToolStarted,
-    Usage,
 )
 from odin_lsp.messages import Message, Text, ToolCall
 from odin_lsp.models.base import Attempt, CallReady, Reply, TextDelta
 from odin_lsp.ports import Answer
+from odin_lsp.records import Usage
 
 
 async def test_a_turn_of_two_tools_and_an_answer_asks_the_model_three_times(odin, call):

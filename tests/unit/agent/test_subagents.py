@@ -7,9 +7,10 @@ import pytest
 
 from odin_lsp.agent.turn import Remark
 from odin_lsp.config import Config
-from odin_lsp.events import MessageFinished, SubagentFinished, SubagentStarted, Usage
+from odin_lsp.events import MessageFinished, SubagentFinished, SubagentStarted
 from odin_lsp.messages import Message, Text, ToolCall
 from odin_lsp.models.base import Reply
+from odin_lsp.records import Usage
 
 
 @pytest.fixture

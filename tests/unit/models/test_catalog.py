@@ -6,8 +6,8 @@ from typing import get_args
 
 import pytest
 
-from odin_lsp.events import Usage
 from odin_lsp.models.catalog import DEFAULTS, ENTRIES, cost, find
+from odin_lsp.records import Usage
 
 
 def models(provider):

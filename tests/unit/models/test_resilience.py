@@ -6,13 +6,13 @@ import pytest
 
 from odin_lsp.config import Config, Retries
 from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavailable
-from odin_lsp.events import RateLimit, Usage
 from odin_lsp.messages import Message, Text
 from odin_lsp.models import providers, selection
 from odin_lsp.models.base import Attempt, Limited, Network, Reply, Request, Status, TextDelta
 from odin_lsp.models.providers import Candidate
 from odin_lsp.models.resilience import KeyPool, ResilientModel
 from odin_lsp.models.service import http_client
+from odin_lsp.records import RateLimit, Usage
 
 REQUEST = Request((), ())
 OK = Reply(Message("assistant", (Text("ok"),)), "end", Usage(input_tokens=1_000_000))

@@ -6,11 +6,11 @@ import json
 import pytest
 
 from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavailable
-from odin_lsp.events import Usage
 from odin_lsp.messages import Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.models.base import CallReady, Connection, Reply, Request, TextDelta, ThinkingDelta
 from odin_lsp.models.reference import ModelRef
 from odin_lsp.models.scripted import connect
+from odin_lsp.records import Usage
 
 ASK = Request(system=(), messages=(user("what is this?"),))
 

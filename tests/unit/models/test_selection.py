@@ -4,10 +4,10 @@ import pytest
 
 from odin_lsp.config import Config
 from odin_lsp.errors import ModelError
-from odin_lsp.events import Usage
 from odin_lsp.models import catalog
 from odin_lsp.models.reference import EFFORTS, ModelRef
 from odin_lsp.models.selection import KEY_VARIABLES, OFFLINE, available, choose, efforts, is_usable, named
+from odin_lsp.records import Usage
 
 SONNET = "anthropic/claude-sonnet-5-5"
 

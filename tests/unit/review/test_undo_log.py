@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from odin_lsp.config import ReviewSettings
-from odin_lsp.events import EventRecord, Outcome, TurnFinished
+from odin_lsp.events import EventRecord, TurnFinished
+from odin_lsp.records import Outcome
 from odin_lsp.review.before_images import digest_of, keep, locked
 from odin_lsp.review.undo_log import IMAGES, UndoLog, new_step
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from odin_lsp.events import Outcome, SubagentRecord, Usage
 from odin_lsp.messages import Message, ToolCall, user
+from odin_lsp.records import Outcome, SubagentRecord, Usage
 from odin_lsp.sessions import session as sessions
 from odin_lsp.sessions.export import exported, transcript
 from odin_lsp.sessions.forking import fork

@@ -10,15 +10,14 @@ from odin_lsp.events import (
     EventRecord,
     MessageFinished,
     Notice,
-    Outcome,
     TextStreamed,
-    Todo,
     TodosChanged,
     ToolFinished,
     ToolStarted,
     TurnFinished,
     TurnStarted,
 )
+from odin_lsp.records import Outcome, Todo
 from odin_lsp.sessions.publish import MAX_WAITING, Published, Publisher
 from odin_lsp.values import from_wire
 

@@ -3,9 +3,9 @@ import json
 import pytest
 
 from odin_lsp.errors import SessionError
-from odin_lsp.events import Outcome, QueuedMessage, SubagentRecord, ToolRecord
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.ports import Receipt
+from odin_lsp.records import Outcome, QueuedMessage, SubagentRecord, ToolRecord
 from odin_lsp.sessions import listing
 from odin_lsp.sessions.export import transcript
 from odin_lsp.sessions.forking import fork

@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 import pytest
 
 from odin_lsp.errors import SessionError
-from odin_lsp.events import Outcome, ToolRecord, Usage
 from odin_lsp.messages import Message, Text, user
+from odin_lsp.records import Outcome, ToolRecord, Usage
 from odin_lsp.sessions import listing, titles
 from odin_lsp.sessions.export import export_to, exported, exported_path, transcript
 from odin_lsp.sessions.forking import fork
