@@ -7,20 +7,19 @@ import re
 import shutil
 import sys
 import sysconfig
-import tempfile
 import time
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
 from odin_lsp.errors import ToolError
-from odin_lsp.workspace.files import CHUNK, Files
+from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.globs import as_text, braces, compiled
 from odin_lsp.workspace.ignore_files import UNREAD, IgnoreFiles, is_odd, odd_above, odd_below
-from odin_lsp.workspace.opening import DESCRIPTORS, as_cwd, exchanged, is_file, opened_file, opened_place
-from odin_lsp.workspace.text import decode
+from odin_lsp.workspace.opening import DESCRIPTORS, as_cwd, exchanged, is_file, opened_place
+from odin_lsp.workspace.search_copies import contents_of, copied, has_lone_return
 from odin_lsp.workspace.uris import printable
 
 OutputMode = Literal["content", "files_with_matches", "count"]
@@ -34,10 +33,7 @@ _BINARY = re.compile(
 )
 _BETWEEN = re.compile(r"\A--\r?\n")
 """What stands between groups is no path: these begin otherwise."""
-_LONE_RETURN = re.compile(rb"\r(?!\n)")
 HERE = "./"
-MAX_COPIED_BYTES = 64 * 1024 * 1024
-MAX_COPIED_DEPTH = 50
 MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 MAX_COLUMNS = 2000
 MAX_ARGUMENT_CHARS = 20_000
@@ -125,7 +121,7 @@ class Search:
             found = list(dict.fromkeys(hit.path for hit in hits))
             moved = await asyncio.to_thread(exchanged, found, where, descriptor, began) if is_folder else set[Path]()
         good, again = await asyncio.to_thread(self._sorted_out, found, moved, query.output_mode)
-        contents, all_read = await asyncio.to_thread(_contents, again)
+        contents, all_read = await asyncio.to_thread(contents_of, again)
         better, all_found = await self._in_copies(query, where, contents)
         return [*(hit for hit in hits if hit.path in good), *better], complete and all_read and all_found
 
@@ -134,7 +130,7 @@ class Search:
     ) -> tuple[set[Path], list[Path]]:
         """The files whose hits are good as they are, and those that have to be searched again."""
         visible = [path for path in found if not self._files.ignore.hides(path)]
-        again = [path for path in visible if path in moved or (mode != "files_with_matches" and _has_lone_return(path))]
+        again = [path for path in visible if path in moved or (mode != "files_with_matches" and has_lone_return(path))]
         return set(visible).difference(again), again
 
     async def _in_copies(self, query: Query, where: Path, texts: Mapping[Path, bytes]) -> tuple[list[Hit], bool]:
@@ -142,7 +138,7 @@ class Search:
             query = replace(query, glob=None, type=None)
         hits: list[Hit] = []
         complete = True
-        with _copied(texts, where) as folders:
+        with copied(texts, where) as folders:
             for folder, places in folders:
                 found, whole = await self._run(query, folder, str(folder))
                 hits += [replace(hit, path=places[hit.path]) for hit in found]
@@ -334,67 +330,6 @@ def _hit(path: Path, rest: str, mode: OutputMode) -> Hit:
     digits = len(rest) - len(rest.lstrip("0123456789"))
     text = rest[digits + 1 :].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return Hit(path, int(rest[:digits]), text, is_match=rest[digits] == ":")
-
-
-def _contents(paths: Sequence[Path]) -> tuple[dict[Path, bytes], bool]:
-    """What is really in these files, and whether all of it could be held."""
-    contents: dict[Path, bytes] = {}
-    left = MAX_COPIED_BYTES
-    for path in paths:
-        with contextlib.suppress(ToolError, OSError), opened_file(path) as (file, _):
-            data = file.read(left + 1)
-            if len(data) > left:
-                return contents, False
-            contents[path] = data
-            left -= len(data)
-    return contents, True
-
-
-def _has_lone_return(path: Path) -> bool:
-    """Whether it has lines that ripgrep takes for one: a carriage return alone means nothing to it."""
-    try:
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC), "rb", 0) as file:
-            if os.fstat(file.fileno()).st_size > MAX_COPIED_BYTES:
-                return False
-            while chunk := file.read(CHUNK):
-                chunk += file.read(1) if chunk.endswith(b"\r") else b""
-                if b"\r" in chunk and chunk.count(b"\r") > chunk.count(b"\r\n"):
-                    return True
-    except OSError:
-        pass
-    return False
-
-
-@contextlib.contextmanager
-def _copied(texts: Mapping[Path, bytes], where: Path) -> Generator[list[tuple[Path, dict[Path, Path]]]]:
-    """The texts as files under the same relative names, so that globs and types hold; and which file each stands for.
-
-    What cannot be beside the others, since it has the name of a folder of theirs, is in a folder of its own. Of a very
-    long way only the end is kept."""
-    if not texts:
-        yield []
-        return
-    with tempfile.TemporaryDirectory(prefix="odin-") as name:
-        folders: list[tuple[Path, dict[Path, Path]]] = []
-        for path, data in sorted(texts.items()):
-            relative = Path(*path.relative_to(where).parts[-MAX_COPIED_DEPTH:] or [path.name])
-            for folder, places in folders:
-                if not (folder / relative).exists() and not any(folder / it in places for it in relative.parents):
-                    break
-            else:
-                folders.append((Path(name).resolve() / str(len(folders)), {}))
-                folder, places = folders[-1]
-            copy = folder / relative
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(_with_plain_ends(data))
-            places[copy] = path
-        yield folders
-
-
-def _with_plain_ends(data: bytes) -> bytes:
-    """The same lines, in ends that ripgrep knows."""
-    content = decode(data)
-    return _LONE_RETURN.sub(b"\n", content.text.encode() if content else data)
 
 
 def _check_arguments(*texts: str) -> None:

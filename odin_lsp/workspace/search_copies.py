@@ -1,0 +1,78 @@
+"""Copies of texts for ripgrep to search: of what is not on disk, and of what it would count the lines of otherwise."""
+
+import contextlib
+import os
+import re
+import tempfile
+from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
+
+from odin_lsp.errors import ToolError
+from odin_lsp.workspace.files import CHUNK
+from odin_lsp.workspace.opening import opened_file
+from odin_lsp.workspace.text import decode
+
+MAX_COPIED_BYTES = 64 * 1024 * 1024
+MAX_COPIED_DEPTH = 50
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
+
+
+def has_lone_return(path: Path) -> bool:
+    """Whether it has lines that ripgrep takes for one: a carriage return alone means nothing to it."""
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC), "rb", 0) as file:
+            if os.fstat(file.fileno()).st_size > MAX_COPIED_BYTES:
+                return False
+            while chunk := file.read(CHUNK):
+                chunk += file.read(1) if chunk.endswith(b"\r") else b""
+                if b"\r" in chunk and chunk.count(b"\r") > chunk.count(b"\r\n"):
+                    return True
+    except OSError:
+        pass
+    return False
+
+
+def contents_of(paths: Sequence[Path]) -> tuple[dict[Path, bytes], bool]:
+    """What is really in these files, and whether all of it could be held."""
+    contents: dict[Path, bytes] = {}
+    left = MAX_COPIED_BYTES
+    for path in paths:
+        with contextlib.suppress(ToolError, OSError), opened_file(path) as (file, _):
+            data = file.read(left + 1)
+            if len(data) > left:
+                return contents, False
+            contents[path] = data
+            left -= len(data)
+    return contents, True
+
+
+@contextlib.contextmanager
+def copied(texts: Mapping[Path, bytes], where: Path) -> Generator[list[tuple[Path, dict[Path, Path]]]]:
+    """The texts as files under the same relative names, so that globs and types hold; and which file each stands for.
+
+    What cannot be beside the others, since it has the name of a folder of theirs, is in a folder of its own. Of a very
+    long way only the end is kept."""
+    if not texts:
+        yield []
+        return
+    with tempfile.TemporaryDirectory(prefix="odin-") as name:
+        folders: list[tuple[Path, dict[Path, Path]]] = []
+        for path, data in sorted(texts.items()):
+            relative = Path(*path.relative_to(where).parts[-MAX_COPIED_DEPTH:] or [path.name])
+            for folder, places in folders:
+                if not (folder / relative).exists() and not any(folder / it in places for it in relative.parents):
+                    break
+            else:
+                folders.append((Path(name).resolve() / str(len(folders)), {}))
+                folder, places = folders[-1]
+            copy = folder / relative
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(_with_plain_ends(data))
+            places[copy] = path
+        yield folders
+
+
+def _with_plain_ends(data: bytes) -> bytes:
+    """The same lines, in ends that ripgrep knows."""
+    content = decode(data)
+    return _LONE_RETURN.sub(b"\n", content.text.encode() if content else data)
