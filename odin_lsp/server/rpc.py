@@ -6,12 +6,9 @@ import inspect
 import itertools
 import json
 import logging
-import os
 import re
-import signal
 from collections import ChainMap
 from collections.abc import Callable, Coroutine, Generator, Mapping
-from contextlib import suppress
 from typing import Any, NoReturn, TypeGuard, cast
 
 import cattrs
@@ -21,7 +18,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from odin_lsp.errors import OdinError, RequestError
-from odin_lsp.server.transport import Channel, Frame, Oversized, Transport
+from odin_lsp.server.transport import Frame, Oversized, Transport
 
 logger = logging.getLogger("odin")
 
@@ -34,35 +31,6 @@ class ClientError(OdinError):
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
         self.code = code
-
-
-def run(server: LanguageServer, channel: Channel) -> NoReturn:
-    """Serve one client, then leave the process at once: no task and no thread that hangs may keep it."""
-    code = asyncio.new_event_loop().run_until_complete(serve(server, channel))
-    logging.shutdown()
-    channel.close()
-    os._exit(code)
-
-
-async def serve(server: LanguageServer, channel: Channel) -> int:
-    """Serve one client to its end and return the exit code: 0 only for `exit` after `shutdown`.
-
-    However it ends, handlers are cancelled, `server.close()` is awaited if there is one, and the last answers
-    are sent, all within two seconds.
-    """
-    logging.getLogger("pygls").setLevel(logging.WARNING)  # below, it logs whole messages and their secrets
-    protocol = cast("OdinProtocol", server.protocol)
-    transport = Transport(channel)
-    protocol.connect(transport)
-    try:
-        return await _first(
-            protocol.exited(),
-            _disconnected(transport, protocol),
-            _signalled(),
-            _orphaned(server),
-        )
-    finally:
-        await _wind_down(server, protocol, transport)
 
 
 class OdinProtocol(LanguageServerProtocol):
@@ -393,63 +361,3 @@ def _client_error(error: Any) -> ClientError:
             return ClientError(message, code)
         case _:
             return ClientError("the client sent an unreadable error", types.ErrorCodes.InvalidRequest)
-
-
-async def _first(*endings: Coroutine[Any, Any, int]) -> int:
-    """The code of the ending that comes first; of two at once, that of the one named first."""
-    tasks = [asyncio.create_task(ending) for ending in endings]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        return next(task.result() for task in tasks if task.done())
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)
-
-
-async def _disconnected(transport: Transport, protocol: OdinProtocol) -> int:
-    match await transport.run(protocol.receive):
-        case "eof" | "client gone":
-            return 1
-        case "broken frame":
-            return 2
-
-
-async def _signalled() -> int:
-    loop = asyncio.get_running_loop()
-    received: asyncio.Future[int] = loop.create_future()
-    signals = (signal.SIGTERM, signal.SIGINT)
-    with suppress(NotImplementedError, RuntimeError):  # Windows; a loop outside of the main thread
-        for number in signals:
-            loop.add_signal_handler(number, lambda number=number: received.done() or received.set_result(number))
-    try:
-        return 128 + await received
-    finally:
-        for number in signals:
-            loop.remove_signal_handler(number)
-
-
-async def _orphaned(server: LanguageServer) -> int:
-    while server.process_id is None or _is_alive(server.process_id):  # noqa: ASYNC110 nobody tells of its end
-        await asyncio.sleep(1)
-    return 1
-
-
-def _is_alive(process_id: int) -> bool:
-    try:
-        os.kill(process_id, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
-
-
-async def _wind_down(server: LanguageServer, protocol: OdinProtocol, transport: Transport) -> None:
-    tasks = protocol.stop()
-    if close := getattr(server, "close", None):
-        tasks.append(asyncio.create_task(close()))
-    if tasks:
-        await asyncio.wait(tasks, timeout=1)
-    await transport.drain(timeout=0.5)
-    transport.close()

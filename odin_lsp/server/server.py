@@ -23,7 +23,7 @@ from odin_lsp.errors import ModelError, RequestError
 from odin_lsp.models import selection
 from odin_lsp.modes import MODES
 from odin_lsp.project.project import Project
-from odin_lsp.server import features, rpc
+from odin_lsp.server import features, rpc, serving
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.declared import tool_names
 from odin_lsp.server.features import notebooks
@@ -57,7 +57,7 @@ REPLACED = (
 def serve(tcp_port: int | None) -> NoReturn:
     channel = stdio_channel() if tcp_port is None else tcp_channel("127.0.0.1", tcp_port)
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    rpc.run(OdinServer(), channel)
+    serving.run(OdinServer(), channel)
 
 
 class Protocol(rpc.OdinProtocol):

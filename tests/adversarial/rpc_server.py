@@ -11,7 +11,8 @@ import warnings
 from pygls.lsp.server import LanguageServer
 
 from odin_lsp.errors import OdinError
-from odin_lsp.server.rpc import ClientError, OdinProtocol, run
+from odin_lsp.server.rpc import ClientError, OdinProtocol
+from odin_lsp.server.serving import run
 from odin_lsp.server.transport import stdio_channel
 
 channel = stdio_channel()
