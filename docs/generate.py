@@ -26,7 +26,7 @@ from odin_lsp.modes import MODES
 from odin_lsp.server import handshake, wire
 from odin_lsp.server.commands.base import all_commands
 from odin_lsp.sessions import listing
-from odin_lsp.sessions.session import TurnRecord
+from odin_lsp.sessions.turn_record import TurnRecord
 from odin_lsp.tools.base import Tool, all_tools
 from odin_lsp.values import Value, json_schema
 

@@ -12,9 +12,10 @@ from odin_lsp.errors import SessionError
 from odin_lsp.markdown import harmless
 from odin_lsp.records import QueuedMessage, SubagentRecord
 from odin_lsp.sessions import listing, private, reader
-from odin_lsp.sessions.session import Session, TurnRecord
+from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import log_path, open_log
 from odin_lsp.sessions.titles import cleaned
+from odin_lsp.sessions.turn_record import TurnRecord
 from odin_lsp.values import to_wire
 
 Helpers = Sequence[SubagentRecord]

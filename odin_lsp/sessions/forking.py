@@ -9,8 +9,9 @@ from typing import BinaryIO
 
 from odin_lsp.errors import SessionError
 from odin_lsp.sessions import private, reader
-from odin_lsp.sessions.session import Session, TurnRecord, header
+from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import line_of, log_path, open_log
+from odin_lsp.sessions.turn_record import TurnRecord
 
 OWN = ("session", "title", "repaired", "waiting", "begun", "dropped")
 """What says something of one session only."""
@@ -28,7 +29,7 @@ def fork(folder: Path, session_id: str, at_message: int | None = None) -> tuple[
         if at_message is not None:
             copied, draft = _before(file, found, at_message)
         now = time.time()
-        first = line_of(header(new_id, source.title, session_id, now))
+        first = line_of({"type": "session", "id": new_id, "title": source.title, "forkedFrom": session_id, "at": now})
         last = line_of({"type": "title", "title": source.title, "by": source.titled_by, "at": now})
         try:
             private.write_file(log_path(folder, new_id), chain([first], _copied(file, copied), [last]))

@@ -4,55 +4,26 @@ import logging
 import time
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from odin_lsp.errors import SessionError
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
-from odin_lsp.modes import Mode
-from odin_lsp.records import ExitReason, Outcome, QueuedMessage, SubagentRecord, Todo, ToolRecord, Usage
+from odin_lsp.records import Outcome, QueuedMessage, SubagentRecord, Todo, Usage
 from odin_lsp.redaction import without_keys
-from odin_lsp.sessions import reader, titles
+from odin_lsp.sessions import loading, reader, titles
 from odin_lsp.sessions.history import History
-from odin_lsp.sessions.reviewed import ReviewedFile, reviewed_files
+from odin_lsp.sessions.loading import MAX_LINES, MAX_LOADED, MAX_TURNS
 from odin_lsp.sessions.store import SessionLog, open_log
-from odin_lsp.values import Value, is_list, is_object, to_wire
+from odin_lsp.sessions.turn_record import TurnRecord
+from odin_lsp.values import is_list, is_object, to_wire
 
 log = logging.getLogger("odin.sessions")
-MAX_LOADED = 16 * 1024 * 1024
-"""Bytes of messages, and as many of turns, that are read of a long log; several times what fits into any model."""
-MAX_LINES = 4000
-"""The same in lines."""
-MAX_TURNS = 100
-"""Turns in memory, and as many helpers; all of them are on disk."""
-HISTORY = ("message", "removed", "history", None)
-"""Kinds of lines that make up the messages; `None`: a line that has to be read to be known."""
-UNANSWERED = ("waiting", "begun", "dropped")
-"""Kinds of lines that tell which messages have had no answer yet."""
-COUNTED = (*HISTORY, *UNANSWERED, "turn", "subagent")
-"""Kinds of lines of which there may be too many."""
 AS_THEY_ARE = frozenset({"id", "callId", "turnId", "signature", "data"})
 """Fields that nobody has said, and that mean nothing if they are changed."""
 SAID = ("arguments", "opaque")
 """Fields in which all is what a model has said, whatever it is called."""
 GAP = " messages that came between this and the next are not part of this request.\n</reminder>"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnRecord(Value):
-    """One message of the user and what came of it."""
-
-    turn_id: str
-    body: str
-    mode: Mode
-    timestamp: float
-    answer_summary: str
-    reason: ExitReason
-    todos: tuple[Todo, ...]
-    tool_history: tuple[ToolRecord, ...]
-    usage: Usage
-    reviewed: tuple[ReviewedFile, ...] = ()
 
 
 class Session:
@@ -169,18 +140,7 @@ class Session:
         self._write({"type": "dropped", "turnId": turn_id})
 
     def finish_turn(self, body: str, timestamp: float, outcome: Outcome) -> None:
-        record = TurnRecord(
-            turn_id=outcome.turn_id,
-            body=body,
-            mode=outcome.mode,
-            timestamp=timestamp,
-            answer_summary=outcome.answer,
-            reason=outcome.reason,
-            todos=outcome.todos,
-            tool_history=outcome.tools,
-            usage=outcome.usage,
-            reviewed=reviewed_files(outcome.receipts),
-        )
+        record = TurnRecord.of(body, timestamp, outcome)
         self._add_turn(reader.value(TurnRecord, _without_keys(to_wire(record))))
 
     def new_agent_id(self, kind: str) -> str:
@@ -217,19 +177,8 @@ class Session:
         """What had no answer when Odin was ended gets none, but it was said: that is told."""
         self._hand_over()
         for message in tuple(self._begun.values()):
-            self._add_turn(
-                TurnRecord(
-                    turn_id=message.turn_id,
-                    body=message.body,
-                    mode=message.mode,
-                    timestamp=message.timestamp,
-                    answer_summary="",
-                    reason="aborted",
-                    todos=tuple(self.todos),
-                    tool_history=(),
-                    usage=self._unsettled.get(message.turn_id, Usage()).besides,
-                )
-            )
+            spent = self._unsettled.get(message.turn_id, Usage()).besides
+            self._add_turn(TurnRecord.cut_off(message, self.todos, spent))
         self.unbegun = list(self._waiting.values())
         for message in self.unbegun:
             said = titles.from_message(message.body)
@@ -267,24 +216,13 @@ class Session:
             raise SessionError(f"nothing of session {self.id!r} can be read")
         self.log.known_end = found.end + found.lacks_newline
         self._announced = True
-        whole = [line for line in found.of("history") if _is_history(file, line)][-1:]
-        messages, left_out = _recent([it for it in found.lines if it.kind in HISTORY], *whole)
-        turns, self.earlier_turns = _recent(found.of("turn"), most=MAX_TURNS)
-        subagents, _ = _recent(found.of("subagent"), most=2 * MAX_TURNS)
-        self.is_compacted = bool(whole)
-        if self.earlier_turns:
-            self.first_message = _said(file, found.of("turn")[0])
-        first = turns[0].offset if self.earlier_turns else -1
-        unanswered, _ = _recent([line for line in found.of(*UNANSWERED) if line.offset > first])
-        wanted = {line.offset for line in (*messages, *turns, *subagents, *unanswered)}
-        for line in found.lines:
-            if line.offset in wanted or line.kind not in COUNTED:
-                self._replay_line(file, line)
-            elif line.size > MAX_LOADED:
-                self._damaged += 1
-        if left_out:
-            asked = [it["message"] for it in reader.read(file, found.of("message", "history")[0]) if "message" in it]
-            self._mark_gap([reader.message(asked[0]).text] if asked else [], left_out, self.messages)
+        read = loading.excerpt(file, found)
+        self.is_compacted = read.is_compacted
+        self.first_message, self.earlier_turns = read.first_message, read.earlier_turns
+        for line in read.lines:
+            self._replay_line(file, line)
+        if read.earlier_messages:
+            self._mark_gap(read.opening, read.earlier_messages, self.messages)
 
     def _replay_line(self, file: BinaryIO, line: reader.Line) -> None:
         records = reader.read(file, line)
@@ -386,40 +324,9 @@ class Session:
         self.notices.append(f"this session is long: {count} of its messages are not sent to the model any more")
 
 
-def _recent(
-    lines: Sequence[reader.Line], start: reader.Line | None = None, *, most: int = MAX_LINES
-) -> tuple[list[reader.Line], int]:
-    """The last lines that are not too much to load, and how many there are before them. What comes before `start` does
-    not count any more."""
-    recent: list[reader.Line] = []
-    loaded = 0
-    for index in range(len(lines) - 1, -1, -1):
-        line = lines[index]
-        if line.size > MAX_LOADED:
-            continue
-        loaded += line.size
-        if loaded > MAX_LOADED or len(recent) == most:
-            return recent[::-1], index + 1
-        recent.append(line)
-        if line is start:
-            break
-    return recent[::-1], 0
-
-
-def _is_history(file: BinaryIO, line: reader.Line) -> bool:
-    """If it is damaged, what it was to replace is better than nothing."""
-    return any(record["type"] == "history" and is_list(record.get("messages")) for record in reader.read(file, line))
-
-
 def _result(helper: SubagentRecord) -> ToolResult:
     told = f"The helper {helper.agent_id} had {helper.status} before Odin was ended.\n\n{helper.summary}".strip()
     return ToolResult(helper.call_id, "AgentTool", told, failed=helper.status != "completed")
-
-
-def _said(file: BinaryIO, line: reader.Line) -> str:
-    """By the user, in a turn; nothing if that is damaged."""
-    turns = [it.get("turn") for it in reader.read(file, line)]
-    return next((it["body"] for it in turns if is_object(it) and isinstance(it.get("body"), str)), "")
 
 
 def _size(message: Message) -> int:
@@ -456,8 +363,3 @@ def _without_keys(value: Any, kept: frozenset[str] = AS_THEY_ARE) -> Any:
             for name, it in value.items()
         }
     return value
-
-
-def header(session_id: str, title: str, forked_from: str, at: float) -> dict[str, Any]:
-    """The first record of a session that continues another."""
-    return {"type": "session", "id": session_id, "title": title, "forkedFrom": forked_from, "at": at}

@@ -17,7 +17,8 @@ from odin_lsp.records import ToolRecord, Usage
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.editor import LspEditor
 from odin_lsp.sessions.export import transcript
-from odin_lsp.sessions.session import Session, TurnRecord
+from odin_lsp.sessions.session import Session
+from odin_lsp.sessions.turn_record import TurnRecord
 from odin_lsp.terminal.render import RichRenderer
 from odin_lsp.workspace.buffers import Buffers
 

@@ -9,10 +9,10 @@ from odin_lsp.records import Outcome, QueuedMessage, SubagentRecord, ToolRecord
 from odin_lsp.sessions import listing
 from odin_lsp.sessions.export import transcript
 from odin_lsp.sessions.forking import fork
-from odin_lsp.sessions.reviewed import ReviewedFile
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import SessionLog, sessions_folder
 from odin_lsp.sessions.touched import touched_files
+from odin_lsp.sessions.turn_record import ReviewedFile
 
 
 def outcome(answer="done", **more):
