@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from odin_lsp.patterns import program_name
@@ -24,29 +25,8 @@ def catastrophe(argv: Sequence[str], cwd: Path) -> str:
     """Why this command never runs; empty if it might. `argv` may be guessed."""
     if not argv:
         return ""
-    name, words = program_name(argv[0]), argv[1:]
-    operands = [word for word in words if not word.startswith("-")]
-    if NEVER.fullmatch(name):
-        return f"`{name}` wipes disks or stops the machine"
-    if name == "init" and operands[:1] in (["0"], ["6"]):
-        return "it stops the machine"
-    if name == "kill" and ("-1" in words[1:] or "-1" in operands):
-        return "it stops all programs of the user"
-    if name in ("dd", "tee", "cp", "mv", "shred", "cat", "install", "truncate"):
-        for word in words:
-            if DISK.match(word.removeprefix("of=")):
-                return f"it writes to the disk {word.removeprefix('of=')}"
-    if name in RECURSIVE and _recursive(words) and (place := _everything(operands, cwd)):
-        return f"`{name}` on all of {place}"
-    if name == "rm" and "--no-preserve-root" in words:
-        return "it removes even the root of the file system"
-    if name == "mv" and len(operands) > 1 and (place := _everything(operands[:-1], cwd)):
-        return f"it moves away all of {place}"
-    if name == "find" and any(it in words for it in ("-delete", "-exec", "-execdir")):
-        removing = "-delete" in words or any(program_name(it) in RECURSIVE for it in words)
-        if removing and (place := _everything(operands[:1], cwd)) and not any(it.startswith("-name") for it in words):
-            return f"it removes all of {place}"
-    return ""
+    call = _Call(program_name(argv[0]), argv[1:], cwd)
+    return next((reason for programs, rule in _FLOOR if programs.fullmatch(call.name) and (reason := rule(call))), "")
 
 
 def destroys(target: str) -> str:
@@ -60,22 +40,79 @@ def is_fork_bomb(name: str, body: str) -> bool:
     return calls > 1 or (calls == 1 and re.search(r"&(?!&)", body) is not None)
 
 
-def _recursive(words: Sequence[str]) -> bool:
-    return any(
-        (len(word) > 2 and "--recursive".startswith(word))
-        or (word.startswith("-") and not word.startswith("--") and set(word) & set("rRf"))
-        for word in words
-    )
+@dataclass(frozen=True, slots=True)
+class _Call:
+    name: str
+    words: Sequence[str]
+    cwd: Path
+
+    @property
+    def operands(self) -> list[str]:
+        return [word for word in self.words if not word.startswith("-")]
+
+    @property
+    def is_recursive(self) -> bool:
+        return any(
+            (len(word) > 2 and "--recursive".startswith(word))
+            or (word.startswith("-") and not word.startswith("--") and set(word) & set("rRf"))
+            for word in self.words
+        )
+
+    def everything(self, operands: Sequence[str]) -> str:
+        """The first operand that is the root, a folder of the system, or the user's home, or all that is in one."""
+        home = {str(Path.home()), os.path.realpath(Path.home())}
+        for word in operands:
+            bare = re.sub(r"(/(\*|\.\*|\{.*\}|\.))+/*$", "", f"./{word}" if word == "*" else word) or "/"
+            place = os.path.normpath(self.cwd / bare)
+            for spelling in (place, os.path.realpath(place)):
+                flat = "/" + spelling.strip("/")
+                if flat.lower() in SYSTEM or flat in home or any(it.startswith(f"{flat}/") for it in home):
+                    return flat
+        return ""
 
 
-def _everything(operands: Sequence[str], cwd: Path) -> str:
-    """The first operand that is the root, a folder of the system, or the user's home, or all that is in one."""
-    home = {str(Path.home()), os.path.realpath(Path.home())}
-    for word in operands:
-        bare = re.sub(r"(/(\*|\.\*|\{.*\}|\.))+/*$", "", f"./{word}" if word == "*" else word) or "/"
-        place = os.path.normpath(cwd / bare)
-        for spelling in (place, os.path.realpath(place)):
-            flat = "/" + spelling.strip("/")
-            if flat.lower() in SYSTEM or flat in home or any(it.startswith(f"{flat}/") for it in home):
-                return flat
-    return ""
+def _init(call: _Call) -> str:
+    return "it stops the machine" if call.operands[:1] in (["0"], ["6"]) else ""
+
+
+def _kill(call: _Call) -> str:
+    return "it stops all programs of the user" if "-1" in call.words[1:] else ""
+
+
+def _disk_writer(call: _Call) -> str:
+    return next(filter(None, (destroys(word.removeprefix("of=")) for word in call.words)), "")
+
+
+def _recursive(call: _Call) -> str:
+    place = call.everything(call.operands) if call.is_recursive else ""
+    return f"`{call.name}` on all of {place}" if place else ""
+
+
+def _rm(call: _Call) -> str:
+    return "it removes even the root of the file system" if "--no-preserve-root" in call.words else ""
+
+
+def _mv(call: _Call) -> str:
+    place = call.everything(call.operands[:-1])
+    return f"it moves away all of {place}" if place else ""
+
+
+def _find(call: _Call) -> str:
+    runs = "-exec" in call.words or "-execdir" in call.words
+    removes = "-delete" in call.words or (runs and any(program_name(it) in RECURSIVE for it in call.words))
+    place = call.everything(call.operands[:1]) if removes else ""
+    is_whole = not any(it.startswith("-name") for it in call.words)
+    return f"it removes all of {place}" if place and is_whole else ""
+
+
+_FLOOR: tuple[tuple[re.Pattern[str], Callable[[_Call], str]], ...] = (
+    (NEVER, lambda call: f"`{call.name}` wipes disks or stops the machine"),
+    (re.compile("init"), _init),
+    (re.compile("kill"), _kill),
+    (re.compile("dd|tee|cp|mv|shred|cat|install|truncate"), _disk_writer),
+    (re.compile("|".join(RECURSIVE)), _recursive),
+    (re.compile("rm"), _rm),
+    (re.compile("mv"), _mv),
+    (re.compile("find"), _find),
+)
+"""By programs: why a use of them never happens, or nothing."""

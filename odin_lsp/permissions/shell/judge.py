@@ -16,7 +16,7 @@ from odin_lsp.permissions.reader import Reads
 from odin_lsp.permissions.rules import Rules
 from odin_lsp.permissions.shell import floor, git, programs, readers
 from odin_lsp.permissions.shell.grammar import NotUnderstood
-from odin_lsp.permissions.shell.parse import Command, Script, parse, written
+from odin_lsp.permissions.shell.parse import Command, Script, parse
 from odin_lsp.permissions.shell.places import Places
 from odin_lsp.permissions.shell.readers import Use
 from odin_lsp.permissions.shell.unwrap import Inside, likely_commands
@@ -126,22 +126,18 @@ class _Row:
             raise _Asks(script.problem)
         if reason := self._places.problem(str(self._cwd), self._cwd):
             raise _Asks(f"it would run where it should not: {reason}")
-        text = written(self._judged_steps(script))
+        text = "".join(self._judged_steps(script))
         if self._needs_hold and not (self._held and self.only_reads):  # a row that a rule allows is not held
             raise _Asks(self._needs_hold)
         return text
 
-    def _judged_steps(self, script: Script) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-        later = [step.joiner for step in script.steps][1:]
-        for step in script.steps:
+    def _judged_steps(self, script: Script) -> Iterator[str]:
+        joiners = [step.joiner for step in script.steps]
+        for number, step in enumerate(script.steps, 1):
+            later = joiners[number:]
             # Whether `cd` has worked counts for what follows, so that must not run otherwise.
-            may_move = (
-                step.joiner not in ("|", "||")
-                and all(it == "&&" for it in later[:1])
-                and not (set(later) - {"&&", "|"})
-            )
-            yield step.joiner, self._judged(step.command, may_move=may_move), step.command.redirects
-            later = later[1:]
+            may_move = step.joiner not in ("|", "||") and later[:1] in ([], ["&&"]) and {*later} <= {"&&", "|"}
+            yield step.text(self._judged(step.command, may_move=may_move))
 
     def _judged(self, command: Command, *, may_move: bool) -> tuple[str, ...]:
         """The words to run, or `_Asks`."""

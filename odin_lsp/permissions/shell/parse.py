@@ -5,7 +5,7 @@ disagree about it. All other commands, at any depth, are still found, for whoeve
 
 import shlex
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -66,6 +66,11 @@ class Step:
     """What stands before it; empty for the first."""
     command: Command
 
+    def text(self, argv: Sequence[str]) -> str:
+        """The step with these words for its own, as a text that means nothing else."""
+        between = {"": "", ";": "; ", "\n": "; "}.get(self.joiner, f" {self.joiner} ")
+        return between + " ".join([*map(shlex.quote, argv), *self.command.redirects])
+
 
 @dataclass(frozen=True, slots=True)
 class Script:
@@ -112,15 +117,6 @@ def parse(text: str) -> Script:
         tuple(found.texts),
         tuple(found.functions),
     )
-
-
-def written(steps: Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]) -> str:
-    """Joiners, words and redirections as a text that means nothing else."""
-    text = ""
-    for joiner, argv, redirects in steps:
-        between = {"": "", ";": "; ", "\n": "; "}.get(joiner, f" {joiner} ")
-        text += between + " ".join([*map(shlex.quote, argv), *redirects])
-    return text
 
 
 class _NotPlain(Exception):
