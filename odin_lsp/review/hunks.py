@@ -1,7 +1,7 @@
 """Two texts → the smallest hunks between them. Pure: apply any of them, move them along while somebody types."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
 from odin_lsp.workspace.text import LineStep, changed_lines, same_at_end, same_at_start, whole_lines
@@ -116,23 +116,20 @@ class Composed:
 def compose(text: str, first: Sequence[Hunk], second: Sequence[Hunk]) -> list[Composed]:
     """Two steps as one: `first` stands in `text`, `second` in what it becomes. Those that meet become one hunk."""
     between = apply(text, first)
-    clusters: list[tuple[int, int, list[int], list[int]]] = []
-    for start, end, index, is_second in sorted([*_placed(first, is_second=False), *_placed(second, is_second=True)]):
-        if clusters and _meets(clusters[-1][:2], (start, end)):
-            low, high, ones, twos = clusters.pop()
-        else:
-            low, high, ones, twos = start, end, list[int](), list[int]()
-        (twos if is_second else ones).append(index)
-        clusters.append((low, max(high, end), ones, twos))
+    clusters: list[_Cluster] = []
+    for placed in sorted([*_placed(first, is_second=False), *_placed(second, is_second=True)]):
+        if not clusters or not clusters[-1].meets(placed):
+            clusters.append(_Cluster(placed.start, placed.end))
+        clusters[-1].add(placed)
     composed: list[Composed] = []
     shift = 0
-    for low, high, ones, twos in clusters:
-        growth = sum(len(first[index].new) - len(first[index].old) for index in ones)
-        new = apply(between[low:high], [replace(second[index], start=second[index].start - low) for index in twos])
-        old = text[low - shift : high - shift - growth]
+    for it in clusters:
+        old = text[it.start - shift : it.end - shift - it.growth]
+        inside = [replace(second[index], start=second[index].start - it.start) for index in it.second]
+        new = apply(between[it.start : it.end], inside)
         if old != new:
-            composed.append(Composed(Hunk(low - shift, old, new), tuple(ones), tuple(twos)))
-        shift += growth
+            composed.append(Composed(Hunk(it.start - shift, old, new), tuple(it.first), tuple(it.second)))
+        shift += it.growth
     return composed
 
 
@@ -171,22 +168,48 @@ def overlap(hunks: Sequence[Hunk]) -> bool:
     return any(one.end > two.start for one, two in pairwise(ordered))
 
 
-def _placed(hunks: Sequence[Hunk], *, is_second: bool) -> Iterator[tuple[int, int, int, bool]]:
-    """Where each hunk is between the two steps: the first step's by what they put there, the second's by what they
-    take."""
+@dataclass(frozen=True, slots=True, order=True)
+class _Placed:
+    """A hunk between the two steps: one of the first where it has put something, one of the second where it takes."""
+
+    start: int
+    end: int
+    index: int
+    """In its step."""
+    is_second: bool
+    growth: int
+    """By which the first step has moved what is behind it."""
+
+
+@dataclass(slots=True)
+class _Cluster:
+    """Hunks of both steps that meet, by their indexes, and where they are between the two."""
+
+    start: int
+    end: int
+    first: list[int] = field(default_factory=list[int])
+    second: list[int] = field(default_factory=list[int])
+    growth: int = 0
+
+    def meets(self, other: _Placed) -> bool:
+        """They overlap; or one is a mere place, at or in the other."""
+        if self.start == self.end or other.start == other.end:
+            return self.start <= other.end and other.start <= self.end
+        return self.start < other.end and other.start < self.end
+
+    def add(self, placed: _Placed) -> None:
+        (self.second if placed.is_second else self.first).append(placed.index)
+        self.end = max(self.end, placed.end)
+        self.growth += placed.growth
+
+
+def _placed(hunks: Sequence[Hunk], *, is_second: bool) -> Iterator[_Placed]:
     shift = 0
     for index, hunk in sorted(enumerate(hunks), key=lambda it: (it[1].start, it[1].end)):
-        size = len(hunk.old) if is_second else len(hunk.new)
-        start = hunk.start + shift
-        yield start, start + size, index, is_second
-        shift += 0 if is_second else len(hunk.new) - len(hunk.old)
-
-
-def _meets(one: tuple[int, int], two: tuple[int, int]) -> bool:
-    """They overlap; or one is a mere place, at or in the other."""
-    if one[0] == one[1] or two[0] == two[1]:
-        return one[0] <= two[1] and two[0] <= one[1]
-    return one[0] < two[1] and two[0] < one[1]
+        start, size = hunk.start + shift, len(hunk.old if is_second else hunk.new)
+        growth = 0 if is_second else len(hunk.new) - len(hunk.old)
+        yield _Placed(start, start + size, index, is_second, growth)
+        shift += growth
 
 
 def _neighbours(steps: Sequence[LineStep]) -> Iterator[Sequence[LineStep]]:

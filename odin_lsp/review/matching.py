@@ -1,14 +1,14 @@
 """Where a model's `old_string` stands in a text, and what its `new_string` means there."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import partial
 from heapq import nlargest
-from itertools import accumulate, islice, product
+from itertools import accumulate, chain, islice, product, repeat
 
 from odin_lsp.errors import ToolError
 from odin_lsp.workspace.text import Lines, line_end, split_lines, usual_line_end, whole_lines
@@ -35,6 +35,10 @@ class Replacement:
     start: int
     end: int
     new: str
+
+    @property
+    def growth(self) -> int:
+        return len(self.new) - (self.end - self.start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,32 @@ class _Place:
 
 
 @dataclass(frozen=True, slots=True)
+class _Quoted:
+    """A line of `old`, and how it is in the text."""
+
+    old: str
+    there: str
+    end: str
+
+    def reworded(self, new: str) -> str:
+        """The line `new`, with the punctuation that the text has where `new` keeps what `old` has."""
+        if self.old == new:
+            return self.there
+        if self.old == self.there or _fold(self.old, PUNCTUATION) != _fold(self.there, PUNCTUATION):
+            return new
+        folded = _Folded(self.there, PUNCTUATION)
+        old_parts, new_parts = _PART.findall(self.old), _PART.findall(new)
+        sizes = (len(_fold(it, PUNCTUATION)) for it in old_parts)
+        offsets = [folded.origin(at) for at in accumulate(sizes, initial=0)]
+        pieces: list[str] = []
+        for kind, first, last, new_first, new_last in SequenceMatcher(None, old_parts, new_parts).get_opcodes():
+            piece, origin = "".join(new_parts[new_first:new_last]), self.there[offsets[first] : offsets[last]]
+            kept = kind == "equal" and _fold(piece, PUNCTUATION) == _fold(origin, PUNCTUATION)
+            pieces.append(origin if kept else piece)
+        return "".join(pieces)
+
+
+@dataclass(frozen=True, slots=True)
 class _Written:
     start: int
     end: int
@@ -128,25 +158,19 @@ def _folded(text: str, old: str, new: str, *, forms: Mapping[str, str]) -> Itera
 
 def _by_lines(text: str, old: str, new: str, *, bare: Callable[[str], str]) -> Iterator[_Place]:
     """Whole lines that are equal once `bare`. At the end of a text without a final line end none is asked for."""
-    wanted = whole_lines(old)
-    longest = max((bare(line.rstrip("\r\n")) for line in wanted), key=lambda it: len(it.strip()))
-    if not longest.strip() or longest not in text:
+    wanted = _BareLines(whole_lines(old), bare)
+    if not wanted.longest.strip() or wanted.longest not in text:
         return
     lines = whole_lines(text)
     starts = [0, *accumulate(map(len, lines))]
-    fenced = _fenced(lines, bare)
-    first = counted = 0
-    for at in _occurrences(fenced, _fenced(wanted, bare)):
-        first, counted = first + fenced.count("\n", counted, at), at
-        last = first + len(wanted)
-        place = _Place(starts[first], starts[last], old, new)
+    for first, last in _BareLines(lines, bare).rows(wanted):
         end = line_end(lines[last - 1]) or ""
         if not line_end(old):
-            yield replace(place, end=place.end - len(end))
+            yield _Place(starts[first], starts[last] - len(end), old, new)
         elif end:
-            yield place
+            yield _Place(starts[first], starts[last], old, new)
         else:
-            yield replace(place, old=_END.sub("\n", old)[:-1], new=_END.sub("\n", new).removesuffix("\n"))
+            yield _Place(starts[first], starts[last], _without_final_end(old), _without_final_end(new))
 
 
 def _indented(text: str, old: str, new: str) -> Iterator[_Place]:
@@ -160,6 +184,10 @@ def _indented(text: str, old: str, new: str) -> Iterator[_Place]:
         shifted_old, shifted_new = _shifted(place.old, *step), _shifted(place.new, *step)
         if shifted_old is not None and shifted_new is not None:
             yield replace(place, old=shifted_old, new=shifted_new)
+
+
+def _without_final_end(text: str) -> str:
+    return text.removesuffix(line_end(text) or "")
 
 
 def _without_trailing_blanks(line: str) -> str:
@@ -188,9 +216,22 @@ def _occurrences(text: str, part: str) -> Iterator[int]:
         at = text.find(part, at + len(part))
 
 
-def _fenced(lines: Iterable[str], bare: Callable[[str], str]) -> str:
-    """The lines such that a part of it can be found at whole lines only."""
-    return "".join(["\n" + bare(line.rstrip("\r\n")) + "\r" for line in lines])
+class _BareLines:
+    """Lines without what is forgiven, as a text in which a row of them can be found at whole lines only."""
+
+    def __init__(self, lines: Iterable[str], bare: Callable[[str], str]) -> None:
+        self._fenced = ["\n" + bare(line.rstrip("\r\n")) + "\r" for line in lines]
+        self._text = "".join(self._fenced)
+
+    @property
+    def longest(self) -> str:
+        return max((line[1:-1] for line in self._fenced), key=lambda it: len(it.strip()))
+
+    def rows(self, wanted: "_BareLines") -> Iterator[tuple[int, int]]:
+        """The lines from the first to before the second number are those that are wanted."""
+        starts = list(accumulate(map(len, self._fenced), initial=0))
+        for at in _occurrences(self._text, wanted._text):
+            yield bisect_left(starts, at), bisect_left(starts, at + len(wanted._text))
 
 
 def _indentation(line: str) -> str:
@@ -227,6 +268,17 @@ class _Folded:
         return at - self._shifts[bisect_right(self._ends, at)]
 
 
+class _Shifts:
+    """Where places of a text are once replacements have been made in it."""
+
+    def __init__(self, replacements: Sequence[Replacement]) -> None:
+        self._ends = [it.end for it in replacements]
+        self._shifts = list(accumulate((it.growth for it in replacements), initial=0))
+
+    def moved(self, at: int) -> int:
+        return at + self._shifts[bisect_right(self._ends, at)]
+
+
 def _fold(text: str, forms: Mapping[str, str]) -> str:
     return _any_of(forms).sub(lambda found: forms[found[0]], text)
 
@@ -248,15 +300,14 @@ def _written(text: str, place: _Place, usual: str) -> str:
     if place.literal:
         return place.new
     there = _END.split(text[place.start : place.end])
-    old, new = _END.split(place.old)[::2], _END.split(place.new)[::2]
     ends = [*there[1::2], *_end_after(text, place.end)]
     further = usual_line_end(ends) if ends else usual
-    ends.append(further)
+    old, new = _END.split(place.old)[::2], _END.split(place.new)[::2]
+    quoted = list(map(_Quoted, old, there[::2], [*ends, further]))
     pieces: list[str] = []
     for _, first, last, new_first, new_last in SequenceMatcher(None, old, new).get_opcodes():
-        for at, line in enumerate(new[new_first:new_last], first):
-            kept = at < last
-            pieces += [_reworded(old[at], line, there[2 * at]), ends[at]] if kept else [line, further]
+        for line, before in zip(new[new_first:new_last], chain(quoted[first:last], repeat(None)), strict=False):
+            pieces += [before.reworded(line), before.end] if before else [line, further]
     return "".join(_apart(pieces)[:-1])
 
 
@@ -274,40 +325,18 @@ def _end_after(text: str, at: int) -> list[str]:
     return _END.findall(text[min(ends) : min(ends) + 2])[:1] if ends else []
 
 
-def _reworded(old: str, new: str, there: str) -> str:
-    """The line `new`, with the punctuation that the text has where `new` keeps what `old` has."""
-    if old == new:
-        return there
-    if old == there or _fold(old, PUNCTUATION) != _fold(there, PUNCTUATION):
-        return new
-    folded = _Folded(there, PUNCTUATION)
-    old_parts, new_parts = _PART.findall(old), _PART.findall(new)
-    offsets = [folded.origin(at) for at in accumulate((len(_fold(it, PUNCTUATION)) for it in old_parts), initial=0)]
-    pieces: list[str] = []
-    for kind, first, last, new_first, new_last in SequenceMatcher(None, old_parts, new_parts).get_opcodes():
-        piece, origin = "".join(new_parts[new_first:new_last]), there[offsets[first] : offsets[last]]
-        kept = kind == "equal" and _fold(piece, PUNCTUATION) == _fold(origin, PUNCTUATION)
-        pieces.append(origin if kept else piece)
-    return "".join(pieces)
-
-
 def _followed(written: list[_Written], match: Match, edit: int) -> list[_Written]:
     """What the edits up to this one have written, in the text that it leaves; of what is nested the outermost."""
-    ends = [it.end for it in match.replacements]
-    shifts = [0, *accumulate(len(it.new) - (it.end - it.start) for it in match.replacements)]
-    outermost: list[_Written] = []
     spans = [*written, *(_Written(it.start, it.end, edit) for it in match.replacements)]
+    outermost: list[_Written] = []
     for span in sorted(spans, key=lambda it: (it.start, it.end > it.start, -it.end)):
         if not outermost or span.start >= outermost[-1].end:
             outermost.append(span)
         elif span.end > outermost[-1].end or match.how:
             first, second = sorted((outermost[-1].edit, span.edit))
             raise ToolError(f"edits {first} and {second} overlap; make them one")
-
-    def moved(offset: int) -> int:
-        return offset + shifts[bisect_right(ends, offset)]
-
-    return [_Written(moved(it.start), moved(it.end), it.edit) for it in outermost]
+    shifts = _Shifts(match.replacements)
+    return [_Written(shifts.moved(it.start), shifts.moved(it.end), it.edit) for it in outermost]
 
 
 def _ambiguous(text: str, places: Sequence[_Place], forgiven: str) -> ToolError:

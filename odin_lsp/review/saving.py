@@ -1,7 +1,7 @@
 """Edits land in the editor's documents. This has them saved, and tells what a formatter made of them."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -32,28 +32,34 @@ class Saver:
     async def save(self, *, at_end: bool = False) -> str:
         """Save what the turn has touched; what the model should know of it. At the end of a turn, documents in which
         the user had unsaved changes of their own are left to the user."""
-        unsaved = {it.path: it.uri for it in self.files.buffers if it.path in self.turn.touched and it.unsaved}
-        uris = {path: uri for path, uri in unsaved.items() if path and (self.turn.touched[path] or not at_end)}
-        if not uris or self.policy == "never" or (self.policy == "ask" and not await self._may_save(list(uris))):
+        ours = {path for path, was_clean in self.turn.touched.items() if was_clean or not at_end}
+        uris = {it.path: it.uri for it in self.files.buffers if it.path in ours and it.unsaved}
+        if not uris or not await self._may_save(uris):
             return ""
         before = {path: self.applier.text(path) for path in uris}
         failed = dict(await self.editor.save(tuple(uris.values())))
-        saved = [self.files.shown(path) for path, uri in uris.items() if uri not in failed and not self._unsaved(path)]
+        saved = [self.files.shown(path) for path, uri in uris.items() if uri not in failed and self._is_saved(path)]
         if saved:
             self.turn.emit(Notice("info", f"saved {', '.join(saved)}"))
-        parts = [f"{uri} could not be saved: {reason}" for uri, reason in failed.items()]
-        for path, text in before.items():
-            now = self.applier.text(path)
-            if text is not None and now is not None and now != text:
-                self.shown.follow(path, split_lines(text), split_lines(now))
-                parts.append(f"When {path} was saved, the editor's formatter changed it:\n{_changed(text, now)}")
-        return "\n".join(parts)
+        problems = [f"{uri} could not be saved: {reason}" for uri, reason in failed.items()]
+        formatted = [self._follow_formatter(path, text) for path, text in before.items()]
+        return "\n".join([*problems, *filter(None, formatted)])
 
-    def _unsaved(self, path: Path) -> bool:
+    def _is_saved(self, path: Path) -> bool:
         buffer = self.files.buffers.of_path(path)
-        return buffer is not None and buffer.unsaved
+        return buffer is None or not buffer.unsaved
 
-    async def _may_save(self, paths: Sequence[Path]) -> bool:
+    def _follow_formatter(self, path: Path, before: str | None) -> str:
+        """What it has changed while the file was saved, which the model has seen then; empty if nothing."""
+        now = self.applier.text(path)
+        if before is None or now is None or now == before:
+            return ""
+        self.shown.follow(path, split_lines(before), split_lines(now))
+        return f"When {path} was saved, the editor's formatter changed it:\n{_changed(before, now)}"
+
+    async def _may_save(self, paths: Iterable[Path]) -> bool:
+        if self.policy != "ask":
+            return self.policy == "touched"
         question = Question(
             question_id=uuid.uuid4().hex,
             kind="question",
