@@ -22,6 +22,7 @@ from odin_lsp.agent.scope import Briefing, Scope
 from odin_lsp.agent.small import small_model
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.subagents import Subagents
+from odin_lsp.agent.touched import touched_files
 from odin_lsp.agent.turn import Progress
 from odin_lsp.errors import ModelError, ToolError
 from odin_lsp.events import Emit
@@ -38,7 +39,6 @@ from odin_lsp.review.saving import Saver
 from odin_lsp.sessions.history import repair
 from odin_lsp.sessions.memory import Memory
 from odin_lsp.sessions.session import Session
-from odin_lsp.sessions.touched import touched_files
 from odin_lsp.tools.base import AgentTask, Tool, ToolContext
 from odin_lsp.tools.memory import MemoryTool
 from odin_lsp.web.pages import Pages

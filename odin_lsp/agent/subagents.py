@@ -16,9 +16,8 @@ from odin_lsp.messages import Message, Text
 from odin_lsp.records import SubagentRecord, Todo
 from odin_lsp.review.desk import TurnReview
 from odin_lsp.sessions.history import History
-from odin_lsp.tools.base import AgentTask, Completion, CompletionStatus
+from odin_lsp.tools.base import AgentTask, Completion, CompletionStatus, all_tools
 
-COMMAND_TOOL = "ExecuteCommand"
 MAX_SUMMARY = 20_000
 """Characters of what a helper has said that are kept in the session."""
 
@@ -184,13 +183,14 @@ class Subagents:
 def _completion(helper: Helper, status: CompletionStatus, limitations: Sequence[str]) -> Completion:
     """From what it did, not from what it says it did."""
     progress = helper.progress
+    commands = {tool.name for tool in all_tools().values() if tool.runs_commands}
     refused = [it for it in progress.review.receipts if it.state not in ("accepted", "modified")]
     return Completion(
         helper.id,
         status,
         progress.answer,
         files_changed=tuple(str(path) for path in progress.review.touched),
-        verification_run=tuple(it.description for it in progress.records if it.name == COMMAND_TOOL),
+        verification_run=tuple(it.description for it in progress.records if it.name in commands),
         remaining_limitations=tuple(limitations),
         known_risks=tuple(f"an edit of {it.uri} was {it.state}: {it.reason or 'no reason given'}" for it in refused),
     )

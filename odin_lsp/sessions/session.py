@@ -188,9 +188,9 @@ class Session:
 
     def _hand_over(self) -> None:
         """What helpers had found when Odin was ended in the middle of a turn is the result of the calls that waited."""
-        waiting = {call.id for message in self.messages[-1:] for call in message.calls}
+        waiting = {call.id: call for message in self.messages[-1:] for call in message.calls}
         ended = [it for it in self.subagents.values() if it.turn_id in self._unsettled and it.status != "running"]
-        results = tuple(_result(it) for it in ended if it.call_id in waiting)
+        results = tuple(_result(waiting[it.call_id], it) for it in ended if it.call_id in waiting)
         if results:
             self.append(Message("user", results))
 
@@ -324,9 +324,9 @@ class Session:
         self.notices.append(f"this session is long: {count} of its messages are not sent to the model any more")
 
 
-def _result(helper: SubagentRecord) -> ToolResult:
+def _result(call: ToolCall, helper: SubagentRecord) -> ToolResult:
     told = f"The helper {helper.agent_id} had {helper.status} before Odin was ended.\n\n{helper.summary}".strip()
-    return ToolResult(helper.call_id, "AgentTool", told, failed=helper.status != "completed")
+    return ToolResult(call.id, call.name, told, failed=helper.status != "completed")
 
 
 def _size(message: Message) -> int:

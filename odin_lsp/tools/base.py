@@ -174,6 +174,12 @@ class Tool(ABC, Generic[P]):
     main_only: ClassVar[bool] = False
     """Not for subagents."""
     runs_commands: ClassVar[bool] = False
+    deletes_files: ClassVar[bool] = False
+
+    @property
+    def changes_files(self) -> bool:
+        """Those that its output names, itself or through a helper."""
+        return self.effect in (Effect.MUTATING, Effect.DELEGATE)
 
     @cached_property
     def description(self) -> str:

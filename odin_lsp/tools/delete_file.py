@@ -20,6 +20,7 @@ class DeleteFile(Tool[DeleteFileParams]):
     name = "DeleteFile"
     effect = Effect.MUTATING
     params = DeleteFileParams
+    deletes_files = True
 
     def describe(self, params: DeleteFileParams) -> str:
         return f"delete {params.file_path}"

@@ -11,7 +11,6 @@ from odin_lsp.sessions.export import transcript
 from odin_lsp.sessions.forking import fork
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import SessionLog, sessions_folder
-from odin_lsp.sessions.touched import touched_files
 from odin_lsp.sessions.turn_record import ReviewedFile
 
 
@@ -135,20 +134,6 @@ def test_c_112_it_is_listed_whether_a_session_was_made_shorter(tmp_path):
         session.finish_turn("hello", 1.0, outcome())
         assert listing.summary(tmp_path, session.id).is_compacted is is_shorter
         assert Session.load(tmp_path, session.id).is_compacted is is_shorter
-
-
-def test_c_105_touched_files_are_those_that_were_written_and_are_still_there():
-    records = [
-        ToolRecord("WriteFile", "", ("a", "b"), "success"),
-        ToolRecord("Read", "", ("read",), "success"),
-        ToolRecord("EditTool", "", ("refused",), "error"),
-        ToolRecord("AgentTool", "", ("by a helper",), "success"),
-        ToolRecord("DeleteFile", "", ("b",), "success"),
-        ToolRecord("EditTool", "", ("a",), "success"),
-        ToolRecord("DeleteFile", "", ("a",), "error"),
-    ]
-
-    assert touched_files(records) == ["by a helper", "a"]
 
 
 def test_sessions_of_different_workspaces_are_apart_and_outside(tmp_path):

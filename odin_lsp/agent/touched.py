@@ -3,18 +3,18 @@
 from collections.abc import Iterable
 
 from odin_lsp.records import ToolRecord
-
-CHANGING = frozenset({"WriteFile", "EditTool", "MultiEditTool", "MoveFile", "AgentTool"})
-DELETING = "DeleteFile"
+from odin_lsp.tools.base import all_tools
 
 
 def touched_files(records: Iterable[ToolRecord]) -> list[str]:
     """In the order of their last change; what was deleted since is not among them, and what was only read neither."""
     touched: dict[str, None] = {}
     for record in records:
-        for path in record.affected_files if record.status == "success" else ():
-            if record.name in CHANGING or record.name == DELETING:
-                touched.pop(path, None)
-            if record.name in CHANGING:
+        tool = all_tools().get(record.name)
+        if tool is None or not tool.changes_files or record.status != "success":
+            continue
+        for path in record.affected_files:
+            touched.pop(path, None)
+            if not tool.deletes_files:
                 touched[path] = None
     return list(touched)
