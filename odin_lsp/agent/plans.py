@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from odin_lsp import private_files
 from odin_lsp.agent.prompt import prompt_text
 from odin_lsp.errors import RequestError, SessionError, ToolError
 from odin_lsp.events import Emit, Event, EventRecord, Notice, TodosChanged
@@ -16,7 +17,6 @@ from odin_lsp.ports import Editor
 from odin_lsp.records import Todo
 from odin_lsp.review.applying import Applier
 from odin_lsp.review.proposals import edit_of
-from odin_lsp.sessions import private
 from odin_lsp.workspace import disk
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.text import split_lines, whole_lines
@@ -161,7 +161,7 @@ class Plans:
         if text is None:
             return None
         path = next(it for it in self._names(session_id) if not it.exists())
-        private.write_file(path, [text.encode("utf-8", "replace")], durable=False)
+        private_files.write_file(path, [text.encode("utf-8", "replace")], durable=False)
         return path
 
     def latest(self, session_id: str) -> str:

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from odin_lsp import private_files, state
 from odin_lsp.modes import Mode
-from odin_lsp.permissions import private
 from odin_lsp.values import is_list, is_object
 
 
@@ -30,7 +30,7 @@ class Approval:
 
 
 def approvals_file() -> Path:
-    return private.state_file("approvals.json")
+    return state.folder() / "approvals.json"
 
 
 class Approvals:
@@ -40,7 +40,7 @@ class Approvals:
         self._path = path or approvals_file()
 
     def all(self) -> tuple[Approval, ...]:
-        return _approvals(private.read(self._path))
+        return _approvals(private_files.read_json(self._path))
 
     def patterns(self, tool: str, workspace: Path, mode: Mode) -> tuple[str, ...]:
         """For `Rules.of`."""
@@ -50,14 +50,18 @@ class Approvals:
     def add(self, tool: str, pattern: str, workspace: Path | None, mode: Mode) -> Approval:
         where = str(workspace.resolve()) if workspace is not None else None
         new = Approval(tool, pattern, where, mode, datetime.now(UTC).isoformat(timespec="seconds"))
-        private.update(self._path, lambda old: _stored([*(it for it in _approvals(old) if it.id != new.id), new]))
+        private_files.update_json(
+            self._path, lambda old: _stored([*(it for it in _approvals(old) if it.id != new.id), new])
+        )
         return new
 
     def remove(self, approval_id: str) -> Approval | None:
         """The one that is gone now, if there was one."""
         found = next((it for it in self.all() if it.id == approval_id), None)
         if found is not None:
-            private.update(self._path, lambda old: _stored([it for it in _approvals(old) if it.id != approval_id]))
+            private_files.update_json(
+                self._path, lambda old: _stored([it for it in _approvals(old) if it.id != approval_id])
+            )
         return found
 
 

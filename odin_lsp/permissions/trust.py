@@ -5,9 +5,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
+from odin_lsp import private_files, state
 from odin_lsp.config import FILE_NAME, FOLDER, content_of
 from odin_lsp.errors import ToolError
-from odin_lsp.permissions import private
 from odin_lsp.values import is_object
 from odin_lsp.workspace.opening import entries, opened_file
 
@@ -22,13 +22,13 @@ MAX_NAMES = 10_000
 
 class Trust:
     def __init__(self, path: Path | None = None) -> None:
-        self._path = path or private.state_file("trust.json")
+        self._path = path or state.folder() / "trust.json"
         self._unkept: dict[str, str] = {}
         """What was decided here and is not on disk: it counts in this process."""
 
     def of(self, root: Path) -> Standing:
         """A folder that is trusted says nothing about those in it, nor about what replaces it."""
-        place, stored = str(root.resolve()), private.read(self._path)
+        place, stored = str(root.resolve()), private_files.read_json(self._path)
         known = self._unkept.get(place) or (stored.get(place) if is_object(stored) else None)
         if known is None:
             return "unknown"
@@ -48,7 +48,7 @@ class Trust:
         def change(stored: Any) -> Any:
             return {**(stored if is_object(stored) else {}), **decided}
 
-        private.update(self._path, change)
+        private_files.update_json(self._path, change)
         self._unkept = {place: it for place, it in self._unkept.items() if decided.get(place) != it}
 
 

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from odin_lsp import private_files
 from odin_lsp.config import Config
 from odin_lsp.models.selection import ROLES, Role, is_usable, picks_file
-from odin_lsp.permissions import private
 from odin_lsp.values import is_object
 
 MAX_WORKSPACES = 500
@@ -30,7 +30,7 @@ class Picks:
         self._can_pick = can_pick
         self._root = str(root.resolve())
         self._untold: list[str] = []
-        stored = private.read(self._path)
+        stored = private_files.read_json(self._path)
         self._picks = _picks(stored, self._root)
         self._is_damaged = _is_damaged(stored, self._root) if stored is not None else self._path.is_file()
         self._restored = set(self._picks)
@@ -90,7 +90,7 @@ class Picks:
             return {**latest, self._root: {role: asdict(pick) for role, pick in mine.items()}} if mine else latest
 
         try:
-            private.update(self._path, change)
+            private_files.update_json(self._path, change)
         except OSError as error:
             self._untold.append(f"what you pick cannot be kept for the next time ({error.strerror}: {self._path})")
 

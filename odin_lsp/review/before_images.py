@@ -1,16 +1,13 @@
 """Texts as they were before a turn, each written once, under its own digest. What is there is never written again."""
 
 import hashlib
-import os
-import secrets
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from odin_lsp import locks
+from odin_lsp import locks, private_files
 
 LOCK = "lock"
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def bytes_of(text: str) -> bytes:
@@ -28,14 +25,7 @@ def keep(folder: Path, text: str) -> int:
     if path.exists() and path.stat().st_size == len(data):
         return 0
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = folder / f".{secrets.token_hex(8)}.new"
-    try:
-        with os.fdopen(os.open(draft, _NEW, 0o600), "wb") as file:
-            file.write(data)
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    private_files.replace_file(path, [data], durable=False)
     return len(data)
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from odin_lsp.sessions import private
+from odin_lsp import private_files
 from odin_lsp.sessions.export import transcript
 from odin_lsp.sessions.listing import transcript_path
 from odin_lsp.sessions.session import Session
@@ -11,5 +11,5 @@ from odin_lsp.sessions.session import Session
 def write_transcript(session: Session) -> Path:
     """Bring the document up to date; where it is."""
     path = transcript_path(session.log.path)
-    private.write_file(path, [transcript(session).encode("utf-8", "replace")], durable=False)
+    private_files.write_file(path, [transcript(session).encode("utf-8", "replace")], durable=False)
     return path

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
+from odin_lsp import private_files
 from odin_lsp.errors import SessionError
 from odin_lsp.markdown import harmless
 from odin_lsp.records import QueuedMessage, SubagentRecord
-from odin_lsp.sessions import listing, private, reader
+from odin_lsp.sessions import listing, reader
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import log_path, open_log
 from odin_lsp.sessions.titles import cleaned
@@ -70,7 +71,7 @@ def export_to(folder: Path, session_id: str, format: Format, path: Path, *, is_o
     pieces = (piece.encode("utf-8", "replace") for piece in exported(folder, session_id, format))
     try:
         if is_own:
-            private.write_file(path, pieces, durable=False)
+            private_files.write_file(path, pieces, durable=False)
             return
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with open(os.open(path, flags, 0o600), "wb") as file:  # noqa: PTH123 - a descriptor, no path

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
-from odin_lsp import locks
+from odin_lsp import locks, private_files
 from odin_lsp.errors import SessionError
-from odin_lsp.sessions import private
 from odin_lsp.sessions.store import sessions_folder
 
 LASTING = "lasting.md"
@@ -119,7 +118,7 @@ class Memory:
 
     def _read(self, day: date | None) -> list[str]:
         try:
-            with open(private.open_file(self._path(day), os.O_RDONLY), "rb") as file:  # noqa: PTH123 - a descriptor
+            with open(private_files.open_file(self._path(day), os.O_RDONLY), "rb") as file:  # noqa: PTH123 - a descriptor
                 text = file.read(MAX_FILE + MAX_NOTE).decode("utf-8", "replace")
         except (FileNotFoundError, NotADirectoryError):
             return []
@@ -131,12 +130,12 @@ class Memory:
         data = "\n".join([f"# {title}", "", *(f"- {note}" for note in notes), ""]).encode("utf-8", "replace")
         if len(data) > MAX_FILE:
             raise SessionError(f"{self._path(day)} is full; forget something first")
-        private.write_file(self._path(day), [data])
+        private_files.write_file(self._path(day), [data])
 
     @contextmanager
     def _alone(self) -> Generator[None]:
         """No other process changes the notes meanwhile."""
-        folder = private.open_folder(self._folder(), create=True)
+        folder = private_files.open_folder(self._folder(), create=True)
         try:
             locks.hold(folder, self._folder())
             yield

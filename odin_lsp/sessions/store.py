@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from odin_lsp import locks, state
+from odin_lsp import locks, private_files, state
 from odin_lsp.errors import SessionError, SessionLocked
-from odin_lsp.sessions import private, reader
+from odin_lsp.sessions import reader
 
 MAX_WAITING = 64 * 1024 * 1024
 """Bytes that are kept for a disk that may work again."""
@@ -41,7 +41,7 @@ def line_of(record: dict[str, Any]) -> bytes:
 def open_log(path: Path) -> BinaryIO:
     """For reading; nobody has to hold the lock for that."""
     try:
-        return open(private.open_file(path, os.O_RDONLY), "rb")  # noqa: PTH123 - a descriptor, no path
+        return open(private_files.open_file(path, os.O_RDONLY), "rb")  # noqa: PTH123 - a descriptor, no path
     except FileNotFoundError:
         raise SessionError(f"there is no session {path.stem!r} in this workspace") from None
     except OSError as error:
@@ -93,7 +93,7 @@ class SessionLog:
     def claim(self) -> tuple[reader.Index, str | None]:
         """Become the only writer, of a file whose last record is whole; what is in it, and what had to be repaired."""
         try:
-            descriptor = private.open_file(self.path, os.O_RDWR)
+            descriptor = private_files.open_file(self.path, os.O_RDWR)
         except FileNotFoundError:
             raise SessionError(f"there is no session {self.path.stem!r} in this workspace") from None
         except OSError as error:
@@ -165,7 +165,7 @@ class SessionLog:
         self._is_doubtful = True
         os.fsync(descriptor)
         if self._synced == 0:
-            folder = private.open_folder(self.path.parent)
+            folder = private_files.open_folder(self.path.parent)
             try:
                 os.fsync(folder)
             finally:
@@ -181,7 +181,7 @@ class SessionLog:
             if self._end != self.known_end:
                 raise SessionError(f"{self.path} was changed by somebody else")
         if self._descriptor is None:
-            descriptor = private.open_file(self.path, private.NEW)
+            descriptor = private_files.open_file(self.path, private_files.NEW)
             self._lock(descriptor)
             self._descriptor = descriptor
         return self._descriptor
@@ -208,7 +208,7 @@ class SessionLog:
         if found.size == found.end:
             return found, None
         backup = self.path.with_name(f"{self.path.stem}.{secrets.token_hex(4)}.torn")
-        private.write_file(backup, _pieces(descriptor, found.end, found.size))
+        private_files.write_file(backup, _pieces(descriptor, found.end, found.size))
         os.ftruncate(descriptor, found.end)
         return found, f"the last record was cut off; its {found.size - found.end:,} bytes are kept in {backup}"
 

@@ -54,4 +54,4 @@ def test_a_picked_model_is_known_at_once(tmp_path):
     about, imported = initialize(tmp_path)
 
     assert about["model"] == "offline/picked"
-    assert imported == {"odin_lsp.project.picks", "odin_lsp.permissions.private"}
+    assert imported == {"odin_lsp.project.picks"}

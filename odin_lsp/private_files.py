@@ -1,17 +1,22 @@
-"""Files that only the user may read or write, opened so that nobody can lead Odin to others."""
+"""Files that only the user may read or write: opened so that nobody can lead Odin to others, written whole or not."""
 
+import json
 import os
 import secrets
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+from odin_lsp import locks
 from odin_lsp.errors import SessionError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL
+MAX_JSON = 1024 * 1024
+"""Bytes of what is approved or trusted."""
 
 
 def open_folder(path: Path, *, create: bool = False) -> int:
@@ -55,18 +60,59 @@ def open_file(path: Path, flags: int) -> int:
 
 
 def write_file(path: Path, pieces: Iterable[bytes], *, durable: bool = True) -> None:
-    """The whole file or nothing of it, in place of one that was there. `durable`: whatever happens to the machine."""
-    draft = path.with_name(f".{secrets.token_hex(8)}.new")
-    descriptor = open_file(draft, NEW)
+    """The whole file or nothing of it, in place of one that was there, in a folder as `open_folder` wants it.
+
+    `durable`: whatever happens to the machine."""
+    folder = open_folder(path.parent, create=True)
+    try:
+        _replace(folder, path.name, pieces, durable=durable)
+    finally:
+        os.close(folder)
+
+
+def replace_file(path: Path, pieces: Iterable[bytes], *, durable: bool = True) -> None:
+    """The same in any folder that is there."""
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        _replace(folder, path.name, pieces, durable=durable)
+    finally:
+        os.close(folder)
+
+
+def read_json(path: Path) -> Any:
+    """What is stored; `None` if there is nothing, or nothing that can be relied on: others could have written it."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | _FILE)
+        with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, no path
+            status = os.fstat(descriptor)
+            if status.st_uid != os.getuid() or status.st_mode & 0o022:
+                return None
+            return json.loads(file.read(MAX_JSON))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def update_json(path: Path, change: Callable[[Any], Any]) -> None:
+    """Store what `change` makes of what is stored. Nobody sees half of it, and no other process's change is lost.
+
+    An `OSError` says why it cannot be stored."""
+    with locks.held(path.with_suffix(".lock")):
+        replace_file(path, [json.dumps(change(read_json(path)), indent=1).encode()])
+
+
+def _replace(folder: int, name: str, pieces: Iterable[bytes], *, durable: bool) -> None:
+    draft = f".{secrets.token_hex(8)}.new"
+    descriptor = os.open(draft, NEW | _FILE, 0o600, dir_fd=folder)
     try:
         with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, no path
             file.writelines(pieces)
             if durable:
                 file.flush()
                 os.fsync(descriptor)
-        draft.replace(path)
+        os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
-        draft.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(draft, dir_fd=folder)
         raise
 
 
