@@ -20,7 +20,7 @@ from pydantic.alias_generators import to_camel
 
 from odin_lsp import config, events, ports, records
 from odin_lsp.agent import preview
-from odin_lsp.agent.modes import mode_tools
+from odin_lsp.agent.mode_tools import mode_tools
 from odin_lsp.models import catalog
 from odin_lsp.modes import MODES
 from odin_lsp.server import handshake, wire

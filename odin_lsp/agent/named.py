@@ -32,7 +32,7 @@ class NamedAgent:
 
 def load(root: Path) -> Mapping[str, NamedAgent]:
     """By name; a file that makes no sense describes nobody."""
-    described = (_described(Path(name).stem, content) for name, content in agent_files(root).items())
+    described = (_parse(Path(name).stem, content) for name, content in agent_files(root).items())
     return {agent.name: agent for agent in described if agent is not None}
 
 
@@ -48,7 +48,7 @@ def choose(agents: Mapping[str, NamedAgent], task: AgentTask) -> NamedAgent | No
     return agent
 
 
-def _described(stem: str, content: bytes) -> NamedAgent | None:
+def _parse(stem: str, content: bytes) -> NamedAgent | None:
     text = visible(content.decode("utf-8", "replace"))[0]
     found = _FRONT.match(text)
     head = dict(re.findall(r"^(\w+):[ \t]*(.*?)[ \t]*$", found["head"], re.MULTILINE)) if found else {}

@@ -2,15 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
-from typing import cast
+from collections.abc import Callable
+from typing import NoReturn
 
-from odin_lsp.errors import OdinError
+from odin_lsp.agent.small import ask_once
+from odin_lsp.errors import ModelError, OdinError
 from odin_lsp.events import Emit, EventRecord, SessionRenamed, TurnFinished
-from odin_lsp.messages import user
-from odin_lsp.models.base import Attempt, Model, Reply, Request, StreamEvent
-from odin_lsp.records import Usage
+from odin_lsp.models.base import Model, Reply
 from odin_lsp.sessions import titles
 from odin_lsp.sessions.session import Session
 
@@ -56,26 +54,20 @@ class Namer:
         session = self._session
         try:
             async with asyncio.timeout(SECONDS):
-                title, usage = await _ask(model, session)
+                reply = await self._ask(model)
         except (OdinError, TimeoutError) as error:
             log.info("no title for session %s: %s", session.id, error)
             return
+        title = titles.from_model(reply.message.text)
         if title is not None and session.titled_by == "message":
-            session.rename(title, "model", usage)
+            session.rename(title, "model", reply.usage)
             self._emit(SessionRenamed(session.title))
 
+    async def _ask(self, model: Model) -> Reply:
+        turn = self._session.turns[0]
+        said = f"<user>\n{turn.body[:MAX_CHARS]}\n</user>\n<answer>\n{turn.answer_summary[:MAX_CHARS]}\n</answer>"
+        return await ask_once(model, INSTRUCTIONS, said, MAX_TOKENS, _give_up)
 
-async def _ask(model: Model, session: Session) -> tuple[str | None, Usage | None]:
-    turn = session.turns[0]
-    said = f"<user>\n{turn.body[:MAX_CHARS]}\n</user>\n<answer>\n{turn.answer_summary[:MAX_CHARS]}\n</answer>"
-    request = Request((INSTRUCTIONS,), (user(said),), max_tokens=MAX_TOKENS)
-    async with aclosing(cast("AsyncGenerator[StreamEvent]", model.stream(request))) as events:
-        async for event in events:
-            match event:
-                case Attempt():
-                    break  # it failed, and would be tried again
-                case Reply():
-                    return titles.from_model(event.message.text), event.usage
-                case _:
-                    pass
-    return None, None
+
+def _give_up(reason: str) -> NoReturn:
+    raise ModelError(reason)

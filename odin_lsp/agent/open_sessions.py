@@ -66,7 +66,7 @@ class OpenSessions:
             wanted = session_id or await asyncio.to_thread(self._last)
             if wanted not in self._live:
                 self._emit(wanted, SessionSwitchStarted(wanted))
-                self._restore(wanted, await asyncio.to_thread(_opened, self.folder, wanted))
+                self._restore(wanted, await asyncio.to_thread(_resume_or_fork, self.folder, wanted))
             self._switch(self._live[wanted])
             return self._live[wanted]
 
@@ -199,7 +199,7 @@ class OpenSessions:
         self._stream.emitter("", session_id)(event)
 
 
-def _opened(folder: Path, session_id: str) -> Session:
+def _resume_or_fork(folder: Path, session_id: str) -> Session:
     """The session, or a copy of it if somebody else is writing to it."""
     try:
         return Session.resume(folder, session_id)

@@ -13,7 +13,7 @@ from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.history import Conversation
 from odin_lsp.agent.instructions import told_as
 from odin_lsp.agent.loop_guard import LoopGuard, Repetition
-from odin_lsp.agent.modes import tool_spec
+from odin_lsp.agent.mode_tools import tool_spec
 from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.stream import Speech
 from odin_lsp.agent.turn import Progress

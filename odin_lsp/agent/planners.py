@@ -12,8 +12,8 @@ from odin_lsp.agent.history import Conversation
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.instructions import NestedInstructions
 from odin_lsp.agent.live_session import LiveSession
+from odin_lsp.agent.mode_tools import mode_tools, tool_spec
 from odin_lsp.agent.model_registry import ModelRegistry
-from odin_lsp.agent.modes import mode_tools, tool_spec
 from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.plans import Plans
 from odin_lsp.agent.preview import ContextPreview, preview

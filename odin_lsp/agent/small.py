@@ -1,6 +1,6 @@
 """The small model, for what is not worth the planner's: one question, one answer, on the turn's account."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import cast
 
@@ -20,16 +20,28 @@ def small_model(model: Model, progress: Progress, emit: Emit, max_retries: int) 
         return None
 
     async def ask(instructions: str, text: str) -> str:
-        request = Request((instructions,), (user(text),), max_tokens=MAX_TOKENS)
-        async with aclosing(cast("AsyncGenerator[StreamEvent]", model.stream(request))) as events:
-            async for event in events:
-                if isinstance(event, Attempt):
-                    progress.try_again(max_retries, event.reason)
-                if isinstance(event, Reply):
-                    progress.spend(event.usage.besides)
-                    emit(UsageChanged(progress.usage))
-                    if event.message.text.strip():
-                        return event.message.text
-        raise ModelError(f"{model.ref} gave no answer")
+        reply = await ask_once(model, instructions, text, MAX_TOKENS, lambda why: progress.try_again(max_retries, why))
+        progress.spend(reply.usage.besides)
+        emit(UsageChanged(progress.usage))
+        if not reply.message.text.strip():
+            raise ModelError(f"{model.ref} gave no answer")
+        return reply.message.text
 
     return ask
+
+
+async def ask_once(
+    model: Model, instructions: str, text: str, max_tokens: int, before_retry: Callable[[str], None]
+) -> Reply:
+    """`before_retry` hears why an attempt has failed, and raises if it is not to be made again."""
+    request = Request((instructions,), (user(text),), max_tokens=max_tokens)
+    async with aclosing(cast("AsyncGenerator[StreamEvent]", model.stream(request))) as events:
+        async for event in events:
+            match event:
+                case Attempt():
+                    before_retry(event.reason)
+                case Reply():
+                    return event
+                case _:
+                    pass
+    raise ModelError(f"{model.ref} gave no answer")

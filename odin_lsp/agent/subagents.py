@@ -23,7 +23,7 @@ MAX_SUMMARY = 20_000
 
 
 @dataclass(slots=True)
-class Conversation:
+class HelperConversation:
     """A history that ends with its helper."""
 
     history: History = field(default_factory=History)
@@ -37,7 +37,9 @@ class Conversation:
 
 
 class MakePlanner(Protocol):
-    def __call__(self, task: AgentTask, conversation: Conversation, progress: Progress, emit: Emit) -> Planner: ...
+    def __call__(
+        self, task: AgentTask, conversation: HelperConversation, progress: Progress, emit: Emit
+    ) -> Planner: ...
 
 
 class HelperLog(Protocol):
@@ -102,7 +104,7 @@ class Subagents:
         completion: Completion | None = None
         try:
             async with self._slots:
-                completion = await self._completed(helper)
+                completion = await self._complete(helper)
             return completion
         except asyncio.CancelledError:
             completion = _completion(helper, "cancelled", ())
@@ -132,8 +134,8 @@ class Subagents:
         )
         return Helper(agent_id, task, progress)
 
-    async def _completed(self, helper: Helper) -> Completion:
-        conversation = Conversation()
+    async def _complete(self, helper: Helper) -> Completion:
+        conversation = HelperConversation()
         planner = self.make_planner(helper.task, conversation, helper.progress, self.emitter(helper.id))
         helper.model, helper.started_at = planner.model.ref, time.time()
         self.log.note_subagent(helper.record)

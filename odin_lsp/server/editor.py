@@ -63,7 +63,7 @@ class LspEditor:
 
     async def preview(self, file: ReviewFile) -> str | None:
         version = file.version
-        if version is None and await self._shown(file.uri):
+        if version is None and await self._show(file.uri):
             buffer = self._buffers.of_uri(file.uri)
             if buffer is None or digest_of(buffer.text).hex() != file.base_hash:
                 return "the editor shows another text than the file has"
@@ -122,20 +122,20 @@ class LspEditor:
                 (hinted if await self._takes_hints(file) else asked).append(file)
         if hinted:
             self.hints.show(review.proposal_id, hinted)
-        decisions = [decision for file in asked for decision in await self._asked(review, file)]
+        decisions = [decision for file in asked for decision in await self._ask_about(review, file)]
         return ReviewAnswer(decisions=tuple(decisions)) if asked else None
 
     async def _takes_hints(self, file: ReviewFile) -> bool:
         is_open = self._buffers.of_uri(file.uri) is not None
         wanted = surface(self.abilities, file.operation, is_open=is_open) == "hints"
-        return wanted and (is_open or await self._shown(file.uri))
+        return wanted and (is_open or await self._show(file.uri))
 
-    async def _asked(self, review: Review, file: ReviewFile) -> list[Decision]:
+    async def _ask_about(self, review: Review, file: ReviewFile) -> list[Decision]:
         answer = await self.ask(file_question(review, file, self._buffers.encoding))
         kind = "accept" if answer is not None and answer.option_ids == ("allow_once",) else "reject"
         return [Decision(hunk_id=hunk.id, decision=kind) for hunk in file.hunks]
 
-    async def _shown(self, uri: str) -> bool:
+    async def _show(self, uri: str) -> bool:
         """Have a document on the screen, without taking the focus; whether the editor has opened it."""
         if not self.abilities.show_document:
             return False

@@ -140,7 +140,7 @@ class SessionLog:
     def _write(self) -> None:
         if self._has_lost:
             raise SessionError(f"{self.path} could not be written for too long")
-        descriptor = self._opened()
+        descriptor = self._open()
         status = os.fstat(descriptor)
         if not self._is_at_its_place(status):
             raise SessionError(f"{self.path} was deleted or replaced")
@@ -159,7 +159,7 @@ class SessionLog:
             return False
 
     def _sync(self) -> None:
-        descriptor = self._opened()
+        descriptor = self._open()
         if self._is_doubtful:
             _write_at(descriptor, os.pread(descriptor, self._end - self._synced, self._synced), self._synced)
         self._is_doubtful = True
@@ -173,7 +173,7 @@ class SessionLog:
         self._is_doubtful = False
         self._synced = self._end
 
-    def _opened(self) -> int:
+    def _open(self) -> int:
         if self._descriptor is not None:
             return self._descriptor
         if self.known_end is not None:

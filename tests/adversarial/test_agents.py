@@ -95,7 +95,7 @@ async def test_agt_01_no_helper_outlives_a_cancelled_turn(helpers, events, sessi
 
 
 async def test_agt_01_helpers_have_no_helpers():
-    from odin_lsp.agent.modes import mode_tools
+    from odin_lsp.agent.mode_tools import mode_tools
 
     for mode in ("ask_mode", "plan_mode", "edit_mode"):
         assert "AgentTool" in mode_tools(mode)

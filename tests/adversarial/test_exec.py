@@ -14,7 +14,7 @@ import pytest
 
 from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.hooks import Hooks
-from odin_lsp.agent.modes import mode_tools
+from odin_lsp.agent.mode_tools import mode_tools
 from odin_lsp.commands.session import SessionCommands, judged_by
 from odin_lsp.config import Config
 from odin_lsp.errors import ToolError

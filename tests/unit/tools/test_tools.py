@@ -5,7 +5,7 @@ import json
 import jsonschema
 import pytest
 
-from odin_lsp.agent.modes import mode_tools
+from odin_lsp.agent.mode_tools import mode_tools
 from odin_lsp.errors import ToolError
 from odin_lsp.modes import MODES
 from odin_lsp.permissions.rules import Effect
