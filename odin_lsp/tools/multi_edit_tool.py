@@ -9,7 +9,7 @@ from odin_lsp.review import matching
 from odin_lsp.review.proposals import Wish, edit_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 from odin_lsp.tools.editing import carry_out, readable
-from odin_lsp.tools.sufficiency import require_seen, require_shown
+from odin_lsp.tools.seen_enough import require_seen, require_shown
 
 
 class OneEdit(Params):

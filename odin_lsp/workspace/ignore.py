@@ -1,16 +1,14 @@
 """Files that no tool shows to a model: secrets, what the settings deny, what a `.odinignore` leaves out."""
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from fnmatch import translate
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from odin_lsp.config import FileRules
 from odin_lsp.reading import start_of
 from odin_lsp.workspace.globs import as_text, compiled_leniently
+from odin_lsp.workspace.secret_names import is_secret
 from odin_lsp.workspace.text import split_lines
 from odin_lsp.workspace.uris import folded
 
@@ -19,32 +17,6 @@ if TYPE_CHECKING:
 
 FILE_NAME = ".odinignore"
 MAX_RULES_BYTES = 1 << 20
-KEPT_NAMES = 20_000
-BACKUPS = ("~", ".bak", ".old", ".orig", ".save", ".sw?")
-SECRET_NAMES = (
-    ".env", ".env.*", ".env~", ".envrc*", ".netrc*", "_netrc*", ".npmrc*", ".pypirc*", ".pgpass*", ".htpasswd*",
-    ".git-credentials*", "credentials.json*", "secrets.yaml*", "secrets.yml*", "secrets.json*", "secrets.toml*",
-    "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".id_*.sw?", ".secrets.*.sw?", ".credentials.json.sw?",
-    *(
-        name
-        for kind in ("pem", "p12", "pfx", "keystore", "jks", "kdbx", "ppk", "tfstate")
-        for name in (f"*.{kind}", f"*.{kind}[.~]*")
-    ),
-    *(f"{name}{end}" for name in ("*.key", "*.env", "kubeconfig", ".kubeconfig") for end in ("", *BACKUPS)),
-)  # fmt: skip
-"""As `fnmatch` reads them. `key.ts` and its like are code, so of some only copies are meant besides."""
-SECRET_FOLDERS = (".ssh", ".aws", ".gnupg")
-SECRET_PATHS = (
-    ".kube/config*", ".docker/config.json*", ".cargo/credentials*", ".gem/credentials*", "gh/hosts.yml",
-    ".terraform.d/credentials*", "gcloud/*credentials*", "gcloud/access_tokens.db",
-)  # fmt: skip
-"""Files that are secret in a folder of this name only."""
-PUBLIC_NAMES = ("*.example", "*.sample", "*.template", "*.dist", "*.pub", "example.env", "sample.env", "template.env")
-"""What only looks like one of these: there is nothing in it that others must not know."""
-_SECRET_NAME = re.compile("|".join(map(translate, SECRET_NAMES)))
-_SECRET_PATH = re.compile("|".join(map(translate, SECRET_PATHS)))
-_PUBLIC_NAME = re.compile("|".join(map(translate, PUBLIC_NAMES)))
-_SECRET_PARENTS = frozenset(path.partition("/")[0] for path in SECRET_PATHS)
 
 
 class Ignore:
@@ -63,14 +35,14 @@ class Ignore:
             return True
         if around and self._left_out(around[0].rstrip("/"), [it for it in names[0].split("/") if it != "."]):
             return True
-        return _is_secret(names[-1].split("/")) and not any(self._allow.match(path, name) for name in names)
+        return is_secret(names[-1].split("/")) and not any(self._allow.match(path, name) for name in names)
 
     def hidden_in(self, folder: str, names: Iterable[str]) -> list[str]:
         """Which of these names in a folder of the workspace are hidden. Most folders have no rules but the names."""
         if self._deny or any(self._rules_in(it) for it in self._up_to_root(folder)):
             return [name for name in names if self.hides(Path(folder, name))]
         above = folder.rpartition("/")[2]
-        return [name for name in names if _is_secret((above, name)) and self.hides(Path(folder, name))]
+        return [name for name in names if is_secret((above, name)) and self.hides(Path(folder, name))]
 
     def _up_to_root(self, folder: str) -> Iterator[str]:
         inside = f"{folder}/"
@@ -120,30 +92,6 @@ class _Rules:
     def match(self, path: Path, name: str) -> bool:
         found = self._absolute is not None and self._absolute.match_file(_folded(path.as_posix().lstrip("/")))
         return found or (self._relative is not None and self._relative.match_file(_folded(name)))
-
-
-def _is_secret(parts: Sequence[str]) -> bool:
-    kinds = [_kind(part) for part in parts]
-    if "secret" in kinds:
-        return True
-    return any(
-        kind == "parent" and _SECRET_PATH.match(f"{folded(parent)}/{folded(name)}")
-        for kind, parent, name in zip(kinds, parts, parts[1:], strict=False)
-    )
-
-
-def is_public(name: str) -> bool:
-    """Whether it only looks like a secret."""
-    return _PUBLIC_NAME.match(folded(name)) is not None
-
-
-@lru_cache(KEPT_NAMES)
-def _kind(name: str) -> Literal["secret", "parent", "plain"]:
-    """By itself, or only with what comes after it."""
-    name = folded(name)
-    if name in SECRET_FOLDERS or (_SECRET_NAME.match(name) and not _PUBLIC_NAME.match(name)):
-        return "secret"
-    return "parent" if name in _SECRET_PARENTS else "plain"
 
 
 def _start_of(name: str) -> str:

@@ -12,7 +12,7 @@ from odin_lsp.permissions.shell.git_repository import Repository, find_repositor
 from odin_lsp.permissions.shell.git_words import commit, commits, is_pattern, path_in
 from odin_lsp.permissions.shell.grammar import NotUnderstood, Reading, names
 from odin_lsp.permissions.shell.readers import Use
-from odin_lsp.workspace.ignore import SECRET_FOLDERS, SECRET_NAMES, SECRET_PATHS, is_public
+from odin_lsp.workspace.secret_names import SECRET_FOLDERS, SECRET_NAMES, SECRET_PATHS, is_public
 
 HARDENED = (
     "--no-pager",

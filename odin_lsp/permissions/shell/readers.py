@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from odin_lsp.permissions.shell.grammar import Grammar, NotUnderstood, Reading, names
-from odin_lsp.workspace.ignore import SECRET_FOLDERS, SECRET_NAMES, SECRET_PATHS
+from odin_lsp.workspace.secret_names import SECRET_FOLDERS, SECRET_NAMES, SECRET_PATHS
 
 BUILTINS = frozenset({"pwd", "true", "false", ":", "echo", "printf", "test", "type"})
 """They run in bash itself."""

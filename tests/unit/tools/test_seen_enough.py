@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from odin_lsp.errors import ModelUnavailable, ToolError
-from odin_lsp.tools import sufficiency
-from odin_lsp.tools.sufficiency import require_seen, require_shown
+from odin_lsp.tools import seen_enough
+from odin_lsp.tools.seen_enough import require_seen, require_shown
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
 
@@ -101,7 +101,7 @@ async def never():
     ],
 )
 async def test_a_yes_or_an_answer_that_cannot_be_used_leaves_it_to_what_was_shown(check, answer, monkeypatch):
-    monkeypatch.setattr(sufficiency, "SECONDS", 0.05)
+    monkeypatch.setattr(seen_enough, "SECONDS", 0.05)
 
     await check(10, 20, Small(answer))
 
@@ -111,5 +111,5 @@ async def test_without_a_small_model_what_was_shown_decides(check):
 
 
 def test_the_instructions_hold_four_questions_and_five_guidelines():
-    assert [f"\n{number}. " in sufficiency.INSTRUCTIONS for number in (1, 2, 3, 4)] == [True] * 4
-    assert sufficiency.INSTRUCTIONS.count("\n- ") == 5
+    assert [f"\n{number}. " in seen_enough.INSTRUCTIONS for number in (1, 2, 3, 4)] == [True] * 4
+    assert seen_enough.INSTRUCTIONS.count("\n- ") == 5
