@@ -8,7 +8,7 @@ from typing import Literal
 
 from odin_lsp.errors import ToolError
 from odin_lsp.modes import MODES
-from odin_lsp.permissions.rules import CAPABILITIES
+from odin_lsp.permissions.subagent_rights import is_within
 from odin_lsp.permissions.trust import agent_files
 from odin_lsp.tools.base import AgentTask
 from odin_lsp.web.untrusted import visible
@@ -43,7 +43,7 @@ def choose(agents: Mapping[str, NamedAgent], task: AgentTask) -> NamedAgent | No
     agent = agents.get(task.agent)
     if agent is None:
         raise ToolError(f"there is no agent {task.agent!r} here; there are {', '.join(agents) or 'none'}")
-    if agent.mode is not None and not CAPABILITIES[task.mode] <= CAPABILITIES[MODES[agent.mode]]:
+    if agent.mode is not None and not is_within(task.mode, MODES[agent.mode]):
         raise ToolError(f"{agent.name} works in {agent.mode} mode at most")
     return agent
 

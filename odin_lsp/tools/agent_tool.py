@@ -6,7 +6,8 @@ from pydantic import Field
 
 from odin_lsp.errors import ToolError
 from odin_lsp.modes import MODES
-from odin_lsp.permissions.rules import CAPABILITIES, Effect
+from odin_lsp.permissions.rules import Effect
+from odin_lsp.permissions.subagent_rights import is_within
 from odin_lsp.tools.base import AgentTask, Completion, Params, Tool, ToolContext, ToolOutput
 
 HEADINGS = {
@@ -48,7 +49,7 @@ class AgentTool(Tool[AgentParams]):
 
     async def execute(self, params: AgentParams, context: ToolContext) -> ToolOutput:
         mode = MODES[params.mode]
-        if not CAPABILITIES[mode] <= CAPABILITIES[context.mode]:
+        if not is_within(mode, context.mode):
             raise ToolError(f"a helper cannot be in {params.mode} mode here: it may never do more than you")
         if context.delegate is None:
             raise ToolError("helpers start no helpers")

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from odin_lsp.errors import PermissionDenied, ToolError
+from odin_lsp.permissions.subagent_rights import may_edit
 from odin_lsp.ports import Receipt
 from odin_lsp.review.drafts import FileReceipts
 from odin_lsp.review.hunks import Difference, difference
@@ -60,7 +61,7 @@ async def carry_out(file: FileProposal, context: ToolContext, notes: Sequence[st
 
 def _check_scope(file: FileProposal, context: ToolContext) -> None:
     for path in filter(None, (file.path, file.new_path)):
-        if context.write_scope and not any(path.is_relative_to(place) for place in context.write_scope):
+        if not may_edit(path, context.write_scope):
             raise PermissionDenied(f"{path} is outside of what you were asked to edit")
 
 
