@@ -110,6 +110,24 @@ async def test_in_a_trusted_workspace_nested_ones_hold_where_the_work_is_and_are
     assert notices(odin) == [f"instructions further down: {nested / 'ODIN.md'} (19 bytes)"]
 
 
+async def test_nested_ones_that_a_compaction_has_taken_out_are_told_again_in_the_same_turn(odin, call, nested):
+    odin.settings["limits"] = {"maxContext": 100_000}
+    odin.script(
+        reading(odin, call, "lib"),
+        *[{"text": "ok"}] * 2,
+        {**reading(odin, call, "lib"), "usage": {"contextTokens": 95_000}},
+        {"text": "the summary"},
+        {"calls": [call("Glob", pattern="*")]},
+        {"text": "ok"},
+    )
+    odin.start(is_trusted=lambda: True)
+    for text in ("read", "word " * 4000, "read it again"):
+        await odin.take(text)
+
+    assert "the summary" in sent(odin)
+    assert sent(odin).count("nested rules of lib") == 1
+
+
 async def test_where_the_work_is_not_nothing_is_told(odin, call, nested):
     odin.script({"calls": [call("Read", file_path=str(odin.root / "greet.py"))]}, {"text": "ok"})
     odin.start(trusted=True)
