@@ -98,6 +98,12 @@ def fuzz(session: nox.Session) -> None:
     _pytest(session, *UNIT, "-m", "hypothesis")
 
 
+@nox.session(venv_backend="none", requires=["odin"], default=False)
+def mutants(session: nox.Session) -> None:
+    """Whether the tests notice when the code changes: 300 small changes, drawn by a seed: `-- --count 100 --seed 2`."""
+    session.run(ODIN / "python", "-m", "tests.mutants", *session.posargs, external=True)
+
+
 @nox.session(venv_backend="none", requires=["odin"])
 def docs(session: nox.Session) -> None:
     """The documentation matches the code and its links hold; `-- --write` brings it up to date."""
