@@ -205,7 +205,8 @@ async def test_what_began_early_is_ended_before_it_is_forgotten(bench, monkeypat
     bench.executor.start_early(read(bench))
     await asyncio.sleep(0)
 
-    await bench.executor.discard()
+    async with asyncio.timeout(10):
+        await bench.executor.discard()
 
     assert ended == [str(bench.root / "a.txt")]
     assert asyncio.all_tasks() == {asyncio.current_task()}

@@ -234,6 +234,27 @@ async def test_when_it_is_too_much_the_oldest_goes_first(change, change_elsewher
     assert images(folder) == {digest_of(it) for it in ("2" * 4_000, "1" * 4_000, "new")}
 
 
+async def test_logs_count_too_and_no_more_of_them_go_than_have_to(change, change_elsewhere, folder):
+    for age in range(99, 0, -1):
+        change_elsewhere(f"t{age}", "a", "same", age=age)
+    await change("new", "b", "new", "after")
+
+    left = {it.stem: it.stat().st_size for it in folder.glob("*.jsonl")}
+    assert 9_000 < sum(left.values()) <= 10_500
+    assert {"new", "t1"} <= left.keys()
+    assert "t99" not in left
+
+
+async def test_what_may_go_is_looked_for_again_when_a_tenth_of_the_room_has_been_used(change, change_elsewhere, folder):
+    await change("first", "a", "first", "after")
+    change_elsewhere("old", "a", "old", age=31 * DAY)
+
+    await change("small", "b", "s" * 1_000, "after")
+    assert digest_of("old") in images(folder)
+    await change("next", "c", "n", "after")
+    assert digest_of("old") not in images(folder)
+
+
 async def test_a_turn_that_runs_stays_whatever_its_age(log, change, folder, settings):
     await change("runs", "a", "before", "after")
     os.utime(folder / "runs.jsonl", (0, 0))
