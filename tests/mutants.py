@@ -34,27 +34,30 @@ import pytest
 import odin_lsp
 
 FOLDERS = ("agent", "permissions", "review", "workspace")
+ELSEWHERE = (
+    *("permissions/landlock.py", "permissions/namespaces.py", "permissions/seccomp.py"),
+    "workspace/fallback_search.py",
+)
+"""They run in processes of their own."""
 TESTS = (
     "tests/unit",
     "tests/providers/test_turn_faults.py",
     *(
         f"tests/adversarial/test_{name}.py"
         for name in (
-            *("agents", "config", "edits", "fidelity", "paths", "protected", "review_approvals", "search_safety"),
-            *("shell", "text_fidelity"),
+            *("agents", "config", "edits", "fidelity", "git", "paths", "protected", "review_approvals"),
+            *("search_safety", "sessions", "shell", "text_fidelity", "then_and_now"),
         )
     ),
 )
 WITHOUT = (
-    "tests/unit/commands",
-    "tests/unit/server",
-    "tests/unit/terminal",
     "tests/adversarial/test_paths.py::test_path_12",
     "tests/adversarial/test_shell.py::test_mutated_commands_that_are_allowed_do_no_harm",
     "tests/adversarial/test_shell.py::test_readers_do_not_notice_that_they_are_held",
     "tests/adversarial/test_shell.py::test_what_is_allowed_starts_nothing_that_was_not_predicted",
+    "tests/unit/agent/test_growth.py",
 )
-"""These start other processes, or take long."""
+"""The other tests, and these, start a whole server or many programs, or take long."""
 ENOUGH = 0.9
 EXAMPLES = "10"
 """Of each property: it is tried for many mutants."""
@@ -197,7 +200,8 @@ def draw(count: int, seed: int) -> list[Mutant]:
     by_seed = random.Random(seed)
     drawn: list[Mutant] = []
     for folder in FOLDERS:
-        possible = [mutant for file in sorted((ROOT / folder).rglob("*.py")) for mutant in mutants_of(file)]
+        files = sorted({*(ROOT / folder).rglob("*.py")} - {ROOT / file for file in ELSEWHERE})
+        possible = [mutant for file in files for mutant in mutants_of(file)]
         drawn += by_seed.sample(possible, min(count // len(FOLDERS), len(possible)))
     return drawn
 
