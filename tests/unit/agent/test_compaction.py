@@ -6,6 +6,7 @@ import pytest
 
 from odin_lsp.agent.compaction import Compaction, words_of
 from odin_lsp.errors import ModelUnavailable
+from odin_lsp.events import Compacted
 from odin_lsp.messages import Message, Text, ToolCall, ToolResult, user
 from odin_lsp.sessions.history import estimate, repair
 from tests.support.long_work import WINDOW, long_work
@@ -117,8 +118,11 @@ async def test_a_summary_begun_early_is_used_and_a_cancelled_one_says_so():
     assert [it.status for it in events] == ["started", "succeeded", "started", "cancelled"]
 
 
-async def test_what_cannot_be_shorter_is_left():
-    assert await compacted([user("x" * 100)], None, 10) is None
+async def test_what_cannot_be_shorter_is_left_and_that_is_told():
+    events = []
+
+    assert await Compaction(None).compact([user("x" * 100)], 50, 10, events.append) is None
+    assert events == [Compacted("started", 50, 50), Compacted("failed", 50, 50)]
 
 
 def test_only_the_users_own_words_count_as_theirs():

@@ -1,4 +1,4 @@
-"""New settings hold from the next turn on."""
+"""What a workspace has for all of its turns: settings, which hold from the next one on, and notes."""
 
 import json
 
@@ -34,3 +34,19 @@ async def test_new_settings_say_which_pages_may_be_read_and_keep_the_users_secre
         assert "hello" in (await core.pages.read(url)).text
     with pytest.raises(ToolError, match="key or password"):
         core.pages.refuse_secrets("http://example.org/?sk-very-secret-key")
+
+
+async def test_what_was_noted_in_one_session_is_known_in_the_next(odin, call):
+    odin.script(
+        {"calls": [call("Memory", action="remember", text="tabs, not spaces")]},
+        {"text": "noted"},
+        {"calls": [call("Memory", action="recall", text="tabs")]},
+        {"text": "I know"},
+    )
+    await odin.take("remember it", "edit_mode")
+    odin.core.conversations.new()
+
+    await odin.take("what do I like?")
+
+    [result] = odin.core.agent().session.messages[2].results
+    assert "tabs, not spaces" in result.content

@@ -235,6 +235,22 @@ async def test_so_many_calls_run_at_once_and_no_more(bench, monkeypatch):
     assert not any(result.failed for result in results)
 
 
+async def test_several_questions_of_one_step_are_one(bench):
+    bench.editor.says = "deny"
+
+    results = await results_of(
+        bench.executor,
+        *(ToolCall(it, "ExecuteCommand", {"command": f"touch {it}"}) for it in ("new", "newer")),
+        ToolCall("unreadable", "ExecuteCommand", {"command": "touch newest"}, problem="not JSON"),
+        ToolCall("unknown", "Teleport", {}),
+    )
+
+    [question] = bench.editor.questions
+    assert question.title == "Odin wants to do 2 things. May it?"
+    assert [result.content for result in results[:2]] == ["the user did not allow ExecuteCommand"] * 2
+    assert all(result.failed for result in results)
+
+
 async def test_what_a_shorter_history_does_not_name_any_more_has_to_be_read_again(bench):
     kept, gone = bench.root / "a.txt", bench.write("b.txt", "two\n")
     await bench.read(kept, gone)

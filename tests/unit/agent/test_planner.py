@@ -238,6 +238,17 @@ async def test_the_same_call_with_another_result_is_no_loop(odin, person):
     assert person.questions == []
 
 
+async def test_three_replies_in_a_row_that_cannot_be_read_end_the_turn(odin):
+    requests = listen(odin, *[Reply(said(""), "malformed", detail="it is no JSON")] * 4)
+
+    outcome = await odin.take()
+
+    assert outcome.reason == "failed"
+    assert outcome.detail == "the model made 3 calls in a row that could not be read: it is no JSON"
+    assert len(requests) == 3
+    assert "Your last tool call could not be read: it is no JSON. Make it again." in requests[-1].messages[-1].text
+
+
 async def test_a_history_that_does_not_fit_is_shortened_and_tried_once_more(odin):
     (odin.root / "long.txt").write_text("word\n" * 4000)
     read = ToolCall("1", "Read", {"file_path": str(odin.root / "long.txt")})

@@ -218,22 +218,31 @@ async def test_the_state_has_all_its_parts(odin, call):
 
     state = await odin.state()
 
-    assert state.keys() >= {
+    assert state.keys() == {
         "mode",
         "messages",
+        "earlierMessages",
         "queue",
         "executing",
+        "updates",
         "subagents",
+        "earlierSubagents",
+        "todos",
+        "usage",
         "context",
         "instructions",
+        "instructionFiles",
         "config",
         "cache",
         "cacheConfig",
+        "models",
     }
     assert (state["mode"], state["executing"]) == ("plan_mode", False)
     assert state["messages"][0]["answerSummary"] == "done"
     assert state["messages"][0]["toolHistory"][0]["affectedFiles"] == [str(odin.root / "greet.py")]
-    assert state["cache"][0]["filePath"] == str(odin.root / "greet.py")
+    [cached] = state["cache"]
+    assert cached.pop("cachedAt") > 0
+    assert cached == {"filePath": str(odin.root / "greet.py"), "size": 44, "isModified": False, "isTruncated": False}
 
 
 async def until(condition) -> None:
