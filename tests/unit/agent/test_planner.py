@@ -330,6 +330,51 @@ async def test_what_a_compaction_has_taken_out_has_to_be_read_again(odin):
     assert "greet.py" not in reminder
 
 
+async def test_a_summary_that_nobody_needs_any_more_ends_with_the_turn(odin):
+    odin.settings["limits"] = {"maxContext": 100_000}
+    began, ended = asyncio.Event(), []
+    look = Reply(calls(ToolCall("1", "Glob", {"pattern": "*"})), "tools", Usage(context_tokens=70_000))
+
+    async def replies(request):
+        if not request.tools:
+            began.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append("summary")
+        if not request.messages[-1].results:
+            yield look
+            return
+        async with asyncio.timeout(10):
+            await began.wait()
+        yield Reply(said("ok"), "end")
+
+    listen(odin, stream=replies)
+
+    assert (await odin.take()).answer == "ok"
+    await asyncio.sleep(0)
+    assert ended == ["summary"]
+
+
+async def test_what_nobody_has_reviewed_is_not_made_when_the_turn_fails(odin):
+    odin.settings["review"] = {"policy": "end"}
+    path = odin.root / "greet.py"
+    edit = {"file_path": str(path), "old_string": "hello", "new_string": "hi"}
+    drafts = []
+    listen(
+        odin,
+        Reply(calls(ToolCall("1", "Read", {"file_path": str(path)})), "tools"),
+        Reply(calls(ToolCall("2", "EditTool", edit)), "tools"),
+        Reply(said(""), "refused"),
+        before=lambda number: drafts.append(len(odin.core.desk.drafts)),
+    )
+
+    assert (await odin.take("greet", "edit_mode")).reason == "refused"
+    assert drafts == [0, 0, 1]
+    assert odin.core.desk.drafts == []
+    assert "hello" in path.read_text()
+
+
 async def test_a_history_that_cannot_be_shortened_ends_the_turn(odin):
     listen(odin, Reply(said(""), "context_full"))
 
