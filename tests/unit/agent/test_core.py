@@ -44,9 +44,9 @@ async def test_what_was_noted_in_one_session_is_known_in_the_next(odin, call):
         {"text": "I know"},
     )
     await odin.take("remember it", "edit_mode")
-    odin.core.conversations.new()
+    odin.core.sessions.begin()
 
     await odin.take("what do I like?")
 
-    [result] = odin.core.agent().session.messages[2].results
+    [result] = odin.session.messages[2].results
     assert "tabs, not spaces" in result.content

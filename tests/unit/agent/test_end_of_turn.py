@@ -34,7 +34,7 @@ async def test_the_model_learns_what_a_formatter_made_of_its_edits(odin, call):
 
     assert outcome.answer == "done"
     assert path.read_text() == "# formatted\ndef greet(name):\n    return f'hi {name}'\n"
-    told = core.agent().session.messages[-1].text
+    told = core.sessions.current.session.messages[-1].text
     assert "the editor's formatter changed it" in told
     assert "# formatted" in told
 
@@ -63,7 +63,7 @@ async def test_a_cancelled_turn_waits_until_its_helpers_have_ended(odin):
             pass
 
     core = odin.start()
-    core._model = lambda ref: Slow()
+    core.models.get = lambda ref: Slow()
 
     async with asyncio.timeout(10):
         outcome = await odin.take("go")

@@ -120,7 +120,7 @@ async def test_nested_ones_that_a_compaction_has_taken_out_are_told_again_in_the
         {"calls": [call("Glob", pattern="*")]},
         {"text": "ok"},
     )
-    odin.start(is_trusted=lambda: True)
+    odin.start(trusted=True)
     for text in ("read", "word " * 4000, "read it again"):
         await odin.take(text)
 

@@ -37,7 +37,7 @@ async def test_a_subscriber_that_fails_at_every_event_leaves_the_session_as_it_i
     core.stream.subscribe(lambda record: 1 / 0)
 
     assert [(await odin.take()).answer for _ in range(2)] == ["one", "two"]
-    assert core.agent().running is None
+    assert odin.turns.running is None
     assert odin.kinds()[-2:] == ["turnFinished", "activityChanged"]
 
 
