@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from odin_lsp.agent import core as core_module
+from odin_lsp.agent import scope as scope_module
 from odin_lsp.config import WebSettings
 from odin_lsp.errors import PermissionDenied, RequestError
 from odin_lsp.events import ToolFinished
@@ -15,7 +15,6 @@ from odin_lsp.permissions import sandbox
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.ports import Answer
 from odin_lsp.tools.base import all_tools
-from odin_lsp.web.pages import Pages
 from tests.adversarial.conftest import snapshot
 from tests.adversarial.shell_writes import REACHES, WRITES, Surroundings, unjudged
 from tests.support.web import Host
@@ -90,7 +89,7 @@ async def test_mode_02_with_the_policy_switched_off_the_kernel_alone_holds(
         pytest.skip(
             "no sandbox works on this machine: here the static policy is all that keeps Ask and Plan from writing"
         )
-    monkeypatch.setattr(core_module, "judged_by", lambda rules: unjudged)
+    monkeypatch.setattr(scope_module, "judged_by", lambda rules: unjudged)
     one_after_the_other(odin, call, (*WRITES, *REACHES))
     changed = request.getfixturevalue("tried")
 
@@ -199,7 +198,8 @@ async def test_mode_06_a_page_is_fetched_only_if_the_user_says_so(odin, call, pe
         url = f"http://127.0.0.1:{host.port}/"
         fetch = call("WebFetch", url=url, prompt="what is it?")
         odin.script({"calls": [fetch]}, {"calls": [fetch]}, {"text": "a page"}, {"text": "done"})
-        odin.start().pages = Pages(WebSettings(privateHosts=(f"127.0.0.1:{host.port}",)))
+        odin.start()
+        odin.configure(web=WebSettings(privateHosts=(f"127.0.0.1:{host.port}",)))
         person.answers = [None, Answer(("allow_once",))]
 
         outcome = await odin.take(mode=mode)

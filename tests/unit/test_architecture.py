@@ -38,6 +38,7 @@ ONLY_IN = {
     "justhtml": "web/page.py",
     "redis": "sessions/publish.py",
 }
+MOST_LINES = 400
 MODULES = sorted(ROOT.rglob("*.py"))
 
 
@@ -52,6 +53,11 @@ def test_imports_point_upwards(path):
             assert rest[0] in MAY_IMPORT[part], f"{here} imports {name}"
         if top in ONLY_IN:
             assert here.startswith(ONLY_IN[top]), f"{here} imports {name}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_module_can_be_read_in_one_go(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
 
 def test_importing_odin_imports_nothing():

@@ -10,6 +10,11 @@ from odin_lsp.cli.main import main
 from odin_lsp.permissions.approvals import Approvals
 
 
+@pytest.fixture(autouse=True)
+def nobody_has_allowed_anything(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
 @pytest.fixture
 def check(tmp_path, capsys):
     def check(command, *options):
