@@ -183,11 +183,10 @@ class TurnQueue:
         turn.progress.updates.clear()
         for remark in turn.progress.unheard:
             turn.emit(Notice("warning", f"the turn has ended before the model heard this: {remark.text}"))
-        if turn.may_begin.is_set():
-            self.session.finish_turn(turn.progress.message.text, turn.progress.message.timestamp, outcome)
-            self._tell_of_session(turn)
-        elif not self._closing:
-            self.session.note_dropped(turn.id)
+        try:
+            self._note_end(turn, outcome)
+        except Exception:  # the next turn does not wait for ever for this one
+            log.exception("the end of turn %s is not kept", turn.id)
         turn.emit(TurnFinished(outcome))
         if turn in self._turns:
             self._turns.remove(turn)
@@ -196,6 +195,13 @@ class TurnQueue:
         elif not self._turns:
             turn.emit(ActivityChanged("idle"))
         return outcome
+
+    def _note_end(self, turn: Turn, outcome: Outcome) -> None:
+        if turn.may_begin.is_set():
+            self.session.finish_turn(turn.progress.message.text, turn.progress.message.timestamp, outcome)
+            self._tell_of_session(turn)
+        elif not self._closing:
+            self.session.note_dropped(turn.id)
 
     def _tell_of_session(self, turn: Turn) -> None:
         """Once, when the conversation is not saved any more, and once when it is again."""

@@ -289,3 +289,18 @@ async def test_what_no_model_has_heard_is_told_to_the_user(odin):
     await turn.outcome()
 
     assert [it.message for it in odin.of(Notice)] == ["the turn has ended before the model heard this: faster"]
+
+
+async def test_a_turn_whose_end_cannot_be_kept_does_not_hold_up_the_next(odin, monkeypatch, caplog):
+    odin.script({"text": "one"}, {"text": "two"})
+
+    def fail(*_):
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(odin.session, "finish_turn", fail)
+        first = await odin.take("first")
+    second = await odin.take("second")
+
+    assert (first.answer, second.answer) == ("one", "two")
+    assert "is not kept" in caplog.text
