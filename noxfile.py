@@ -1,5 +1,6 @@
 """What a change has to pass: `nox` runs what needs nothing but Python, `nox -s tests -- -k queue` a part of it. The
-rest, `nox -s extension programs editors`, fetches Node's packages, programs of Debian's, editors and a browser."""
+rest, `nox -s thorough extension programs editors`, takes its time, or fetches Node's packages, programs of Debian's,
+editors and a browser."""
 
 import tempfile
 from pathlib import Path
@@ -43,7 +44,13 @@ def types(session: nox.Session) -> None:
 @nox.session(venv_backend="none", requires=["odin"])
 def tests(session: nox.Session) -> None:
     """The parts, each through its own seam, and what hostile input does to them."""
-    _pytest(session, *UNIT)
+    _pytest(session, *UNIT, "-m", "not thorough")
+
+
+@nox.session(venv_backend="none", requires=["odin"], default=False)
+def thorough(session: nox.Session) -> None:
+    """The same for every byte of an answer, thousands of random cases, and what is very large."""
+    _pytest(session, *UNIT, "-m", "thorough")
 
 
 @nox.session(venv_backend="none", requires=["odin"])

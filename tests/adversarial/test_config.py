@@ -342,6 +342,7 @@ def powers(settings, root):
     return found
 
 
+@pytest.mark.thorough
 @given(users=SETTINGS, workspaces=SETTINGS)
 def test_cfg_11_whatever_a_stranger_writes_only_restricts(tmp_path_factory, users, workspaces):
     root = tmp_path_factory.getbasetemp() / "stranger"

@@ -167,6 +167,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.thorough
 class TestExec03Floods:
     @pytest.mark.parametrize(
         "command", ["yes", "cat /dev/zero", "head -c 1073741824 /dev/zero | tr '\\0' x", "cat /dev/urandom", "yes 😀"]

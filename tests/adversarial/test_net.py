@@ -7,7 +7,6 @@ INJ-07 is shown in `tests/unit/test_markdown.py`; that the user is asked about e
 import asyncio
 import datetime
 import gzip
-import os
 import re
 import socket
 import ssl
@@ -25,6 +24,7 @@ from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.tools.base import all_tools
 from odin_lsp.web.fetch import HEADERS, MAX_REDIRECTS, Redirected
 from odin_lsp.web.pages import KEPT_SECONDS, Pages
+from tests.support.forking import children
 from tests.support.web import Host, Names, answer, moved
 
 PUBLIC = "93.184.216.34"
@@ -419,10 +419,6 @@ async def test_net_10_cancelling_hangs_up(host, pages, url, within):
 
 
 # NET-11: markup
-
-
-def children() -> set[str]:
-    return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
 
 
 async def test_net_11_markup_that_takes_for_ever_is_given_up(host, pages, url, within):

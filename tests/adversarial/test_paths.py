@@ -687,6 +687,7 @@ def crowd(tmp_path_factory):
     return folder.resolve()
 
 
+@pytest.mark.thorough
 async def test_path_12_a_folder_of_a_hundred_thousand_is_listed_in_part(make_world, crowd, within):
     world = make_world(crowd)
     async with within(5):
@@ -696,6 +697,7 @@ async def test_path_12_a_folder_of_a_hundred_thousand_is_listed_in_part(make_wor
     assert "more" in output.data.splitlines()[-1]
 
 
+@pytest.mark.thorough
 async def test_path_12_a_hundred_thousand_names_are_found_in_part(make_world, crowd, engine, within):
     world = engine(make_world(crowd))
     async with within(20):
@@ -707,6 +709,7 @@ async def test_path_12_a_hundred_thousand_names_are_found_in_part(make_world, cr
     assert set(map(os.path.basename, names)) <= set(os.listdir(crowd))  # noqa: PTH208 - thousands of names
 
 
+@pytest.mark.thorough
 async def test_path_12_of_a_hundred_thousand_every_name_is_found_or_it_is_said_that_some_are_not(
     make_world, crowd, engine, within
 ):
@@ -734,6 +737,7 @@ def deep(world):
     subprocess.run(["/bin/rm", "-rf", world.root / "d"], check=True)  # too deep for pytest to remove
 
 
+@pytest.mark.thorough
 async def test_path_12_a_thousand_folders_in_each_other_are_searched_in_time(deep, engine, within):
     async with within(5):
         found = (await engine(deep).use("Grep", pattern="needle")).data
@@ -742,6 +746,7 @@ async def test_path_12_a_thousand_folders_in_each_other_are_searched_in_time(dee
     assert "bottom.txt" in found or "more" in found
 
 
+@pytest.mark.thorough
 async def test_path_12_a_thousand_folders_in_each_other_are_walked_in_time(deep, engine, within):
     async with within(5):
         found = (await engine(deep).use("Glob", pattern="**/*.txt")).data

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -774,6 +775,7 @@ class Reviews(RuleBasedStateMachine):
 
 
 TestReviews = Reviews.TestCase
+TestReviews.pytestmark = [pytest.mark.thorough]
 TestReviews.settings = settings(
     max_examples=EXAMPLES,
     stateful_step_count=20,

@@ -679,6 +679,7 @@ def questions(server: Process, method: str) -> tuple[set[str], set[str]]:
 # RPC-11: chance
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(5))
 def test_rpc_11_20_000_random_frames_are_answered_as_they_must(start, seed):
     server = start().initialize()

@@ -9,7 +9,6 @@ import asyncio
 import os
 import sys
 import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -18,15 +17,11 @@ from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.workspace import search
 from odin_lsp.workspace.search import Search, find_ripgrep
 from odin_lsp.workspace.text import Change
+from tests.support.forking import children
 
 MODES = ("content", "files_with_matches", "count")
 SECRET_NAME = "hush-2b9e"
 """In names that no result may tell."""
-
-
-def children() -> set[str]:
-    """The processes that this one has started and that still run."""
-    return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
 
 
 # EXEC-09: programs and modules of the workspace

@@ -160,6 +160,7 @@ def contents(session):
     return session.messages, session.turns, session.title, session.todos, session.subagents, session.usage
 
 
+@pytest.mark.thorough
 def test_ses_01_a_session_that_is_cut_off_at_any_byte_loses_no_more_than_the_record_it_was_cut_in(folder):
     data = eventful(folder).log.path.read_bytes()
     whole = states(folder, data)
@@ -288,6 +289,7 @@ def test_ses_03_flipped_bits_never_stop_a_session(folder):
         list(search.search(folder, "now"))
 
 
+@pytest.mark.thorough
 def test_ses_04_two_hundred_killed_writers_lose_nothing_that_was_written(folder):
     run = subprocess.run(
         [sys.executable, "-m", "tests.support.session_killer", folder, "200", "4"],
@@ -628,6 +630,7 @@ def big(folder, records, size):
     return path
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("records", "size"), [(100_000, 25_000), (100_000, 10), (100, 5 * MIB)])
 def test_ses_10_a_session_of_any_size_is_resumed_in_bounded_memory(folder, records, size):
     path = big(folder, records, size)

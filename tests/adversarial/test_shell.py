@@ -143,6 +143,7 @@ def test_a_rule_for_the_first_word_is_honoured_in_edit_mode_alone(world, command
     assert world.judge(f"{command}; whatever", allowedCommands=rule_for(command)).decision == "ask"
 
 
+@pytest.mark.thorough
 def test_what_is_allowed_starts_nothing_that_was_not_predicted(worlds):
     benign = (*shell_corpus.BENIGN, *shell_corpus.BENIGN_IN_A_HARMLESS_REPOSITORY, *shell_corpus.DAILY)
     commands = [*GIVEN_BENIGN, *benign, *generated()]
@@ -159,6 +160,7 @@ def test_what_is_allowed_starts_nothing_that_was_not_predicted(worlds):
     assert ran > 600
 
 
+@pytest.mark.thorough
 def test_readers_do_not_notice_that_they_are_held(worlds):
     """But for tracked secrets, which git may take for modified where it cannot look into them."""
     world = worlds["harmless"]
@@ -207,6 +209,7 @@ def generated():
         yield f"git log {name} | cat"
 
 
+@pytest.mark.thorough
 def test_mutated_commands_that_are_allowed_do_no_harm(worlds):
     tried, ran = fuzz(worlds["hostile"], CI_EXAMPLES // 2, seed=1)
     more_tried, more_ran = fuzz(worlds["harmless"], CI_EXAMPLES // 2, seed=2)

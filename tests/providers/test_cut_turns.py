@@ -88,6 +88,7 @@ async def test_the_whole_answer_runs_both_tools(dialect, connect, wire, take, ki
     assert (runs, ending.reason) == (["read", "ls"], "end_turn")
 
 
+@pytest.mark.thorough
 async def test_an_answer_cut_at_any_byte_runs_nothing_and_ends_the_turn(dialect, connect, wire, take, kit):
     model = connect(dialect.ref)
     whole = kit.Answer([dialect.called]).raw()

@@ -14,6 +14,7 @@ from odin_lsp.models.base import CallReady, Connection, Network, Reply, TextDelt
 HTML = b"<!DOCTYPE html><html><body>Please log in to the hotel's network</body></html>"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("framing", ["chunked", "close"])
 async def test_an_answer_that_is_cut_at_any_byte_never_counts(dialect, framing, wire, connect, ask, kit):
     model = connect(dialect.ref)

@@ -108,7 +108,7 @@ class ForkServer:
         """Fork until the tests have ended: then nothing is left, and there is no order. In each process that was forked
         for an order, that."""
         while True:
-            ready, _, _ = select.select([sys.stdin, self._woken, self._listener, *self._launchers], [], [])
+            ready = _ready(sys.stdin, self._woken, self._listener, *self._launchers)
             if sys.stdin in ready:
                 for launcher in list(self._launchers):
                     self._kill(launcher)
@@ -207,6 +207,15 @@ def _writer(descriptor: int, like: TextIO, *, by_line: bool) -> TextIOWrapper:
     if os.environ.get(UNBUFFERED):
         return TextIOWrapper(raw, like.encoding, like.errors, write_through=True)
     return TextIOWrapper(BufferedWriter(raw), like.encoding, like.errors, line_buffering=by_line)
+
+
+def _ready(*files: Any) -> list[Any]:
+    """Those that have something. The tests' process may have many files open, so numbers can be high."""
+    poll = select.poll()
+    for file in files:
+        poll.register(file, select.POLLIN)
+    numbers = {number for number, _ in poll.poll()}
+    return [file for file in files if file.fileno() in numbers]
 
 
 if __name__ == "__main__":

@@ -22,12 +22,19 @@ ROOT = Path(__file__).parents[2]
 LAUNCHER = Path(__file__).with_name("fork_launcher.py")
 ENVIRONMENT = dict(os.environ)
 """As it was before any test has changed it."""
+_SERVERS: list[int] = []
 
 
 def forked(command: Sequence[str]) -> list[str]:
     """What to start instead of `command`, which is Python with a module or a script."""
     python, *arguments = command
     return [python, "-I", "-S", str(LAUNCHER), str(_fork_server()), *arguments]
+
+
+def children() -> set[str]:
+    """The processes of this one that are not the fork server."""
+    found = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return set(found) - {str(it) for it in _SERVERS}
 
 
 @cache
@@ -46,6 +53,7 @@ def _fork_server() -> Path:
             env=ENVIRONMENT,
             pass_fds=[listener.fileno()],
         )
+    _SERVERS.append(server.pid)
     atexit.register(_end, server, folder)
     assert server.stdout is not None
     assert server.stdout.readline(), "the fork server has ended"

@@ -81,6 +81,7 @@ async def core(tmp_path, monkeypatch):
     await core.close()
 
 
+@pytest.mark.thorough
 async def test_the_memory_of_a_session_does_not_grow_with_its_messages(core):
     looks = []
     for number in range(MESSAGES):

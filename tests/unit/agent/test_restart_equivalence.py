@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -47,6 +48,7 @@ ACTS = st.one_of(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=max(60, settings().max_examples // 4), deadline=None)
 @given(st.lists(ACTS, max_size=10), st.sampled_from((None, True, False)))
 def test_restart_equivalence(acts, trusted):

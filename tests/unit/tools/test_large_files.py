@@ -30,6 +30,7 @@ def big(bench):
     return path
 
 
+@pytest.mark.thorough
 async def test_lines_that_were_shown_are_edited_and_every_other_byte_stays(bench, big):
     await bench.use("Read", file_path=big, limit=10)
     await bench.use("Read", file_path=big, offset=150_000, limit=10)

@@ -85,6 +85,7 @@ class PlainClient:
         self.text = self.text[:start] + change.text + self.text[max(start, end) :]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @settings(max_examples=max(2000, settings().max_examples))
 @given(text=TEXTS, edits=st.lists(st.tuples(POSITIONS, POSITIONS, TEXTS), max_size=8))
