@@ -170,7 +170,7 @@ def _changes(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
         case ast.Constant(int(value)):
             yield node, str(value + 1)
         case ast.Constant(str(value)) if " " not in value:
-            yield node, repr(f"{value}?")
+            yield node, repr(f"{value}X")
         case ast.Call(func, arguments, keywords):
             for left_out in keywords:
                 rest = [keyword for keyword in keywords if keyword is not left_out]

@@ -6,6 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from odin_lsp.review.hunks import (
+    Composed,
     Hunk,
     Typed,
     apply,
@@ -115,3 +116,11 @@ def test_two_steps_composed_are_one_step(old, between, new):
     assert apply(old, [it.hunk for it in composed]) == new
     assert not overlap([it.hunk for it in composed])
     assert all(it.hunk == first[it.first[0]] for it in composed if not it.second and len(it.first) == 1)
+
+
+def test_two_steps_beside_each_other_stay_two_and_an_insertion_belongs_to_what_it_touches():
+    beside = compose("ab", [Hunk(0, "a", "x")], [Hunk(1, "b", "y")])
+    touching = compose("ab", [Hunk(0, "a", "x")], [Hunk(1, "", "y")])
+
+    assert beside == [Composed(Hunk(0, "a", "x"), (0,), ()), Composed(Hunk(1, "b", "y"), (), (0,))]
+    assert touching == [Composed(Hunk(0, "a", "xy"), (0,), (0,))]

@@ -160,7 +160,7 @@ async def test_a_turn_of_an_earlier_version_is_read(log, folder):
 # What cannot be kept
 
 
-async def test_what_is_more_than_may_be_kept_is_refused_before_it_is_changed(log, change, settings):
+async def test_what_is_more_than_may_be_kept_is_refused_before_it_is_changed(log, change, folder):
     path = Path("/w/b")
     await change("t", "a", "x" * 6_000, "after")
 
@@ -169,7 +169,8 @@ async def test_what_is_more_than_may_be_kept_is_refused_before_it_is_changed(log
     assert log.refusal("other", path, "edit", "y" * 4_001) is None
     assert log.refusal("t", Path("/w/a"), "edit", "y" * 10_001) is None
     assert await change("t", "b", "y" * 4_001, "after") == "what it was is more than `review.undoBytes` allows"
-    assert [it.lost for it in log.steps("t")] == [None, "what it was is more than `review.undoBytes` allows"]
+    for told_by in (log, UndoLog(lambda: folder)):
+        assert [it.lost for it in told_by.steps("t")] == [None, "what it was is more than `review.undoBytes` allows"]
 
 
 async def test_a_folder_and_what_is_no_text_cannot_be_brought_back(log, tmp_path):
