@@ -2,7 +2,7 @@
 
 import asyncio
 
-from odin_lsp.events import ActivityChanged, TodosChanged
+from odin_lsp.events import ActivityChanged, TextStreamed, ThinkingStreamed, TodosChanged
 from odin_lsp.messages import Message, Text, ToolCall
 from odin_lsp.models.base import Reply, TextDelta, ThinkingDelta
 
@@ -44,8 +44,15 @@ async def test_that_it_streams_is_told_once_for_each_reply(odin):
 
     await odin.take()
 
-    activities = [event.activity for event in odin.of(ActivityChanged)]
-    assert activities == ["waiting_token", "streaming", "executing", "waiting_token", "streaming", "idle"]
+    told = [
+        event.activity if isinstance(event, ActivityChanged) else event.text
+        for event in odin.events
+        if isinstance(event, ActivityChanged | TextStreamed | ThinkingStreamed)
+    ]
+    assert told == [
+        *("waiting_token", "streaming", "hm", "I ", "look", "executing"),
+        *("waiting_token", "streaming", "found", "idle"),
+    ]
 
 
 async def test_a_model_that_says_nothing_twice_has_no_answer(odin):
