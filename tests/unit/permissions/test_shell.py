@@ -449,3 +449,23 @@ def test_names_that_cannot_be_looked_up_are_no_error(verdict, tmp_path, command,
 def test_patterns_over_many_folders_are_left_to_the_shell(verdict):
     assert verdict("ls */*/*").decision == "allow"
     assert verdict("ls */*/*/*").decision == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "dd if=a.txt of=/dev/sda",
+        "tee /dev/nvme0n1",
+        "cp a.txt /dev/sda1",
+        "mv a.txt /dev/vda",
+        "shred /dev/sda",
+        "cat /dev/mem",
+        "install a.txt /dev/sda",
+        "truncate -s 0 /dev/mapper/root",
+        "kill -9 -1",
+        "init 0",
+        "init 6",
+    ],
+)
+def test_what_wipes_disks_or_stops_the_machine_is_denied_even_with_a_rule(verdict, command):
+    assert verdict(command, allowedCommands=(command.partition(" ")[0], command)).decision == "deny"

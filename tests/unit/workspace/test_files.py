@@ -82,11 +82,13 @@ def test_a_file_that_was_only_touched_keeps_its_entry(files, root):
 
 
 def test_after_a_command_what_has_changed_is_known(files, root):
-    for name in ("b.txt", "c.txt", "open.txt"):
+    for name in ("b.txt", "c.txt", "open.txt", "same.txt"):
         (root / name).write_text(name)
     for name in ("a.txt", "b.txt", "c.txt"):
         read(files, root / name)
-    files.buffers.open((root / "open.txt").as_uri(), 1, "open.txt")
+    for name in ("open.txt", "same.txt"):
+        files.buffers.open((root / name).as_uri(), 1, name)
+    files.buffers.open("untitled:new", 1, "new")
     (root / "a.txt").write_text("new")
     (root / "b.txt").unlink()
     (root / "open.txt").write_text("new")
