@@ -41,6 +41,18 @@ def test_applied_one_by_one_they_are_accepted_and_the_others_stay_where_they_bel
     assert preview.file.proposed == NEW
 
 
+def test_the_others_move_by_what_was_taken_out_and_the_client_is_to_know(preview):
+    places = [it.hunk.start for it in preview.file.hunks]
+
+    preview.look(OLD.replace("four\n", ""))
+
+    assert [it.hunk.start for it in preview.file.hunks] == [*places[:2], places[2] - len("four\n")]
+    assert all(it.moved for it in preview.file.hunks)
+    preview.look(NEW)
+    assert states(preview) == ["accepted"] * 3
+    assert preview.before == OLD
+
+
 def test_what_is_typed_moves_the_rest_and_stays_in_the_text_before(preview):
     preview.look(OLD.replace("two", "TWO"))
     preview.look("zero\n" + OLD.replace("two", "TWO"))

@@ -253,3 +253,23 @@ def test_hundreds_of_changes_in_a_long_text_are_found_without_looking_through_it
     new = [Line("typed"), *(Line(f"new {it[4:]}") if number % 20 == 0 else it for number, it in enumerate(old))]
     assert len(changed_lines(old, new)) == 300
     assert looked_up < 20 * len(old)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "between"),
+    [
+        (Position(0, 1), Position(3, 2), "ne\ntwo\nthree\nfo"),
+        (Position(0, 1), Position(1, 2), "ne\ntw"),
+        (Position(1, 0), Position(9, 9), "two\nthree\nfour"),
+        (Position(2, 1), Position(2, 3), "hr"),
+        (Position(2, 3), Position(2, 1), ""),
+        (Position(9, 0), Position(9, 9), ""),
+    ],
+)
+def test_what_is_between_two_positions(start, end, between):
+    assert Lines("one\ntwo\nthree\nfour").between(start, end, "utf-16") == between
+
+
+@pytest.mark.parametrize(("encoding", "units"), [("utf-8", 5), ("utf-16", 2), ("utf-32", 2)])
+def test_half_a_surrogate_pair_is_a_character_too(encoding, units):
+    assert Lines("é\ud800x").offset(Position(0, units), encoding) == 2
