@@ -25,7 +25,7 @@ def speaking(odin, *replies):
         async def aclose(self):
             pass
 
-    odin.start()._model = lambda ref: Speaker()
+    odin.start().models.get = lambda ref: Speaker()
     return asked
 
 
@@ -74,7 +74,7 @@ async def test_what_a_model_had_said_when_it_was_interrupted_stays_in_the_conver
     outcome = await odin.take()
 
     assert (outcome.reason, outcome.answer) == ("interrupted", "the answer is")
-    assert odin.core.agent().session.messages[-1] == Message("assistant", (Text("the answer is"),))
+    assert odin.session.messages[-1] == Message("assistant", (Text("the answer is"),))
 
 
 async def test_what_a_model_had_not_said_when_it_was_interrupted_does_not(odin):
@@ -86,7 +86,7 @@ async def test_what_a_model_had_not_said_when_it_was_interrupted_does_not(odin):
 
     await odin.take("well?")
 
-    assert [message.role for message in odin.core.agent().session.messages] == ["user"]
+    assert [message.role for message in odin.session.messages] == ["user"]
 
 
 async def test_a_summary_names_the_todos_and_the_plan(odin, call):
@@ -105,7 +105,7 @@ async def test_a_summary_names_the_todos_and_the_plan(odin, call):
     await odin.take("go on")
 
     assert odin.of(TodosChanged)
-    summary = odin.core.agent().session.messages[0].parts[-1].text
+    summary = odin.session.messages[0].parts[-1].text
     assert "the summary" in summary
     assert "- [in_progress] shout (id 7)" in summary
     assert "The plan, as it stands in its document:\n" in summary
