@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
-from odin_lsp import __version__, config, state
+from odin_lsp import __version__, config, state_folder
 from odin_lsp.commands.environment import find_shell
 from odin_lsp.errors import ModelError
 from odin_lsp.models import catalog, providers, selection
@@ -140,5 +140,5 @@ def _named(confinement: sandbox.Confinement) -> str:
 
 
 def _sessions(root: Path) -> Finding:
-    problem = state.problem()
+    problem = state_folder.problem()
     return Finding("wrong", problem) if problem else Finding("ok", f"sessions in {sessions_folder(root)}")

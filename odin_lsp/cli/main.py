@@ -9,7 +9,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from odin_lsp import __version__, state
+from odin_lsp import __version__, state_folder
 from odin_lsp.modes import MODES
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ ABOUT = {
 def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:
         _settle_encodings()
-    state.settle_home()
+    state_folder.settle_home()
     if arguments is None and len(sys.argv) == 1 and not sys.stdin.isatty():
         return _serve(None)
     try:

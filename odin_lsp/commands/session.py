@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from odin_lsp import state
+from odin_lsp import state_folder
 from odin_lsp.commands.background import Background, BackgroundCommand
 from odin_lsp.commands.holding import Hold, Holding, Order
 from odin_lsp.commands.output import Output
@@ -49,9 +49,9 @@ class SessionCommands:
     def folder(self) -> Path:
         """For output, private to the user; gone when the session ends."""
         if self._folder is None:
-            parent = state.folder() / "commands"
+            parent = state_folder.folder() / "commands"
             _sweep(parent)
-            self._folder = state.scratch_folder(parent, f"{os.getpid()}-{secrets.token_hex(8)}")
+            self._folder = state_folder.scratch_folder(parent, f"{os.getpid()}-{secrets.token_hex(8)}")
         return self._folder
 
     @property

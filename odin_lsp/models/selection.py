@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal, cast, get_args
 
-from odin_lsp import state
+from odin_lsp import state_folder
 from odin_lsp.config import Config
 from odin_lsp.errors import ModelError
 from odin_lsp.models import catalog
@@ -26,7 +26,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 
 def picks_file() -> Path:
     """Where `project.picks` keeps what the user picked."""
-    return state.folder() / "models.json"
+    return state_folder.folder() / "models.json"
 
 
 def choose(config: Config, secrets: Mapping[str, str], picked: Mapping[Role, str] | None = None) -> tuple[str, str]:

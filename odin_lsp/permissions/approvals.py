@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from odin_lsp import private_files, state
+from odin_lsp import private_files, state_folder
 from odin_lsp.modes import Mode
 from odin_lsp.values import is_list, is_object
 
@@ -30,7 +30,7 @@ class Approval:
 
 
 def approvals_file() -> Path:
-    return state.folder() / "approvals.json"
+    return state_folder.folder() / "approvals.json"
 
 
 class Approvals:

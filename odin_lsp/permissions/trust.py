@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from odin_lsp import private_files, state
+from odin_lsp import private_files, state_folder
 from odin_lsp.config import FILE_NAME, FOLDER, content_of
 from odin_lsp.errors import ToolError
 from odin_lsp.values import is_object
@@ -22,7 +22,7 @@ MAX_NAMES = 10_000
 
 class Trust:
     def __init__(self, path: Path | None = None) -> None:
-        self._path = path or state.folder() / "trust.json"
+        self._path = path or state_folder.folder() / "trust.json"
         self._unkept: dict[str, str] = {}
         """What was decided here and is not on disk: it counts in this process."""
 

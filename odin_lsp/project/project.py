@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from odin_lsp import config, state
+from odin_lsp import config, state_folder
 from odin_lsp.config import Config, ConfigProblem
 from odin_lsp.errors import RequestError
 from odin_lsp.models import selection
@@ -166,7 +166,7 @@ class Project:
 
     def _standing(self, root: Path | None) -> "Standing":
         """The editor's word counts until what it was given for changes."""
-        is_known = self._told.trusted or self._trust_store or (state.folder() / TRUST_FILE).exists()
+        is_known = self._told.trusted or self._trust_store or (state_folder.folder() / TRUST_FILE).exists()
         if root is None or not is_known:
             return "unknown"
         standing = self._trust.of(root)
@@ -181,7 +181,7 @@ class Project:
         if self._trust_store is None:
             from odin_lsp.permissions.trust import Trust
 
-            self._trust_store = Trust(state.folder() / TRUST_FILE)
+            self._trust_store = Trust(state_folder.folder() / TRUST_FILE)
         return self._trust_store
 
     def _picks_of(self, root: Path | None) -> "Picks":

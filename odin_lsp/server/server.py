@@ -17,7 +17,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import lsp_method
 
-from odin_lsp import __version__, state
+from odin_lsp import __version__, state_folder
 from odin_lsp.config import ConfigProblem
 from odin_lsp.errors import ModelError, RequestError
 from odin_lsp.models import selection
@@ -149,14 +149,14 @@ class OdinServer(LanguageServer):
         try:
             await asyncio.to_thread(self.project.keep_trust)
         except OSError as error:
-            if await asyncio.to_thread(state.problem) is None:
+            if await asyncio.to_thread(state_folder.problem) is None:
                 self.editor.notify(
                     "warning", f"Could not save your decision about trust ({error}). It applies until Odin exits."
                 )
 
     async def report_state_problem(self) -> None:
         """What cannot be written is said once, for all that would be kept."""
-        if (problem := await asyncio.to_thread(state.problem)) is not None:
+        if (problem := await asyncio.to_thread(state_folder.problem)) is not None:
             self.editor.notify("warning", problem)
 
     def change_settings(self, settings: object) -> None:

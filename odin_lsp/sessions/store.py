@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from odin_lsp import locks, private_files, state
+from odin_lsp import locks, private_files, state_folder
 from odin_lsp.errors import SessionError, SessionLocked
 from odin_lsp.sessions import reader
 
@@ -24,7 +24,7 @@ def sessions_folder(root: Path) -> Path:
     """Where the sessions of the workspace at `root` are; never inside the workspace."""
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", root.name)[:40].strip("-") or "root"
     digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
-    return state.folder() / "sessions" / f"{name}-{digest}"
+    return state_folder.folder() / "sessions" / f"{name}-{digest}"
 
 
 def log_path(folder: Path, session_id: str) -> Path:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from odin_lsp import state
+from odin_lsp import state_folder
 from odin_lsp.agent.core import Core
 from odin_lsp.agent.turn import UserMessage
 from odin_lsp.errors import OdinError, RequestError
@@ -63,7 +63,7 @@ def run(options: Options) -> int:
 async def _run(options: Options) -> int:
     editor = TerminalEditor(options.policy)
     project = Project(Told(roots=(options.cwd,), flags=options.settings), can_pick=False)
-    for problem in (*project.now.problems, *filter(None, [await asyncio.to_thread(state.problem)])):
+    for problem in (*project.now.problems, *filter(None, [await asyncio.to_thread(state_folder.problem)])):
         editor.notify("warning", str(problem))
     core = Core(project, editor)
     output = PipedOutput()

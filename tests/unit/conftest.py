@@ -20,7 +20,7 @@ from odin_lsp.modes import Mode
 from odin_lsp.ports import Answer, Question
 from odin_lsp.project.project import Project, Told
 from odin_lsp.records import Outcome
-from odin_lsp.server.commands.project import state
+from odin_lsp.server.commands.state import state
 from odin_lsp.sessions.session import Session
 
 

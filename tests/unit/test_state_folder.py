@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from odin_lsp import state
+from odin_lsp import state_folder
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def home(monkeypatch, tmp_path):
 
     def home(value):
         monkeypatch.setenv("HOME", value)
-        state.settle_home()
+        state_folder.settle_home()
         return os.environ["HOME"]
 
     return home
@@ -27,7 +27,7 @@ def home(monkeypatch, tmp_path):
 def test_a_home_that_is_no_place_is_ignored(home, value):
     known = pwd.getpwuid(os.getuid()).pw_dir
 
-    assert home(value) == (known if Path(known).is_dir() else state.NOWHERE)
+    assert home(value) == (known if Path(known).is_dir() else state_folder.NOWHERE)
 
 
 def test_a_home_that_does_not_exist_is_ignored(home, tmp_path):
@@ -44,7 +44,7 @@ def test_relative_folders_for_state_and_settings_are_ignored(home, monkeypatch, 
 
     home(str(tmp_path / "inside"))
 
-    assert state.folder().is_relative_to(tmp_path / "inside")
+    assert state_folder.folder().is_relative_to(tmp_path / "inside")
     assert "XDG_CONFIG_HOME" not in os.environ
 
 
@@ -52,13 +52,13 @@ def test_a_folder_that_cannot_be_written_is_named_with_what_is_lost(monkeypatch,
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file" / "state"))
 
-    assert str(tmp_path / "file" / "state" / "odin") in (state.problem() or "")
-    assert "sessions" in (state.problem() or "")
-    assert state.scratch_folder(state.folder(), "now").is_dir()
+    assert str(tmp_path / "file" / "state" / "odin") in (state_folder.problem() or "")
+    assert "sessions" in (state_folder.problem() or "")
+    assert state_folder.scratch_folder(state_folder.folder(), "now").is_dir()
 
 
 def test_looking_whether_it_can_be_written_leaves_nothing_there(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
 
-    assert state.problem() is None
+    assert state_folder.problem() is None
     assert list((tmp_path / "odin").iterdir()) == []
