@@ -5,6 +5,9 @@ import subprocess
 
 import pytest
 
+from odin_lsp.config import Config
+from odin_lsp.permissions.rules import Rules
+from odin_lsp.permissions.shell import judge
 from odin_lsp.permissions.shell.git_repository import find_repository
 from odin_lsp.permissions.shell.grammar import NotUnderstood
 
@@ -198,3 +201,26 @@ def test_a_worktree_is_read_with_the_settings_of_its_repository(here):
     repository = find_repository(tree)
     assert repository is not None
     assert not repository.harmless
+
+
+@pytest.mark.parametrize(
+    "junk", ["\0", "# x\0\n", "[user]\n\tname = x\0\n", "name = x\n", "[core\n", "[user]\n\tname = x\\\n"]
+)
+def test_settings_that_are_not_written_as_usual_are_suspect(here, junk):
+    config = here / ".git" / "config"
+    config.write_text(config.read_text() + "# fine\n; fine too\n")
+    assert not is_suspect(here)
+
+    config.write_text(junk + config.read_text())
+
+    assert is_suspect(here)
+
+
+@pytest.mark.parametrize("listing", ["", "-l", "--list", "-l 'v*'", "--list 'v*'"])
+@pytest.mark.parametrize("command", ["git branch", "git tag"])
+def test_branches_and_tags_are_listed_and_not_made(here, command, listing):
+    def decided(text):
+        return judge(text, mode="ask_mode", cwd=here, roots=(here,), rules=Rules.of(Config())).decision
+
+    assert decided(f"{command} {listing}") == "allow"
+    assert decided(f"{command} v1") == "deny"
