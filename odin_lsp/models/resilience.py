@@ -70,6 +70,7 @@ class ResilientModel:
         self._sleep = sleep
         self._jitter = jitter
         self._models: dict[Candidate, Model] = {}
+        self._connecting = asyncio.Lock()
         self._answering = 0
         self._is_retired = False
         self._last: Candidate | None = None
@@ -168,9 +169,11 @@ class ResilientModel:
                 yield _priced(event, candidate.ref)
 
     async def _connected(self, candidate: Candidate) -> Model:
-        if candidate not in self._models:
-            self._models[candidate] = await self._connect(candidate)
-        return self._models[candidate]
+        """Once, whoever else wants it meanwhile."""
+        async with self._connecting:
+            if candidate not in self._models:
+                self._models[candidate] = await self._connect(candidate)
+            return self._models[candidate]
 
     def _rest(self, candidate: Candidate, fault: ModelUnavailable | KeyRejected, faults: int) -> bool:
         """Whether the key rests now."""

@@ -50,6 +50,8 @@ SHARP_OPTIONS = (
     "--template", "--no-index", "--show-signature", "--gpg-sign", "--edit-description", "--exec-batch",
 )  # fmt: skip
 """They run programs or write elsewhere; a rule has to spell them out."""
+PROGRAM_LETTERS = {"clone": "u", "rebase": "x", "difftool": "x"}
+"""Letters that a program follows; in other commands they are harmless."""
 ALL_COMMITS = ("--full-history", "--sparse")
 """With paths git leaves out the commits that do not touch them. These make it show what it shows without."""
 EXCLUSIONS = (":!", ":^", ":(exclude)")
@@ -140,17 +142,22 @@ def hardened(argv: Sequence[str]) -> tuple[str, ...]:
     return (argv[0], *HARDENED, argv[1], *subcommand.extra, *argv[2:])
 
 
-def sharp_option(argv: Sequence[str]) -> str | None:
-    """The first option that runs a program or leads elsewhere, also if it is cut short."""
-    for word in argv[1:]:
+def sharp_option(command: str, words: Sequence[str]) -> str | None:
+    """The first option that runs a program or leads elsewhere, also if it is cut short or stands behind others."""
+    for word in words:
         name = word.partition("=")[0]
-        if name in SHARP_OPTIONS or (
-            len(name) > 3 and name.startswith("--") and any(it.startswith(name) for it in SHARP_OPTIONS)
-        ):
-            return word
-        if len(word) > 2 and word.startswith(("-c", "-O")) and not word.startswith("--"):
+        if name.startswith("--"):
+            if len(name) > 2 and any(it.startswith(name) for it in SHARP_OPTIONS):
+                return word
+        elif word in SHARP_OPTIONS or word.startswith(("-c", "-O")) or _names_program(command, word):
             return word
     return None
+
+
+def _names_program(command: str, word: str) -> bool:
+    """Also behind other letters: `-qu`."""
+    letter = PROGRAM_LETTERS.get(command)
+    return letter is not None and re.match(rf"-[A-Za-z]*{letter}", word) is not None
 
 
 def _read(words: Sequence[str], folder: Path, roots: Sequence[Path]) -> _Command:

@@ -249,7 +249,7 @@ class _Row:
         if name == "git":
             if said < 2:
                 raise _Asks("a rule for git has to name the git command")
-            if option := git.sharp_option(argv[said - 1 :]):
+            if option := git.sharp_option(argv[1], argv[said:]):
                 raise _Asks(f"`{option}` could run a program or lead elsewhere; the rule does not name it")
         elif name in readers.JUDGES:
             if said < len(argv):

@@ -322,3 +322,22 @@ async def test_a_model_that_nobody_asks_closes_at_once_when_it_is_retired():
     await world.model.retire()
 
     assert world.used.count("closed k1") == 1
+
+
+async def test_two_who_want_a_model_at_once_get_the_same():
+    world = World({"k1": [OK]})
+    made, may_connect = [], asyncio.Event()
+    connect = world.model._connect
+
+    async def slowly(candidate):
+        await may_connect.wait()
+        made.append(candidate)
+        return await connect(candidate)
+
+    world.model._connect = slowly
+    waiting = [asyncio.create_task(world.model.warm()) for _ in range(2)]
+    await asyncio.sleep(0)
+    may_connect.set()
+    await asyncio.gather(*waiting)
+
+    assert len(made) == 1

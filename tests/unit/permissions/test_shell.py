@@ -469,3 +469,28 @@ def test_patterns_over_many_folders_are_left_to_the_shell(verdict):
 )
 def test_what_wipes_disks_or_stops_the_machine_is_denied_even_with_a_rule(verdict, command):
     assert verdict(command, allowedCommands=(command.partition(" ")[0], command)).decision == "deny"
+
+
+@pytest.mark.parametrize(
+    ("rule", "command"),
+    [
+        ("git clone", "git clone --u='touch pwned' src dst"),
+        ("git clone", "git clone -u 'touch pwned' src dst"),
+        ("git clone", "git clone -qu 'touch pwned' src dst"),
+        ("git fetch", "git fetch --u='touch pwned' src"),
+        ("git push", "git push --e='touch pwned' src"),
+        ("git rebase", "git rebase -x'touch pwned' main"),
+        ("git rebase", "git rebase -ix 'touch pwned' main"),
+        ("git difftool", "git difftool -yx 'touch pwned'"),
+    ],
+)
+def test_a_rule_for_a_git_command_is_none_for_a_program_that_it_names(verdict, rule, command):
+    assert verdict(command, allowedCommands=[rule]).decision == "ask"
+
+
+@pytest.mark.parametrize(
+    ("rule", "command"),
+    [("git push", "git push -u origin main"), ("git clean", "git clean -fdx"), ("git push", "git push -- x")],
+)
+def test_letters_that_name_no_program_need_no_rule_of_their_own(verdict, rule, command):
+    assert verdict(command, allowedCommands=[rule]).decision == "allow"
