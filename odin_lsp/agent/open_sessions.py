@@ -66,6 +66,7 @@ class OpenSessions:
             wanted = session_id or await asyncio.to_thread(self._last)
             if wanted not in self._live:
                 self._emit(wanted, SessionSwitchStarted(wanted))
+                await self._closing.settled()  # one that still closes would look like another Odin's
                 self._restore(wanted, await asyncio.to_thread(_resume_or_fork, self.folder, wanted))
             self._switch(self._live[wanted])
             return self._live[wanted]

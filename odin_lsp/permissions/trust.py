@@ -44,6 +44,8 @@ class Trust:
         """Store what was decided. This waits for the disk, and for others who store something; an `OSError` says why
         it cannot be stored."""
         decided = dict(self._unkept)
+        if not decided:
+            return
 
         def change(stored: Any) -> Any:
             return {**(stored if is_object(stored) else {}), **decided}

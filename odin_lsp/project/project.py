@@ -107,8 +107,9 @@ class Project:
     def decide_trust(self, *, trusted: bool) -> bool:
         """The user's word on the first folder, which counts until Odin ends and is for good once it is kept; whether
         the folder is trusted now."""
-        if self.now.root is not None:
-            self._trust.decide(self.now.root, trusted=trusted)
+        root = self.look().root  # what has changed meanwhile is handed on as such, not taken over as known
+        if root is not None:
+            self._trust.decide(root, trusted=trusted)
             self.look()
         return self.now.is_trusted
 

@@ -178,6 +178,7 @@ class OdinServer(LanguageServer):
         """Tell what is wrong with them, now and whenever they change."""
         self.report.tell(self.project.now)
         self.project.follow(self.report.tell)
+        self.project.follow(lambda _: self.background(self.keep_trust()))
 
     def info(self) -> ServerInfo:
         try:

@@ -331,3 +331,25 @@ async def test_the_sessions_of_another_folder_are_others(odin, tmp_path):
     assert await odin.core.sessions.listed(None, 10) == []
     await odin.take("second")
     assert [it.title for it in await odin.core.sessions.listed(None, 10)] == ["second"]
+
+
+async def test_a_session_that_is_opened_while_it_still_closes_is_not_forked(odin):
+    odin.script({"text": "one"}, {"text": "two"})
+    outcome = await odin.take("first")
+    left, may_close = odin.live, asyncio.Event()
+    close = left.scope.commands.close
+
+    async def slowly():
+        await may_close.wait()
+        await close()
+
+    left.scope.commands.close = slowly
+    odin.core.sessions._kept_open = 0.0
+    odin.core.sessions.begin()
+    while left in list(odin.core.sessions):
+        await asyncio.sleep(0)
+
+    opening = asyncio.create_task(odin.core.sessions.open(outcome.session_id))
+    asyncio.get_running_loop().call_later(0.5, may_close.set)
+
+    assert (await opening).session.id == outcome.session_id

@@ -5,6 +5,7 @@ import logging
 
 import pytest
 
+from odin_lsp import state_folder
 from odin_lsp.errors import RequestError
 from odin_lsp.permissions.trust import Trust
 from odin_lsp.project.project import Project, Told
@@ -138,3 +139,25 @@ def test_the_editors_word_counts_at_once_and_the_next_time_if_it_is_kept(folder)
     assert Trust().of(project.now.root) == "unknown"
     project.keep_trust()
     assert Trust().of(project.now.root) == "trusted"
+
+
+def test_what_changed_before_it_was_trusted_again_is_told_as_a_change(folder):
+    root = folder("mine", {"allowedCommands": ["make"]})
+    project, heard = Project(Told(roots=(root,), trusted=True)), []
+    project.follow(lambda now: heard.append(now.standing))
+
+    folder("mine", {"allowedCommands": ["make"], "rules": []})
+    project.decide_trust(trusted=True)
+
+    assert heard == ["changed", "trusted"]
+
+
+def test_trust_that_is_kept_already_is_not_written_again(folder):
+    project = Project(Told(roots=(folder("mine"),), trusted=True))
+    project.keep_trust()
+    file = state_folder.folder() / "trust.json"
+    before = file.stat().st_ino
+
+    project.keep_trust()
+
+    assert file.stat().st_ino == before
