@@ -56,10 +56,12 @@ class LiveSession:
         self._told = None
 
     def cancel_helper(self, agent_id: str, turn_id: str | None) -> bool:
-        return self._has_helpers_of(turn_id) and self.helpers is not None and self.helpers.cancel(agent_id)
+        helpers = self._helpers_of(turn_id)
+        return helpers is not None and helpers.cancel(agent_id)
 
     def steer_helper(self, agent_id: str, remark: Remark, turn_id: str | None) -> bool:
-        return self._has_helpers_of(turn_id) and self.helpers is not None and self.helpers.steer(agent_id, remark)
+        helpers = self._helpers_of(turn_id)
+        return helpers is not None and helpers.steer(agent_id, remark)
 
     async def close(self) -> None:
         """End all that it does, and let others go on with it."""
@@ -85,5 +87,7 @@ class LiveSession:
             emit(Notice("info", "the project's instructions have changed; a new session will use them"))
         self._told = now
 
-    def _has_helpers_of(self, turn_id: str | None) -> bool:
-        return self.helpers is not None and turn_id in (None, self.helpers.parent.message.turn_id)
+    def _helpers_of(self, turn_id: str | None) -> Subagents | None:
+        """Of that turn, or of the latest one."""
+        is_meant = self.helpers is not None and turn_id in (None, self.helpers.parent.message.turn_id)
+        return self.helpers if is_meant else None
