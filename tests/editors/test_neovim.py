@@ -57,7 +57,7 @@ for command, argument in vim.spairs({ cancel = { turnId = "another" }, state = {
 end
 """
 MUCH_LONGER = 20
-"""Times: what is quick, on a machine that has other things to do as well."""
+"""Times what looks at everything once, on a machine that has other things to do as well."""
 IDLE = "return not vim.iter({ require('odin.chat').current() }):any(function(it) return it.turn ~= nil end)"
 LINES = "return vim.api.nvim_buf_get_lines(... or 0, 0, -1, false)"
 
@@ -424,27 +424,26 @@ async def test_hundreds_of_hunks_in_a_long_file_hold_nobody_up(
     neovim: Neovim, wire: Wire, write: Write, root: Path
 ) -> None:
     """The first of them is decided after the last has moved along: both would take minutes if every hunk were counted
-    from the top again for every key."""
+    from the top again for every key. Opening the review looks at every hunk once."""
     count, apart, typed = 300, 66, "typed above all of them " * 6
     lines = [f"old_{row} = {row}" if row % apart == 0 else f"row_{row} = {row}" for row in range(count * apart)]
     file = write("long.py", *lines)
     await attached(neovim, file)
-    await typing_takes(neovim, root, "the server is there")
-    alone = await typing_takes(neovim, root, typed)
-    await neovim.command("edit!")
     play_calls(wire, ("Grep", {"pattern": "^old_", "path": str(file), "output_mode": "content"}))
     play_calls(wire, ("EditTool", {**change(file, "old_", "new_")[1], "replace_all": True}))
     wire.play(says('{"is_sufficient": true}'), says())
+    began = time.monotonic()
     await neovim.command("OdinEdit rename them")
     await happened(neovim, "OdinReviewOpened")
+    opening = time.monotonic() - began
     assert f"{count} to review" in await neovim.lua("return require('odin').status()")
 
-    assert await typing_takes(neovim, root, typed) < MUCH_LONGER * alone
+    assert await typing_takes(neovim, root, typed) < MUCH_LONGER * opening
     began = time.monotonic()
     await neovim.lua(f"vim.cmd('%OdinAccept')\n{ASK_MEANWHILE}", str(root))
     end = await outcome(neovim)
 
-    assert time.monotonic() - began < MUCH_LONGER * alone
+    assert time.monotonic() - began < MUCH_LONGER * opening
     assert await neovim.lua("return _G.answered") == [["cancel", 0], ["state", 0]]  # before the turn was over
     assert [it["state"] for it in end["receipts"]] == ["accepted"] * count
     assert (await neovim.lines())[1:] == [line.replace("old_", "new_") for line in lines]

@@ -45,7 +45,7 @@ await Promise.all([
 return order;
 """
 MUCH_LONGER = 20
-"""Times: what is quick, on a machine that has other things to do as well."""
+"""Times what looks at everything once, on a machine that has other things to do as well."""
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
@@ -262,23 +262,22 @@ async def test_hundreds_of_hunks_in_a_long_file_hold_nobody_up(vscode: VSCode, w
     path = write(root, "long.txt", "".join(rows))
     await vscode.open_file(path)
     await vscode.until("(await vscode.commands.getCommands()).includes('odin.state')")
-    await typing_takes(vscode, path, "the server is there ")
-    alone = await typing_takes(vscode, path, typed)
-    await vscode.command("workbench.action.files.revert")
     play_calls(wire, ("Grep", {"pattern": "^old_", "path": str(path), "output_mode": "content"}))
     edit = {"file_path": str(path), "old_string": "old_", "new_string": "new_", "replace_all": True}
     play_calls(wire, ("EditTool", edit))
     wire.play(says('{"is_sufficient": true}'), says())
+    began = time.monotonic()
     await ask(vscode)
     await shows(vscode, "long.txt (Odin)")
+    opening = time.monotonic() - began
     await vscode.open_file(path)
 
-    assert await typing_takes(vscode, path, typed) < MUCH_LONGER * alone
+    assert await typing_takes(vscode, path, typed) < MUCH_LONGER * opening
     began = time.monotonic()
     order = await vscode.eval(ACCEPT_ALL_AND_ASK)
     await vscode.until(f"{TEXT_OF} === args[1]", str(path), typed + "".join(rows).replace("old_", "new_"))
 
-    assert time.monotonic() - began < MUCH_LONGER * alone
+    assert time.monotonic() - began < MUCH_LONGER * opening
     assert order == ["odin.cancel", "odin.state", "applied"]
     assert f"accepted all {count} hunks" in await decided(wire)
     await has_no_review(vscode)
