@@ -52,6 +52,7 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.state": None,
     "odin.review.accept": wire.Receipts,
     "odin.review.reject": wire.Receipts,
+    "odin.review.reopen": wire.Receipts,
     "odin.review.list": wire.Proposals,
     "odin.undoTurn": wire.Undone,
     "odin.session.new": listing.SessionSummary,

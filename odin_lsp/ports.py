@@ -61,11 +61,13 @@ FileOperation = Literal["edit", "create", "delete", "rename"]
 class ReviewHunk(Value):
     id: str
     range: Range
-    """Where `old_text` stands in the document as it is now, in the agreed encoding."""
+    """Where it stands in the document as it is now, in the agreed encoding: `old_text`, or what was accepted."""
     old_text: str
     new_text: str
     reason: str
     state: HunkState = "pending"
+    text: str | None = None
+    """Of a modified one: what the user put in place of `new_text`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +93,7 @@ class Review(Value):
     turn_id: str
     reason: str
     files: tuple[ReviewFile, ...]
+    session_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,13 +91,14 @@ class Core:
         self._adapted_to = now
         project.follow(self._adapt)
 
-    def cancel(self, turn_id: str | None, agent_id: str | None = None) -> bool:
-        """End the turn, wherever it runs; without an id, that of the current session. With `agent_id`: one helper."""
+    def cancel(self, turn_id: str | None, agent_id: str | None = None, *, drop: bool = False) -> bool:
+        """End the turn, wherever it runs; without an id, that of the current session. With `agent_id`: one helper. What
+        waits for a review goes on waiting, unless it is to be dropped."""
         if agent_id is not None:
             return any(live.cancel_helper(agent_id, turn_id) for live in self.sessions)
         if turn_id is None:
-            return self.sessions.current is not None and self.sessions.current.turns.cancel()
-        return any(live.turns.cancel(turn_id) for live in self.sessions)
+            return self.sessions.current is not None and self.sessions.current.turns.cancel(drop=drop)
+        return any(live.turns.cancel(turn_id, drop=drop) for live in self.sessions)
 
     def steer(self, remark: Remark, turn_id: str | None, agent_id: str | None = None) -> bool:
         """Say something into a turn that runs, or to one of its helpers."""
@@ -128,6 +129,7 @@ class Core:
 
     async def close(self) -> None:
         await self.sessions.close()
+        await self.desk.close()
         if self._publisher is not None:
             await self._publisher.close()
         await self.models.close()

@@ -141,8 +141,8 @@ class Executor:
                     await draft.review()
         except asyncio.CancelledError:
             for call in calls:
-                if made := draft.made(call.id):  # it was too late to call it back
-                    told = f"{CANCELLED}\n{report_receipts(made, self.context)}"
+                if decided := draft.so_far(call.id):
+                    told = f"{CANCELLED}\n{report_receipts(decided, self.context.files.shown)}"
                     results[call.id] = ToolResult(call.id, call.name, told, failed=True)
             raise
 
@@ -151,7 +151,7 @@ class Executor:
         what the model should know of it."""
         decided = await self.context.draft.review()
         as_wanted = all(it.state == "accepted" for told in decided for it in told.receipts)
-        return as_wanted, report_receipts(decided, self.context) if decided else ""
+        return as_wanted, report_receipts(decided, self.context.files.shown) if decided else ""
 
     async def save(self) -> str:
         """Have the editor save what the turn has changed; what the model should know of it."""

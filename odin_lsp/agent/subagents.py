@@ -14,7 +14,7 @@ from odin_lsp.errors import OdinError, ToolError
 from odin_lsp.events import Emit, SubagentFinished, SubagentStarted, UsageChanged
 from odin_lsp.messages import Message, Text
 from odin_lsp.records import SubagentRecord, Todo
-from odin_lsp.review.desk import TurnReview
+from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.sessions.history import History
 from odin_lsp.tools.base import AgentTask, Completion, CompletionStatus, all_tools
 
@@ -129,8 +129,9 @@ class Subagents:
     def _helper(self, agent_id: str, task: AgentTask) -> Helper:
         message = replace(self.parent.message, text=task.prompt, mode=task.mode, context=(), images=())
         progress = Progress(message, self.parent.session_id, self.parent)
+        turn = self.parent.review
         progress.review = TurnReview(
-            self.parent.message.turn_id, self.emitter(agent_id), self.parent.review.accept_rest
+            turn.turn_id, self.emitter(agent_id), turn.session_id, turn.decided_late, turn.accept_rest
         )
         return Helper(agent_id, task, progress)
 
@@ -147,6 +148,7 @@ class Subagents:
             ending = await helper.running
         except asyncio.CancelledError:
             if (task := asyncio.current_task()) is not None and task.cancelling():
+                helper.progress.review.drops_rest = self.parent.review.drops_rest
                 helper.running.cancel()
                 await asyncio.gather(helper.running, return_exceptions=True)
                 raise

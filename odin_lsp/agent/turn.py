@@ -9,7 +9,7 @@ from odin_lsp.events import Emit
 from odin_lsp.messages import Image
 from odin_lsp.modes import Mode
 from odin_lsp.records import ExitReason, Outcome, Todo, ToolRecord, Usage
-from odin_lsp.review.desk import TurnReview
+from odin_lsp.review.turn_review import TurnReview
 
 MAX_PROMPT_CHARS = 1_000_000
 

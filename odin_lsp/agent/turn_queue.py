@@ -25,12 +25,16 @@ from odin_lsp.events import (
 from odin_lsp.messages import Message, Text, user
 from odin_lsp.modes import Mode
 from odin_lsp.records import Outcome, QueuedMessage
-from odin_lsp.review.desk import TurnReview
+from odin_lsp.review.drafts import told_of
+from odin_lsp.review.proposals import Proposal
+from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.sessions.session import Session
+from odin_lsp.tools.editing import report_receipts
 
 log = logging.getLogger("odin.agent")
 MAX_KNOWN = 1000
 """Ids of turns that are remembered, so that none is taken twice."""
+DECIDED_LATE = "The turn had ended while edits of yours waited for a review; it has been made since."
 INTERNAL_ERROR = "an internal error ended the turn; Odin's log says more"
 
 MakePlanner = Callable[[Progress, Emit], Awaitable[Planner]]
@@ -50,6 +54,8 @@ class TurnQueue:
         self._taken: deque[str] = deque(maxlen=MAX_KNOWN)
         self._closing = False
         self._problem: str | None = None
+        self._late: list[str] = []
+        """What became of edits whose turn had ended, until it can be told."""
 
     @property
     def running(self) -> Turn | None:
@@ -65,7 +71,7 @@ class TurnQueue:
         self._taken.append(message.turn_id)
         progress = Progress(message, self.session.id)
         turn = Turn(progress, self._watched(progress))
-        progress.review = TurnReview(turn.id, turn.emit)
+        progress.review = TurnReview(turn.id, turn.emit, self.session.id, self._decided_late)
         turn.task = asyncio.create_task(self._take(turn), name=f"turn {turn.id}")
         self._turns.append(turn)
         if turn is self.running:
@@ -75,10 +81,13 @@ class TurnQueue:
             turn.emit(TurnQueued(len(self._turns) - 1))
         return turn
 
-    def cancel(self, turn_id: str | None = None) -> bool:
+    def cancel(self, turn_id: str | None = None, *, drop: bool = False) -> bool:
         """End a turn early, the running one if none is named; what is queued behind it stays queued."""
         turn = self.running if turn_id is None else next((it for it in self._turns if it.id == turn_id), None)
-        return turn is not None and turn.cancel()
+        if turn is None:
+            return False
+        turn.progress.review.drops_rest = drop
+        return turn.cancel()
 
     def steer(self, remark: Remark, turn_id: str | None = None) -> bool:
         """Say something into the running turn; false if that one does not run."""
@@ -190,11 +199,23 @@ class TurnQueue:
         turn.emit(TurnFinished(outcome))
         if turn in self._turns:
             self._turns.remove(turn)
+        self._tell_late()
         if self.running and not self._closing:
             self.running.may_begin.set()
         elif not self._turns:
             turn.emit(ActivityChanged("idle"))
         return outcome
+
+    def _decided_late(self, proposal: Proposal) -> None:
+        self._late.append(f"{DECIDED_LATE}\n{report_receipts(told_of(proposal), str)}")
+        if not self._turns:
+            self._tell_late()
+
+    def _tell_late(self) -> None:
+        """Between two turns: the model learns of it with the next message."""
+        late, self._late = self._late, []
+        for what in late:
+            self.session.append(user(f"<reminder>\n{what}\n</reminder>"))
 
     def _note_end(self, turn: Turn, outcome: Outcome) -> None:
         if turn.may_begin.is_set():

@@ -12,9 +12,8 @@ from pathlib import Path
 from odin_lsp.config import Timeouts
 from odin_lsp.errors import ToolError
 from odin_lsp.ports import Editor, FileChange, Position, Range, TextReplacement
-from odin_lsp.review.hunks import Hunk, apply, hunks_between
-from odin_lsp.review.previews import hunks_taken
-from odin_lsp.review.proposals import FileProposal
+from odin_lsp.review.hunks import Hunk, apply, hunks_between, hunks_taken
+from odin_lsp.review.proposals import FileProposal, PendingHunk
 from odin_lsp.workspace.buffers import Buffer
 from odin_lsp.workspace.files import Files
 
@@ -41,18 +40,22 @@ class Applier:
         files.buffers.watchers.append(self._stir)
 
     async def apply(self, file: FileProposal, intend: Intend | None = None) -> bool:
-        """Have the editor carry out what was chosen; whether anything was done. One after the other: what two edits at
-        once have done to a file could not be told apart."""
+        """Have the editor carry out what is due; whether anything was done. One after the other: what two edits at once
+        have done to a file could not be told apart."""
         async with self._one_at_a_time:
             plan = await self._agree(file, intend)
             if plan is None:
                 return False
             file.before, expected = plan
+            due = file.due
             file.under_way = True
-            file.problem = await self._have_applied(file)
-            await self._wait_until_done(file, expected, patient=file.problem is None)
-            self._check(file, expected)
-            return bool(file.chosen)
+            try:
+                file.problem = await self._have_applied(file)
+                await self._wait_until_done(file, expected, patient=file.problem is None)
+            finally:
+                file.under_way = False
+                self._check(file, due, expected)
+            return any(it.applied is not None for it in due)
 
     async def _agree(self, file: FileProposal, intend: Intend | None) -> Plan | None:
         """What is to be done, once that is what was told."""
@@ -75,19 +78,22 @@ class Applier:
         """`None` if nothing is to be done."""
         if file.operation == "edit":
             self.catch_up(file)
-        if not file.chosen:
+        if not file.due:
             return None
         before = self.text(file.path)
         if file.operation != "edit":
             return before, None
-        expected = apply(file.base, [it.result for it in file.chosen])
-        return None if expected == before else (before, expected)  # else the editor has done it, in its preview
+        expected = apply(file.base, [it.result for it in file.due])
+        if expected == before:  # the user wants there what is there
+            file.exchange({it.id: it.result.new for it in file.due})
+            return None
+        return before, expected
 
     def catch_up(self, file: FileProposal) -> None:
         """The file may have changed where nobody tells of it: on disk, in another program."""
         text = self.text(file.path)
         if text is not None:
-            file.follow(text)
+            file.follow_content(text)
             return
         for it in file.hunks:
             it.supersede("the file is gone")
@@ -124,28 +130,33 @@ class Applier:
             case "edit":
                 return self.text(file.path) == expected
             case "create":
-                new = file.chosen[0].result.new
+                new = file.hunks[0].result.new
                 return self.text(file.path) in (new, f"{new}\n")  # Neovim ends the last line of what it opens
             case "delete":
                 return not file.path.exists()
             case "rename":
                 return not file.path.exists() and file.new_path is not None and file.new_path.exists()
 
-    def _check(self, file: FileProposal, expected: str | None) -> None:
+    def _check(self, file: FileProposal, due: Sequence[PendingHunk], expected: str | None) -> None:
         """What is in the document now decides, hunk by hunk."""
-        if self._is_done(file, expected):
-            return
+        text = self.text(file.path)
+        if is_done := self._is_done(file, expected):
+            seen = {it.id for it in due}
+        else:
+            seen = _seen(file, due, expected, text) if expected is not None else set[str]()
+        file.after = text if is_done and not file.problem else None
+        file.exchange({it.id: it.result.new for it in due if it.id in seen})
         reason = f"{NOT_SEEN} ({file.problem})" if file.problem else NOT_SEEN
-        seen = _seen(file, expected, self.text(file.path)) if expected is not None else set[str]()
-        for it in file.chosen:
-            if it.id not in seen:
-                it.supersede(reason)
+        for it in due:
+            it.supersede(reason)
+        if text is not None:
+            file.follow_content(text)
 
     def _change(self, file: FileProposal) -> FileChange:
         buffer = self._files.buffers.of_path(file.path)
         edits = tuple(
             TextReplacement(self.range(file, it.hunk), it.result.new)
-            for it in file.chosen
+            for it in file.due
             if file.operation in ("edit", "create")
         )
         return FileChange(
@@ -161,18 +172,18 @@ class Applier:
         self.stirred.set()
 
 
-def _seen(file: FileProposal, expected: str, text: str | None) -> set[str]:
-    """Which of the chosen hunks stand in the text. Where somebody else has changed it too: those that made a
-    difference, and that nothing has kept from being as expected."""
+def _seen(file: FileProposal, due: Sequence[PendingHunk], expected: str, text: str | None) -> set[str]:
+    """Which of the hunks stand in the text. Where somebody else has changed it too: those that made a difference, and
+    that nothing has kept from being as expected."""
     if text is None:
         return set()
-    taken = hunks_taken(file.base, [it.result for it in file.chosen], text)
+    taken = hunks_taken(file.base, [it.result for it in due], text)
     if taken is not None:
-        return {file.chosen[index].id for index in taken} | {it.id for it in file.chosen if _is_idle(it.result)}
+        return {due[index].id for index in taken} | {it.id for it in due if _is_idle(it.result)}
     differences, done = hunks_between(expected, text), hunks_between(file.base, text)
     found: set[str] = set()
     shift = 0
-    for it in sorted(file.chosen, key=lambda it: it.hunk.start):
+    for it in sorted(due, key=lambda it: it.hunk.start):
         start = it.hunk.start + shift
         end = start + len(it.result.new)
         shift += len(it.result.new) - len(it.hunk.old)

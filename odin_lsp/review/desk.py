@@ -1,31 +1,22 @@
-"""A proposal's way from a turn to the screen and back: shown, decided, applied, told."""
+"""A proposal's way from a turn to the screen and back: shown, decided, carried out at once, told."""
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from odin_lsp.config import ReviewSettings, Timeouts
-from odin_lsp.events import Emit, Notice, ReviewChanged, ReviewClosed, ReviewOpened
-from odin_lsp.ports import (
-    Decision,
-    Editor,
-    HunkState,
-    PreviewingEditor,
-    Receipt,
-    Review,
-    ReviewAnswer,
-    ReviewFile,
-    ReviewHunk,
-)
+from odin_lsp.events import Notice, ReviewChanged, ReviewClosed, ReviewOpened
+from odin_lsp.ports import Decision, Editor, HunkState, PreviewingEditor, Receipt, Review, ReviewAnswer
 from odin_lsp.review.applying import NOT_SEEN, SEE_LOG, Applier
-from odin_lsp.review.hunks import apply
+from odin_lsp.review.making import Maker
 from odin_lsp.review.previews import Preview
 from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal, Proposals
-from odin_lsp.review.undo_log import Step, UndoLog, new_step
+from odin_lsp.review.screen import Caution, Screen, receipt_of
+from odin_lsp.review.turn_review import TurnReview
+from odin_lsp.review.undo_log import UndoLog, new_step
 from odin_lsp.workspace.buffers import Buffer
 from odin_lsp.workspace.files import Files
 
@@ -35,36 +26,25 @@ NOT_SHOWN = f"the editor could not show the review; {SEE_LOG}"
 NOT_APPLIED = f"the change was not applied because of an internal error; {SEE_LOG}"
 TOO_LATE = "nobody decided in time"
 TYPED_MEANWHILE = "the user typed in the file while it was shown"
-NO_WAY_BACK = "this cannot be undone"
+TYPED_SINCE = "it stays as it is: somebody has typed there since"
 QUIET_SECONDS = 0.75
 """After a preview: how long nothing must happen until nothing more is expected. Editors hold changes back a little."""
-MANY_HUNKS = 500
-LONG_TEXT = 1024 * 1024
+REST_SECONDS = 1.0
+"""How long a turn that is cancelled waits for what the editor is doing."""
 
 
-Caution = Callable[[Sequence[Path], str, str, Sequence[Path]], tuple[str, bool]]
-"""What a person should know before these files get another text, and whether they must be asked in any case; last, the
-folders of the workspace."""
-
-
-@dataclass(slots=True)
-class TurnReview:
-    """What one turn's reviews have in common."""
-
-    turn_id: str
-    emit: Emit
-    accept_rest: bool = False
-    """The user said: accept the rest of this turn."""
-    receipts: list[Receipt] = field(default_factory=list[Receipt])
-    touched: dict[Path, bool] = field(default_factory=dict[Path, bool])
-    """Files that were changed; whether the editor had nothing unsaved of them before."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class _OpenReview:
+    proposal: Proposal
     turn: TurnReview
-    told: dict[str, HunkState] = field(default_factory=dict[str, HunkState])
+    told: dict[str, tuple[HunkState, str | None]] = field(default_factory=dict[str, tuple[HunkState, str | None]])
     """The hunks as the client knows them."""
+    settled: asyncio.Event = field(default_factory=asyncio.Event)
+    life: "asyncio.Task[None]" = field(init=False)
+    work: "asyncio.Task[None] | None" = None
+    """It carries out what is due."""
+    is_late: bool = False
+    """The turn has ended without it."""
 
 
 class ReviewDesk:
@@ -80,13 +60,14 @@ class ReviewDesk:
         self.drafts: list[Proposal] = []
         """Not shown yet; their hunks follow the user's typing all the same."""
         self.applier = Applier(files, editor, lambda: settings()[1])
+        self._screen = Screen(files, self.applier, caution, undo_log)
+        self._maker = Maker(files, self.applier, undo_log)
         self._files = files
         self._editor = editor
         self._settings = settings
-        self._caution = caution
         self._undo_log = undo_log
         self._open: dict[str, _OpenReview] = {}
-        self._previews: dict[Path, tuple[Proposal, Preview]] = {}
+        self._previews: dict[Path, tuple[_OpenReview, Preview]] = {}
         self._one_preview = asyncio.Lock()
         files.buffers.watchers.append(self._watch)
 
@@ -95,73 +76,97 @@ class ReviewDesk:
         return self._settings()[0].policy
 
     async def submit(self, proposal: Proposal, turn: TurnReview) -> None:
-        """Have it decided, and carry out what was accepted. What became of each hunk stands in the proposal."""
-        self._show(proposal, turn)
+        """Have it decided and carried out; what became of each hunk stands in the proposal. If the turn is cancelled
+        meanwhile, what was decided is made all the same, and what waits goes on waiting."""
+        review = self._show(proposal, turn)
         try:
-            await self._have_decided(proposal, turn)
-            for file in proposal.files:
-                await _finish(self._apply(file, turn))
+            await asyncio.shield(review.life)
         except asyncio.CancelledError:
-            self._reject_rest(proposal, CANCELLED)
-            self._supersede_unapplied(proposal, CANCELLED)
+            if turn.drops_rest:
+                self._reject_rest(review, CANCELLED)
+            await _rest(review)
+            if not review.life.done():
+                review.is_late = True
+                turn.receipts += _receipts(proposal)
             raise
-        except Exception:
-            self._supersede_unapplied(proposal, NOT_APPLIED)
-            raise
-        finally:
-            self._close(proposal, turn)
 
-    def decide(self, decisions: Sequence[Decision]) -> list[Receipt]:
-        """Take decisions, however they come. The receipts say what was decided; whether it holds is seen afterwards."""
-        taken = {it.id for it in self.proposals.decide(decisions)}
-        for proposal in self.proposals:
-            if any(it.id in taken for it in proposal.hunks):
-                self._moved(proposal)
-        return [
-            receipt_of(file, it)
-            for proposal in self.proposals
-            for file in proposal.files
-            for it in file.hunks
-            if it.id in taken
-        ]
+    async def decide(self, decisions: Iterable[Decision]) -> list[Receipt]:
+        """Take decisions, however they come, and carry them out. The receipts say what became of them."""
+        taken = self._take(decisions)
+        if works := {review.work for review, _, _ in taken if review.work is not None}:
+            await asyncio.wait(works)
+        return [receipt_of(file, it) for _, file, it in taken]
+
+    async def reopen(self, hunks: Iterable[PendingHunk]) -> list[Receipt]:
+        """Take decisions back: the text is as before, and they wait again. What was typed into since stays."""
+        wanted = {it.id for it in hunks if it.state in ("accepted", "modified", "rejected")}
+        found = [it for it in self._all() if it[2].id in wanted]
+        for review in dict.fromkeys(review for review, _, _ in found):
+            if review.work is not None:
+                await asyncio.wait([review.work])
+            for file in review.proposal.files:
+                await self._reopen([it for it in file.hunks if it.id in wanted], file, review)
+            self._tell(review)
+        receipts = [receipt_of(file, it) for _, file, it in found]
+        return [it if it.state == "pending" else replace(it, reason=TYPED_SINCE) for it in receipts]
 
     def shown(self, proposal: Proposal) -> Review:
-        files = tuple(self._shown_file(file, proposal.turn_id) for file in proposal.files)
-        return Review(proposal.id, proposal.turn_id, proposal.reason, files)
+        return self._screen.review(proposal, self._open[proposal.id].turn.session_id)
 
-    def _show(self, proposal: Proposal, turn: TurnReview) -> None:
+    async def close(self) -> None:
+        """Odin ends: what waits is not decided by that."""
+        reviews = tuple(self._open.values())
+        for review in reviews:
+            await _rest(review)
+            review.life.cancel()
+        await asyncio.gather(*(review.life for review in reviews), return_exceptions=True)
+
+    # shown, and taken off the screen
+
+    def _show(self, proposal: Proposal, turn: TurnReview) -> _OpenReview:
         for file in proposal.files:
             if file.operation == "edit":
                 self.applier.catch_up(file)
         self.proposals.open(proposal)
-        self._open[proposal.id] = _OpenReview(turn)
-        self._untold(proposal)
+        review = self._open[proposal.id] = _OpenReview(proposal, turn)
+        self._untold(review)
         turn.emit(ReviewOpened(self.shown(proposal)))
+        review.life = asyncio.create_task(self._live(review), name=f"review {proposal.id}")
+        return review
 
-    def _close(self, proposal: Proposal, turn: TurnReview) -> None:
-        self.proposals.close(proposal)
-        del self._open[proposal.id]
-        receipts = [receipt_of(file, it) for file in proposal.files for it in file.hunks]
-        turn.receipts += receipts
-        turn.emit(ReviewClosed(proposal.id, tuple(receipts)))
-
-    async def _have_decided(self, proposal: Proposal, turn: TurnReview) -> None:
-        _, timeouts = self._settings()
+    async def _live(self, review: _OpenReview) -> None:
+        turn = review.turn
         if turn.accept_rest or self.policy == "auto":
-            free = [it for file in proposal.files if not self._cautious(file)[1] for it in file.pending]
-            self.proposals.decide([Decision(hunk_id=it.id, decision="accept") for it in free])
-        if not proposal.is_pending:
-            return
-        asking = asyncio.create_task(self._ask(proposal))
-        asking.add_done_callback(lambda task: self._take_answer(task, proposal, turn))
+            free = [it for file in review.proposal.files if not self._screen.caution(file)[1] for it in file.pending]
+            self._take([Decision(hunk_id=it.id, decision="accept") for it in free])
+        if review.proposal.pending:
+            await self._have_decided(review)
+        self._settle(review)
+        await review.settled.wait()
+        self._close(review)
+
+    async def _have_decided(self, review: _OpenReview) -> None:
+        asking = asyncio.create_task(self._ask(review))
+        asking.add_done_callback(lambda task: self._take_answer(task, review))
         try:
-            async with asyncio.timeout(timeouts.person):
-                await proposal.decided.wait()
+            async with asyncio.timeout(self._settings()[1].person):
+                await review.settled.wait()
         except TimeoutError:
-            self._reject_rest(proposal, TOO_LATE)
+            self._reject_rest(review, TOO_LATE)
         finally:
             if not asking.done():
-                await _finish(self._withdraw(asking, proposal))
+                await self._withdraw(asking, review.proposal)
+
+    def _close(self, review: _OpenReview) -> None:
+        proposal, turn = review.proposal, review.turn
+        self.proposals.close(proposal)
+        del self._open[proposal.id]
+        receipts = _receipts(proposal)
+        if not review.is_late:
+            turn.receipts += receipts
+        turn.emit(ReviewClosed(proposal.id, tuple(receipts)))
+        if review.is_late:
+            turn.decided_late(proposal)
 
     async def _withdraw(self, asking: "asyncio.Task[ReviewAnswer | None]", proposal: Proposal) -> None:
         asking.cancel()
@@ -171,41 +176,111 @@ class ReviewDesk:
         except Exception:  # it stays on the screen, where it decides nothing any more
             log.exception("the editor could not close the review %s", proposal.id)
 
-    async def _ask(self, proposal: Proposal) -> ReviewAnswer | None:
-        for file in proposal.files:
-            shown = self._shown_file(file, proposal.turn_id)
-            if isinstance(self._editor, PreviewingEditor) and self._editor.previews(shown):
-                await self._preview(self._editor, proposal, file)
-        self.proposals.settle()
-        return await self._editor.review(self.shown(proposal)) if proposal.is_pending else None
+    async def _ask(self, review: _OpenReview) -> ReviewAnswer | None:
+        for file in review.proposal.files:
+            if isinstance(self._editor, PreviewingEditor) and file.pending:
+                shown = self._screen.file(file, review.turn.turn_id)
+                if self._editor.previews(shown):
+                    await self._preview(self._editor, review, file)
+        pending = review.proposal.pending
+        return await self._editor.review(self.shown(review.proposal)) if pending else None
 
-    async def _preview(self, editor: PreviewingEditor, proposal: Proposal, file: FileProposal) -> None:
+    def _take_answer(self, asking: "asyncio.Task[ReviewAnswer | None]", review: _OpenReview) -> None:
+        """An answer decides on what was asked, and on nothing else. What nobody could see, nobody has rejected."""
+        if asking.cancelled():
+            return
+        match asking.exception():
+            case None if (answer := asking.result()) is not None:
+                asked = {it.id for it in review.proposal.hunks}
+                review.turn.accept_rest = review.turn.accept_rest or answer.rest_of_turn == "accept"
+                self._take([it for it in answer.decisions if it.hunk_id in asked])
+            case TimeoutError():
+                self._reject_rest(review, TOO_LATE)
+            case BaseException() as error if review.proposal.pending:
+                log.error("the editor could not show the review %s", review.proposal.id, exc_info=error)
+                review.turn.emit(Notice("error", NOT_SHOWN))
+                for it in review.proposal.pending:
+                    it.supersede(NOT_SHOWN)
+                self._tell(review)
+            case _:
+                pass
+
+    # decided, and carried out
+
+    def _take(self, decisions: Iterable[Decision]) -> list[tuple[_OpenReview, FileProposal, PendingHunk]]:
+        """What was decided is known before it is acted on."""
+        ids = {it.id for it in self.proposals.decide(decisions)}
+        taken = [it for it in self._all() if it[2].id in ids]
+        for review in dict.fromkeys(review for review, _, _ in taken):
+            self._tell(review)
+            if review.work is None and any(it.is_due for it in review.proposal.hunks):
+                review.work = asyncio.create_task(self._carry_out(review))
+        return taken
+
+    async def _carry_out(self, review: _OpenReview) -> None:
+        try:
+            while due := next((file for file in review.proposal.files if file.due), None):
+                await self._maker.make(due, review.turn)
+                self._tell(review)
+        except Exception:
+            log.exception("what was decided in the review %s is not applied", review.proposal.id)
+            review.turn.emit(Notice("error", NOT_APPLIED))
+            for it in [it for it in review.proposal.hunks if it.is_due]:
+                it.supersede(NOT_APPLIED)
+        finally:
+            review.work = None
+            self._tell(review)
+
+    async def _reopen(self, hunks: Sequence[PendingHunk], file: FileProposal, review: _OpenReview) -> None:
+        left = [it for it in hunks if it.is_as_left]
+        if applied := [it for it in left if it.applied is not None]:
+            await self._maker.take_back(file, applied, review.turn)
+        for it in left:
+            if it.applied is None:
+                it.reopen()
+
+    def _reject_rest(self, review: _OpenReview, reason: str) -> None:
+        rest = [Decision(hunk_id=it.id, decision="reject", reason=reason) for it in review.proposal.pending]
+        self._take(rest)
+
+    def _settle(self, review: _OpenReview) -> None:
+        if review.work is None and review.proposal.is_settled:
+            review.settled.set()
+
+    def _all(self) -> Iterator[tuple[_OpenReview, FileProposal, PendingHunk]]:
+        for review in self._open.values():
+            for file in review.proposal.files:
+                yield from ((review, file, it) for it in file.hunks)
+
+    # previewed by the editor
+
+    async def _preview(self, editor: PreviewingEditor, review: _OpenReview, file: FileProposal) -> None:
         """Have the editor show and apply it. Hunks that cannot be seen afterwards were not wanted, or did not work."""
+        turn = review.turn
         async with self._one_preview:
             step = new_step(file.path, file.operation)
             self.applier.catch_up(file)
-            turn = self._open[proposal.id].turn
-            await self._intend(step, file, turn, file.base, file.proposed)
+            await self._maker.intend(step, file, turn, file.base, file.proposed)
             self.applier.catch_up(file)  # the user may have typed meanwhile
             if not file.pending:
-                await self._undo_log.drop(proposal.turn_id, step)
+                await self._undo_log.drop(turn.turn_id, step)
                 return
-            clean = self._is_clean(file.path)
+            clean = self._maker.is_clean(file.path)
             buffer = self._files.buffers.of_path(file.path)
             preview = Preview(file, buffer.version if buffer else None)
-            self._previews[file.path] = proposal, preview
+            self._previews[file.path] = review, preview
             try:
-                problem = await editor.preview(self._shown_file(file, proposal.turn_id))
+                problem = await editor.preview(self._screen.file(file, turn.turn_id))
                 await self._wait_for_quiet(file)
             finally:
                 del self._previews[file.path]
-                await self._note_preview(preview, step, turn, clean=clean)
+                await self._maker.note_preview(preview, step, turn, clean=clean)
         rest = file.pending
         if preview.typed or problem:
             for it in rest:
-                it.state, it.reason = "superseded", TYPED_MEANWHILE if preview.typed else f"{NOT_SEEN} ({problem})"
+                it.supersede(TYPED_MEANWHILE if preview.typed else f"{NOT_SEEN} ({problem})")
         self.proposals.decide([Decision(hunk_id=it.id, decision="reject") for it in rest])
-        self._moved(proposal)
+        self._tell(review)
 
     async def _wait_for_quiet(self, file: FileProposal) -> None:
         """Wait until all that was shown can be seen, or nothing happens any more."""
@@ -217,169 +292,69 @@ class ReviewDesk:
                     async with asyncio.timeout(QUIET_SECONDS):
                         await stirred.wait()
 
-    async def _note_preview(self, preview: Preview, step: Step, turn: TurnReview, *, clean: bool) -> None:
-        file = preview.file
-        text = self.applier.text(file.path)
-        if text is not None:
-            preview.look(text)
-        if (before := preview.before) is not None:
-            await self._note(step, file, before, turn, clean=clean)
-        else:
-            await self._undo_log.drop(turn.turn_id, step)
-
-    def _take_answer(self, asking: "asyncio.Task[ReviewAnswer | None]", proposal: Proposal, turn: TurnReview) -> None:
-        """An answer decides on what was asked, and on nothing else. What nobody could see, nobody has rejected."""
-        if asking.cancelled():
-            return
-        match asking.exception():
-            case None if (answer := asking.result()) is not None:
-                asked = {it.id for it in proposal.hunks}
-                turn.accept_rest = turn.accept_rest or answer.rest_of_turn == "accept"
-                self.decide([it for it in answer.decisions if it.hunk_id in asked])
-            case TimeoutError():
-                self._reject_rest(proposal, TOO_LATE)
-            case BaseException() as error if proposal.is_pending:
-                log.error("the editor could not show the review %s", proposal.id, exc_info=error)
-                turn.emit(Notice("error", NOT_SHOWN))
-                for it in proposal.pending:
-                    it.supersede(NOT_SHOWN)
-                self._moved(proposal)
-                self.proposals.settle()
-            case _:
-                pass
-
-    def _is_done(self, file: FileProposal, it: PendingHunk) -> bool:
-        """The editor has applied it in its preview."""
-        return file.operation == "edit" and it.hunk.old == it.result.new
-
-    def _reject_rest(self, proposal: Proposal, reason: str) -> None:
-        self.proposals.decide([Decision(hunk_id=it.id, decision="reject", reason=reason) for it in proposal.pending])
-
-    def _supersede_unapplied(self, proposal: Proposal, reason: str) -> None:
-        """What the editor has not heard of is not made."""
-        for file in proposal.files:
-            for it in (*file.pending, *file.chosen):
-                if not file.under_way and not self._is_done(file, it):
-                    it.supersede(reason)
-
-    async def _apply(self, file: FileProposal, turn: TurnReview) -> None:
-        """A turn's changes are noted, so that they can be saved and taken back."""
-        clean = self._is_clean(file.path)
-        step = new_step(file.path, file.operation, file.new_path)
-        if await self.applier.apply(file, lambda before, after: self._intend(step, file, turn, before, after)):
-            await self._note(step, file, file.before, turn, clean=clean)
-        else:
-            await self._undo_log.drop(turn.turn_id, step)
-        if file.problem and any(it.state == "superseded" for it in file.hunks):
-            turn.emit(Notice("error", f"{self._files.shown(file.path)}: {NOT_SEEN} ({file.problem})"))
-
-    async def _intend(
-        self, step: Step, file: FileProposal, turn: TurnReview, before: str | None, after: str | None
-    ) -> None:
-        """Whatever happens to Odin meanwhile, it can be taken back; else that is said before it happens."""
-        new = file.proposed if file.operation == "create" else after
-        expected = () if new is None else (new, f"{new}\n") if file.operation == "create" else (new,)
-        problem = await self._undo_log.intend(turn.turn_id, step, before, expected)
-        if problem:
-            turn.emit(Notice("warning", f"{self._files.shown(file.path)}: {NO_WAY_BACK}: {problem}"))
-
-    async def _note(self, step: Step, file: FileProposal, before: str | None, turn: TurnReview, *, clean: bool) -> None:
-        if file.operation in ("edit", "create"):
-            turn.touched.setdefault(file.path, clean)
-        after = self.applier.text(file.path)
-        as_chosen = file.operation != "edit" or after == apply(file.base, [it.result for it in file.chosen])
-        await self._undo_log.finish(turn.turn_id, step, before, after if as_chosen and not file.problem else None)
-
-    def _cautious(self, file: FileProposal) -> tuple[str, bool]:
-        paths = [it for it in (file.path, file.new_path, *file.names) if it is not None]
-        old, new = file.base, file.proposed
-        if file.operation == "rename":
-            new = self.applier.text(file.path) or ""
-            old = new if file.new_path and file.path.suffix == file.new_path.suffix else ""
-        return self._caution(paths, old, new, self._files.roots)
-
-    def _is_clean(self, path: Path) -> bool:
-        buffer = self._files.buffers.of_path(path)
-        return buffer is None or not buffer.unsaved
-
-    def _shown_file(self, file: FileProposal, turn_id: str) -> ReviewFile:
-        buffer = self._files.buffers.of_path(file.path)
-        size = sum(len(it.hunk.new) + len(it.hunk.old) for it in file.hunks)
-        notes = [self._cautious(file)[0]]
-        notes += ["a folder, with everything in it"] if file.operation != "edit" and file.path.is_dir() else []
-        notes += [f"a long review: {len(file.hunks)} hunks"] if len(file.hunks) > MANY_HUNKS else []
-        notes += [f"a long review: {size:,} characters"] if size > LONG_TEXT else []
-        before = self.applier.text(file.path) if file.operation == "delete" else file.base
-        lost = self._undo_log.refusal(turn_id, file.path, file.operation, before)
-        notes += [f"{NO_WAY_BACK}: {lost}"] if lost else []
-        return ReviewFile(
-            uri=buffer.uri if buffer else file.path.as_uri(),
-            version=buffer.version if buffer else None,
-            operation=file.operation,
-            new_uri=file.new_path.as_uri() if file.new_path else None,
-            base_hash=file.base_hash,
-            proposed_text=file.proposed if file.operation in ("edit", "create") else "",
-            hunks=tuple(self._shown_hunk(file, it) for it in file.hunks),
-            note="; ".join(filter(None, notes)),
-        )
-
-    def _shown_hunk(self, file: FileProposal, it: PendingHunk) -> ReviewHunk:
-        place = self.applier.range(file, it.hunk)
-        return ReviewHunk(it.id, place, it.hunk.old, it.hunk.new, it.purpose, it.state)
+    # followed, and told
 
     def _watch(self, buffer: Buffer) -> None:
         if buffer.path is None or not buffer.synchronised:
             return
+        for proposal in self.drafts:
+            for file in proposal.files:
+                self._follow(file, buffer)
+        for review in tuple(self._open.values()):
+            followed = [self._follow(file, buffer) for file in review.proposal.files]
+            if any(followed):
+                self._tell(review, of_versions=True)
         shown, preview = self._previews.get(buffer.path, (None, None))
-        for proposal in (*self.drafts, *self.proposals):
-            moved = [self._follow(file, buffer) for file in proposal.files if file.path == buffer.path]
-            if any(moved) and proposal not in self.drafts:
-                self._moved(proposal)
         if shown is not None and preview is not None and buffer.version != preview.version:
             preview.version = buffer.version
             preview.look(buffer.text)
-            self._moved(shown)
-        self.proposals.settle()
+            self._tell(shown, of_versions=True)
 
     def _follow(self, file: FileProposal, buffer: Buffer) -> bool:
-        """Move its hunks along, if they still wait, and are not shown in a preview right now."""
-        if file.under_way or any(preview.file is file for _, preview in self._previews.values()):
+        """Move its hunks along, unless the editor is changing it, or shows it in a preview right now."""
+        if file.path != buffer.path or file.under_way:
             return False
+        if any(preview.file is file for _, preview in self._previews.values()):
+            return False
+        if self._files.buffers.of_path(file.path) is not buffer:  # it has been closed
+            before = file.base
+            self.applier.catch_up(file)
+            return file.base != before
         if buffer.change is None or buffer.change.start is None:
-            return file.follow(buffer.text)
+            before = file.base
+            file.follow_content(buffer.text)
+            return file.base != before
         at = file.lines.offset(buffer.change.start, self._files.buffers.encoding)
         return file.follow(buffer.text, at, len(buffer.change.text))
 
-    def _moved(self, proposal: Proposal) -> None:
-        hunks = tuple(self._shown_hunk(file, it) for file, it in self._untold(proposal))
-        buffers = [self._files.buffers.of_path(file.path) for file in proposal.files]
+    def _tell(self, review: _OpenReview, *, of_versions: bool = False) -> None:
+        hunks = tuple(self._screen.hunk(file, it) for file, it in self._untold(review))
+        buffers = [self._files.buffers.of_path(file.path) for file in review.proposal.files]
         versions = {it.uri: it.version for it in buffers if it is not None}
-        self._open[proposal.id].turn.emit(ReviewChanged(proposal.id, hunks, versions))
+        if hunks or of_versions:
+            review.turn.emit(ReviewChanged(review.proposal.id, hunks, versions))
+        self._settle(review)
 
-    def _untold(self, proposal: Proposal) -> list[tuple[FileProposal, PendingHunk]]:
+    def _untold(self, review: _OpenReview) -> list[tuple[FileProposal, PendingHunk]]:
         """The hunks that the client knows elsewhere, or otherwise; it is told of them now."""
-        told = self._open[proposal.id].told
-        untold = [(file, it) for file in proposal.files for it in file.hunks if it.moved or told.get(it.id) != it.state]
+        told = review.told
+        hunks = [(file, it) for file in review.proposal.files for it in file.hunks]
+        untold = [(file, it) for file, it in hunks if it.moved or told.get(it.id) != (it.state, it.applied)]
         for _, it in untold:
-            it.moved, told[it.id] = False, it.state
+            it.moved, told[it.id] = False, (it.state, it.applied)
         return untold
 
 
-async def _finish(work: Coroutine[Any, Any, None]) -> None:
-    """What has been sent to the editor cannot be called back: however often the turn is cancelled, it waits for what
-    became of it."""
-    task = asyncio.ensure_future(work)
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError as error:
-            cancelled = error
-    task.result()
-    if cancelled is not None:
-        raise cancelled
+async def _rest(review: _OpenReview) -> None:
+    """Wait for what the editor is doing, however often the turn is cancelled, but not for long."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + REST_SECONDS
+    while (work := review.work or (review.life if review.settled.is_set() else None)) and not work.done():
+        if loop.time() >= end:
+            return
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait([work], timeout=end - loop.time())
 
 
-def receipt_of(file: FileProposal, it: PendingHunk) -> Receipt:
-    state = "rejected" if it.state == "pending" else it.state
-    return Receipt(hunk_id=it.id, uri=file.path.as_uri(), state=state, text=it.text, reason=it.reason)
+def _receipts(proposal: Proposal) -> list[Receipt]:
+    return [receipt_of(file, it) for file in proposal.files for it in file.hunks]

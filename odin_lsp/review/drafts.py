@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from odin_lsp.ports import Receipt
-from odin_lsp.review.desk import ReviewDesk, TurnReview, receipt_of
+from odin_lsp.review.desk import ReviewDesk
 from odin_lsp.review.proposals import TEXT, FileProposal, PendingHunk, Proposal
+from odin_lsp.review.screen import receipt_of
+from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.workspace.shown import Shown
 from odin_lsp.workspace.text import split_lines
 
@@ -108,13 +110,12 @@ class Draft:
                 views = (split_lines(text), shown.lines), *seen.get(path, ())
                 self.shown.keep(path, split_lines(now), views)
         for call_id, future in waiting.items():
-            future.set_result(_told(proposal, call_id))
-        return _told(proposal)
+            future.set_result(told_of(proposal, call_id))
+        return told_of(proposal)
 
-    def made(self, call_id: str) -> list[FileReceipts]:
-        """What the last review has left of the call's edits in files; empty: nothing."""
-        told = _told(self._reviewed, call_id) if self._reviewed else []
-        return [it for it in told if any(receipt.state in ("accepted", "modified") for receipt in it.receipts)]
+    def so_far(self, call_id: str) -> list[FileReceipts]:
+        """What the last review has made of the call's edits until now."""
+        return told_of(self._reviewed, call_id) if self._reviewed else []
 
     def drop(self) -> None:
         """The turn is over: what was not reviewed is not made."""
@@ -145,7 +146,7 @@ class Draft:
         self._believed[file.path] = new
 
 
-def _told(proposal: Proposal, call_id: str | None = None) -> list[FileReceipts]:
+def told_of(proposal: Proposal, call_id: str | None = None) -> list[FileReceipts]:
     return [
         FileReceipts(file, tuple(receipt_of(file, it) for it in file.hunks if _concerns(it, call_id)))
         for file in proposal.files

@@ -163,6 +163,31 @@ def joined_line_ends(text: str, typed: Typed) -> set[int]:
     return {at for at in edges if at and text[at - 1 : at + 1] == "\r\n"}
 
 
+def hunks_taken(base: str, hunks: Sequence[Hunk], text: str) -> list[int] | None:
+    """Which of the hunks, applied to `base`, give exactly this text; `None` if no choice of them does.
+
+    Of several choices, one with few hunks: more than can be told is not claimed."""
+    ways: dict[int, tuple[int, ...]] = {0: ()}
+    at = 0
+    for index in sorted(range(len(hunks)), key=lambda it: (hunks[it].start, hunks[it].end)):
+        hunk = hunks[index]
+        if hunk.start < at:
+            return None
+        gap = base[at : hunk.start]
+        reached: dict[int, tuple[int, ...]] = {}
+        for place, way in ways.items():
+            if not text.startswith(gap, place):
+                continue
+            here = place + len(gap)
+            for piece, longer in ((hunk.old, way), (hunk.new, (*way, index))):
+                if text.startswith(piece, here):
+                    reached.setdefault(here + len(piece), longer)
+        ways, at = reached, hunk.end
+    tail = base[at:]
+    ends = (way for place, way in ways.items() if text[place:] == tail)
+    return next((list(way) for way in ends), None)
+
+
 def overlap(hunks: Sequence[Hunk]) -> bool:
     ordered = sorted(hunks, key=lambda it: (it.start, it.end))
     return any(one.end > two.start for one, two in pairwise(ordered))

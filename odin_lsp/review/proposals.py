@@ -1,18 +1,28 @@
 """Pending proposals: what the model wants to change, what became of each hunk, and why."""
 
-import asyncio
 import hashlib
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from odin_lsp.ports import Decision, FileOperation, HunkState
-from odin_lsp.review.hunks import Hunk, apply, compose, hunks_between, joined_line_ends, rebased, typed_between
+from odin_lsp.review.hunks import (
+    Hunk,
+    Typed,
+    apply,
+    compose,
+    hunks_between,
+    hunks_taken,
+    joined_line_ends,
+    rebased,
+    typed_between,
+)
 from odin_lsp.workspace.text import Lines
 
 TEXT: tuple[FileOperation, ...] = ("edit", "create")
 """What leaves a text that can be edited further."""
+CHOSEN: tuple[HunkState, ...] = ("accepted", "modified")
 TYPED_INSIDE = "the user typed there meanwhile"
 
 
@@ -27,7 +37,7 @@ class Wish:
 @dataclass(slots=True)
 class PendingHunk:
     hunk: Hunk
-    """In the text as it is now."""
+    """What was proposed, at the place where it is in the text as it is now."""
     wishes: tuple[Wish, ...] = ()
     """What it is for; edits of one place by several calls are one hunk."""
     state: HunkState = "pending"
@@ -35,6 +45,10 @@ class PendingHunk:
     """What the user put in place of the hunk's text."""
     reason: str | None = None
     """Why it was rejected, or what came in between."""
+    applied: str | None = None
+    """What stands there since it was carried out, instead of the old text."""
+    is_lost: bool = False
+    """Somebody has typed over its edges: where it was cannot be told any more."""
     moved: bool = False
     """Its lines, or its place in them, may be others than those that the client was told."""
     id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
@@ -44,14 +58,50 @@ class PendingHunk:
         """What would be applied."""
         return self.hunk if self.text is None else replace(self.hunk, new=self.text)
 
-    def supersede(self, reason: str) -> None:
-        """Something came in between; what was decided against stays so."""
-        if self.state in ("pending", "accepted", "modified"):
-            self.state, self.text, self.reason = "superseded", None, reason
+    @property
+    def standing(self) -> Hunk:
+        """The same place, with what stands there now."""
+        return self.hunk if self.applied is None else replace(self.hunk, old=self.applied)
+
+    @property
+    def is_due(self) -> bool:
+        """It was decided, and has not been carried out yet."""
+        return self.state in CHOSEN and self.applied is None
+
+    @property
+    def is_proposed(self) -> bool:
+        """It may still change the text."""
+        return self.state == "pending" or self.is_due
+
+    @property
+    def is_as_left(self) -> bool:
+        """Nobody has typed into it since it was decided."""
+        return not self.is_lost and self.applied in (None, self.result.new)
 
     @property
     def purpose(self) -> str:
         return "; ".join(dict.fromkeys([it.purpose for it in self.wishes]))
+
+    def supersede(self, reason: str) -> None:
+        """Something came in between; what was decided against, or has been carried out, stays so."""
+        if self.is_proposed:
+            self.state, self.text, self.reason = "superseded", None, reason
+
+    def reopen(self) -> None:
+        """It waits again, in a text that has the old words."""
+        self.state, self.text, self.reason, self.applied = "pending", None, None, None
+
+    def disturb(self, typed: Typed) -> None:
+        """Somebody typed into it."""
+        self.supersede(TYPED_INSIDE)
+        here = self.standing
+        if self.applied is None or not here.start <= typed.start <= typed.start + typed.removed <= here.end:
+            self.is_lost = True
+            return
+        at = typed.start - here.start
+        self.applied = f"{here.old[:at]}{typed.inserted}{here.old[at + typed.removed :]}"
+        if self.applied == self.hunk.old:
+            self.reopen()
 
 
 @dataclass(slots=True)
@@ -66,9 +116,11 @@ class FileProposal:
     names: tuple[Path, ...] = ()
     """What the model called it, where that is a link to it."""
     under_way: bool = False
-    """It is being carried out, or has been: what happens to the text from now on is looked at, not followed."""
+    """The editor is changing it: what has happened to the text is looked at afterwards."""
     before: str | None = None
     """The text right before that."""
+    after: str | None = None
+    """And right after it; `None` if there is none, or if somebody else came in between."""
     problem: str | None = None
     """Why the editor says that it has not done it; if it can be seen all the same, perhaps the user did it."""
 
@@ -82,8 +134,9 @@ class FileProposal:
 
     @property
     def proposed(self) -> str:
-        """The text if everything that is pending or accepted were applied."""
-        return apply(self.base, [it.result for it in self.hunks if it.state in ("pending", "accepted", "modified")])
+        """The text if everything were applied that may still be; of a new file, what it is to have."""
+        is_new = self.operation == "create"
+        return apply(self.base, [it.result for it in self.hunks if it.is_proposed or (is_new and it.state in CHOSEN)])
 
     @property
     def pending(self) -> list[PendingHunk]:
@@ -91,7 +144,11 @@ class FileProposal:
 
     @property
     def chosen(self) -> list[PendingHunk]:
-        return [it for it in self.hunks if it.state in ("accepted", "modified")]
+        return [it for it in self.hunks if it.state in CHOSEN]
+
+    @property
+    def due(self) -> list[PendingHunk]:
+        return [it for it in self.hunks if it.is_due]
 
     def extend(self, text: str, wish: Wish) -> None:
         """One more edit, of what is proposed so far."""
@@ -106,7 +163,33 @@ class FileProposal:
             wishes = (*(wish for old in known for wish in old.wishes), wish)
             composed.append(PendingHunk(it.hunk, tuple(dict.fromkeys(wishes))))
         self.hunks = [*(it for it in self.hunks if it.state != "pending"), *composed]
-        self.hunks.sort(key=lambda it: (it.hunk.start, it.hunk.end))
+        self.hunks.sort(key=_place)
+
+    def exchange(self, texts: Mapping[str, str | None]) -> None:
+        """By hunk: what stands at its place from now on; `None`: the old words. The others move along."""
+        if self.operation != "edit":
+            for it in self.hunks:
+                it.applied = texts.get(it.id, it.applied)
+            return
+        steps: list[Hunk] = []
+        shift = 0
+        for it in sorted(self.hunks, key=_place):
+            here = it.standing
+            it.hunk = replace(it.hunk, start=here.start + shift)
+            if it.id in texts:
+                it.applied = texts[it.id]
+                steps.append(replace(here, new=it.standing.old))
+                shift += len(it.standing.old) - len(here.old)
+        count, behind = len(self.lines), -1
+        if len(steps) == 1:
+            behind = self.lines.replace(steps[0].start, steps[0].end, steps[0].new)
+        else:
+            self.lines = Lines(apply(self.base, steps))
+        for it in self.hunks:
+            is_behind = bool(steps) and it.hunk.start >= steps[0].start
+            it.moved = it.moved or (
+                is_behind and (it.hunk.start <= behind or len(steps) > 1 or len(self.lines) != count)
+            )
 
     def follow(self, text: str, at: int = 0, length: int | None = None) -> bool:
         """The user typed, `length` characters at a place if that is known: move the hunks along. What was typed into is
@@ -114,19 +197,50 @@ class FileProposal:
         typed = typed_between(self.base, text, at, length)
         if typed is None or self.operation != "edit":
             return False
+        self._move_along(typed, text)
+        return True
+
+    def follow_content(self, text: str) -> None:
+        """The same after changes that nobody has told of one by one."""
+        if self.operation != "edit" or text == self.base or self.recognise(text):
+            return
+        for step in reversed(hunks_between(self.base, text)):
+            after = f"{self.base[: step.start]}{step.new}{self.base[step.end :]}"
+            self._move_along(Typed(step.start, len(step.old), step.new), after)
+
+    def recognise(self, text: str) -> bool:
+        """Whether the text is exactly what some of the hunks make of it; then these are accepted, and what was and is
+        not in it any more waits again. So editors undo and do again what was decided."""
+        known = [it for it in sorted(self.hunks, key=_place) if not it.is_lost and _could_be(it)]
+        without, possible = _without(self.base, known)
+        taken = hunks_taken(without, possible, text)
+        if taken is None:
+            return False
+        seen = {known[index].id for index in taken}
+        changed = [it for it in known if (it.id in seen) != (it.applied is not None)]
+        self.exchange({it.id: it.result.new if it.id in seen else None for it in changed})
+        for it in changed:
+            if it.id not in seen:
+                it.reopen()
+            elif it.state == "pending":
+                it.state = "accepted"
+        return True
+
+    def _move_along(self, typed: Typed, text: str) -> None:
+        reached = [it for it in self.hunks if it.standing.end >= typed.start]
+        joined = joined_line_ends(text, typed)
+        places = [(it, None if _makes(it, typed) else rebased(it.standing, typed)) for it in reached]
+        disturbed = [it for it, place in places if place is None or place.start in joined or place.end in joined]
+        if disturbed and self.recognise(text):
+            return
         count = len(self.lines)
         behind = self.lines.replace(typed.start, typed.start + typed.removed, typed.inserted)
-        joined = joined_line_ends(text, typed)
-        for it in self.hunks:
-            if it.hunk.end < typed.start:
+        for it, place in places:
+            if place is None or it in disturbed:
+                it.disturb(typed)
                 continue
-            moved = rebased(it.hunk, typed)
-            if moved is None or moved.start in joined or moved.end in joined:
-                it.supersede(TYPED_INSIDE)
-                continue
-            it.hunk = moved
-            it.moved = it.moved or moved.start <= behind or len(self.lines) != count
-        return True
+            it.hunk = replace(it.hunk, start=place.start)
+            it.moved = it.moved or place.start <= behind or len(self.lines) != count
 
 
 @dataclass(slots=True)
@@ -137,8 +251,6 @@ class Proposal:
     files: list[FileProposal]
     reason: str = ""
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
-    decided: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when nothing is pending any more."""
 
     @property
     def hunks(self) -> Iterable[PendingHunk]:
@@ -149,8 +261,9 @@ class Proposal:
         return [it for file in self.files for it in file.pending]
 
     @property
-    def is_pending(self) -> bool:
-        return any(it.state == "pending" for it in self.hunks)
+    def is_settled(self) -> bool:
+        """Nothing waits for a decision, or to be carried out."""
+        return not any(it.is_proposed for it in self.hunks)
 
 
 def edit_of(path: Path, old: str, new: str, wish: Wish | None = None) -> FileProposal:
@@ -176,7 +289,7 @@ def operation_of(
 
 
 class Proposals:
-    """Those that wait for a decision. Each hunk is decided once: what comes later, or for an unknown id, is ignored."""
+    """Those that wait for a decision. What is decided already, or unknown, is left as it is."""
 
     def __init__(self) -> None:
         self._open: dict[str, Proposal] = {}
@@ -192,11 +305,11 @@ class Proposals:
 
     def decide(self, decisions: Iterable[Decision]) -> list[PendingHunk]:
         """Take the decisions; the hunks that they changed."""
-        by_id = {it.id: (proposal, it) for proposal in self._open.values() for it in proposal.hunks}
+        by_id = {it.id: it for proposal in self._open.values() for it in proposal.hunks}
         taken: list[PendingHunk] = []
         for decision in decisions:
-            proposal, it = by_id.get(decision.hunk_id, (None, None))
-            if proposal is None or it is None or it.state != "pending":
+            it = by_id.get(decision.hunk_id)
+            if it is None or it.state != "pending":
                 continue
             match decision.decision:
                 case "accept":
@@ -206,13 +319,12 @@ class Proposals:
                 case _:
                     it.state, it.reason = "rejected", decision.reason
             taken.append(it)
-        self.settle()
         return taken
 
     def select(
         self, proposal_id: str | None = None, hunk_ids: Iterable[str] | None = None, path: Path | None = None
     ) -> list[PendingHunk]:
-        """What is pending among these; everything if none is named."""
+        """Those of the open reviews among these; all if none is named."""
         wanted = set(hunk_ids) if hunk_ids is not None else None
         return [
             it
@@ -220,12 +332,33 @@ class Proposals:
             if proposal_id in (None, proposal.id)
             for file in proposal.files
             if path in (None, file.path)
-            for it in file.pending
+            for it in file.hunks
             if wanted is None or it.id in wanted
         ]
 
-    def settle(self) -> None:
-        """Let those go on that wait for nothing any more."""
-        for proposal in self._open.values():
-            if not proposal.decided.is_set() and not proposal.is_pending:
-                proposal.decided.set()
+
+def _place(it: PendingHunk) -> tuple[int, int]:
+    return it.standing.start, it.standing.end
+
+
+def _could_be(it: PendingHunk) -> bool:
+    """It is in the text or may get there, and it makes a difference."""
+    new = it.result.new if it.applied is None else it.applied
+    return (it.is_proposed or it.applied is not None) and it.hunk.old != new
+
+
+def _without(text: str, hunks: Sequence[PendingHunk]) -> tuple[str, list[Hunk]]:
+    """The text in which none of these stands, and what each of them would do there."""
+    undone = apply(text, [replace(it.standing, new=it.hunk.old) for it in hunks])
+    possible: list[Hunk] = []
+    shift = 0
+    for it in hunks:
+        new = it.result.new if it.applied is None else it.applied
+        possible.append(Hunk(it.hunk.start + shift, it.hunk.old, new))
+        shift += len(it.hunk.old) - len(it.standing.old)
+    return undone, possible
+
+
+def _makes(it: PendingHunk, typed: Typed) -> bool:
+    """What was typed is what the hunk would put there."""
+    return it.applied is None and it.hunk == Hunk(typed.start, "", typed.inserted) and not typed.removed

@@ -9,8 +9,8 @@ from typing import Literal
 from odin_lsp.events import Notice
 from odin_lsp.ports import Editor, Option, Question
 from odin_lsp.review.applying import Applier
-from odin_lsp.review.desk import TurnReview
 from odin_lsp.review.hunks import hunks_between
+from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.shown import Shown
 from odin_lsp.workspace.text import Lines, split_lines

@@ -105,6 +105,8 @@ class CancelParams(Value):
     """Without it: the running turn."""
     agent_id: str | None = None
     """With it: only this helper of the turn."""
+    drop: bool = False
+    """Changes of the turn that wait for a review are rejected; else they go on waiting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +191,17 @@ class RejectParams(Value):
     uri: str | None = None
     reason: str | None = None
     """For the model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReopenParams(Value):
+    """`odin.review.reopen`: what is named, or all that is decided, waits again, and the text is as before.
+
+    What somebody has typed into since stays; its receipt says so."""
+
+    proposal_id: str | None = None
+    hunk_ids: tuple[str, ...] | None = None
+    uri: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

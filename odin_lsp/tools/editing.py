@@ -1,6 +1,6 @@
 """What all tools that change files share: seen first, proposed as hunks, told afterwards what became of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,12 +65,12 @@ def _check_scope(file: FileProposal, context: ToolContext) -> None:
             raise PermissionDenied(f"{path} is outside of what you were asked to edit")
 
 
-def report_receipts(decided: Sequence[FileReceipts], context: ToolContext) -> str:
-    """What became of a whole turn's edits, for the model."""
-    parts = ["The user has reviewed your edits."]
+def report_receipts(decided: Sequence[FileReceipts], name: Callable[[Path], str]) -> str:
+    """What became of several edits, for the model."""
+    is_over = not any(it.state == "pending" for told in decided for it in told.receipts)
+    parts = ["The user has reviewed your edits." if is_over else "Your edits are still in review."]
     for told in decided:
-        name = context.files.shown(told.file.path)
-        parts.append(f"{name}: {_summary(told.receipts)}")
+        parts.append(f"{name(told.file.path)}: {_summary(told.receipts)}")
         parts += [_receipt_line(it) for it in told.receipts if it.state != "accepted"]
     return "\n".join(parts)
 
@@ -115,6 +115,8 @@ def _receipt_line(receipt: Receipt) -> str:
         case "rejected":
             why = f": {receipt.reason}" if receipt.reason else " without a reason"
             return f"- rejected{why}; do not make the same edit again"
+        case "pending":
+            return "- waits for the user's decision; you will be told of it"
         case _:
             return f"- {receipt.state}: {receipt.reason or 'it is no longer what was shown'}; read the file again"
 

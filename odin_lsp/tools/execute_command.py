@@ -61,7 +61,7 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
         decided = await context.draft.review()  # a command sees the disk, not what is only proposed
         saved = await context.saver.save()
         order = await _ordered(params, context)
-        said = "\n".join(filter(None, (report_receipts(decided, context) if decided else "", saved)))
+        said = "\n".join(filter(None, (report_receipts(decided, context.files.shown) if decided else "", saved)))
         context.outside.admit(context.commands.folder)
         live = _Live(lambda text: context.emit(ToolProgress(context.call_id, text)))
         try:

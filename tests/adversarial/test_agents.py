@@ -12,7 +12,7 @@ from odin_lsp.agent.turn import Progress, UserMessage
 from odin_lsp.config import SubagentSettings
 from odin_lsp.errors import ToolError
 from odin_lsp.events import SubagentFinished, SubagentStarted
-from odin_lsp.review.desk import TurnReview
+from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.sessions.session import Session
 from odin_lsp.tools.base import AgentTask, all_tools
 

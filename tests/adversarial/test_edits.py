@@ -11,9 +11,9 @@ from lsprotocol import types
 
 from odin_lsp.messages import Message, ToolCall
 from odin_lsp.ports import Decision, FileChange, Position, Range, TextReplacement
-from odin_lsp.review.desk import TurnReview
 from odin_lsp.review.drafts import Draft
 from odin_lsp.review.proposals import Wish, edit_of
+from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo import take_back
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.workspace_edits import workspace_edit
@@ -328,7 +328,7 @@ async def test_edit_12_a_rejected_edit_leaves_nothing_behind(bench, a):
 
 
 @pytest.mark.parametrize("how", ["the review stays open", "the editor goes away"])
-async def test_edit_12_a_turn_that_ends_while_it_is_pending_leaves_nothing_behind(bench, a, how):
+async def test_edit_12_a_turn_that_ends_while_it_is_pending_decides_nothing(bench, a, how):
     await bench.read(a)
     bench.editor.decide = lambda hunk: None
     if how == "the editor goes away":
@@ -339,8 +339,11 @@ async def test_edit_12_a_turn_that_ends_while_it_is_pending_leaves_nothing_behin
     with pytest.raises(asyncio.CancelledError):
         await turn
 
-    assert bench.states == ["rejected"]
+    assert bench.states == ["pending"]
     assert a.read_text() == OLD
+    await bench.desk.decide([accept(it) for it in bench.editor.reviews[0].files[0].hunks])
+    assert a.read_text() == OLD.replace("two", "TWO")
+    await until(lambda: not list(bench.desk.proposals))
     assert await bench.is_settled()
 
 
@@ -378,17 +381,17 @@ async def test_edit_13_a_late_a_double_and_a_strange_answer_decide_nothing(bench
     first = asyncio.create_task(bench.edit(a, "two", "TWO"))
     await until(lambda: bench.editor.reviews)
     [old] = bench.editor.reviews[0].files[0].hunks
-    assert bench.desk.decide([Decision(hunk_id="unknown", decision="accept")]) == []
-    assert len(bench.desk.decide([reject(old), accept(old)])) == 1
+    assert await bench.desk.decide([Decision(hunk_id="unknown", decision="accept")]) == []
+    assert len(await bench.desk.decide([reject(old), accept(old)])) == 1
     await first
     second = asyncio.create_task(bench.edit(a, "two", "2"))
     await until(lambda: len(bench.editor.reviews) == 2)
     [new] = bench.editor.reviews[1].files[0].hunks
 
-    assert bench.desk.decide([accept(old)]) == []
+    assert await bench.desk.decide([accept(old)]) == []
     assert new.id != old.id
     assert a.read_text() == OLD
-    bench.desk.decide([reject(new)])
+    await bench.desk.decide([reject(new)])
     await second
     assert bench.states == ["rejected", "rejected"]
 
@@ -490,9 +493,9 @@ async def test_edit_16_of_two_agents_in_one_file_the_second_stands_back(bench, a
     await until(lambda: len(bench.editor.reviews) == 2)
     hunks = [[hunk for file in review.files for hunk in file.hunks] for review in bench.editor.reviews]
 
-    bench.desk.decide([accept(hunk) for hunk in hunks[0]])
+    await bench.desk.decide([accept(hunk) for hunk in hunks[0]])
     await turns[0]
-    bench.desk.decide([accept(hunk) for hunk in hunks[1]])
+    await bench.desk.decide([accept(hunk) for hunk in hunks[1]])
     [told] = await turns[1]
 
     assert [it.state for it in told.receipts] == ["superseded", "accepted"]

@@ -24,9 +24,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from odin_lsp.config import ReviewSettings, Timeouts
 from odin_lsp.events import ReviewChanged, ReviewClosed, ReviewOpened
 from odin_lsp.ports import Decision, FileChange, Range, Receipt, Review, ReviewAnswer, ReviewHunk
-from odin_lsp.review.desk import ReviewDesk, TurnReview
+from odin_lsp.review.desk import ReviewDesk
 from odin_lsp.review.drafts import Draft
 from odin_lsp.review.proposals import FileProposal, Wish, edit_of
+from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo import take_back
 from odin_lsp.review.undo_log import UndoLog
 from odin_lsp.workspace.buffers import Buffers

@@ -72,10 +72,10 @@ async def accepting(folder: Path, hunks: int, times: int) -> tuple[Series, Serie
         async with _review(folder / str(number), hunks) as (bench, uri, pending):
             first, *rest = [Decision(hunk_id=it.id, decision="accept") for it in pending]
             began = perf_counter()
-            bench.desk.decide([first])
+            await bench.desk.decide([first])
             one.odin.append(perf_counter() - began)
             began = perf_counter()
-            bench.desk.decide(rest)
+            await bench.desk.decide(rest)
         all_of_them.odin.append(perf_counter() - began)
         document, place = TextDocument(uri, text_of(LINES), version=0), Position(LINES // 2, 4)
         began = perf_counter()
@@ -101,7 +101,9 @@ async def _review(folder: Path, hunks: int) -> AsyncIterator[tuple[Bench, str, l
     while not bench.editor.reviews:
         await asyncio.sleep(0)
     yield bench, path.as_uri(), list(proposal.hunks)
-    bench.desk.decide([Decision(hunk_id=it.id, decision="reject") for it in proposal.hunks if it.state == "pending"])
+    await bench.desk.decide(
+        [Decision(hunk_id=it.id, decision="reject") for it in proposal.hunks if it.state == "pending"]
+    )
     await submitted
 
 

@@ -234,7 +234,7 @@ async def test_edit_12_two_cancels_while_an_edit_is_applied_end_with_a_receipt_t
     assert screen.text(one) != OLD
 
 
-async def test_edit_13_an_answer_after_the_turn_was_cancelled_approves_nothing(watched, edit, one):
+async def test_edit_13_an_answer_after_the_changes_were_dropped_approves_nothing(watched, edit, one):
     screen = await watched(document_changes=True)
     screen.open(one)
     answer = asyncio.get_running_loop().create_future()
@@ -248,7 +248,7 @@ async def test_edit_13_an_answer_after_the_turn_was_cancelled_approves_nothing(w
     turn = edit(screen.client, turnId="t")
     opened = await screen.client.until_kind("reviewOpened")
     [hunk] = opened["event"]["proposal"]["files"][0]["hunks"]
-    await screen.client.command("cancel", turnId="t")
+    await screen.client.command("cancel", turnId="t", drop=True)
     outcome = await turn
 
     answer.set_result({"decisions": [{"hunkId": hunk["id"], "decision": "accept"}]})

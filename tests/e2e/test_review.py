@@ -1,6 +1,7 @@
 """Edits from the model to the screen and back, over the wire."""
 
 import asyncio
+import json
 
 import pytest
 from lsprotocol import types
@@ -143,7 +144,7 @@ async def test_ask_and_plan_cannot_write(screen, wire, step, files, mode):
     assert not offered & {"EditTool", "MultiEditTool", "WriteFile", "DeleteFile", "MoveFile"}
 
 
-async def test_cancelling_takes_the_review_away_and_changes_nothing(screen, wire, step, files):
+async def test_what_waits_outlives_a_cancelled_turn_and_the_model_hears_of_it_with_the_next(screen, wire, step, files):
     one = files["one.py"]
     screen.open(one)
     step(("Read", {"file_path": str(one)}))
@@ -155,9 +156,20 @@ async def test_cancelling_takes_the_review_away_and_changes_nothing(screen, wire
     outcome = await turn
 
     assert outcome["reason"] == "interrupted"
-    assert outcome["receipts"][0]["state"] == "rejected"
-    assert (await screen.client.command("review.list"))["proposals"] == []
+    assert outcome["receipts"][0]["state"] == "pending"
+    [waiting] = (await screen.client.command("review.list"))["proposals"]
+    assert waiting["sessionId"] == outcome["sessionId"]
     assert screen.text(one) == one.read_text()
+
+    [receipt] = (await screen.client.command("review.accept"))["receipts"]
+    assert receipt["state"] == "accepted"
+    assert screen.text(one) == one.read_text().replace("alpha", "omega")
+    wire.play(says("Thanks."))
+    await screen.client.command("ask", text="and now?")
+    said = json.dumps(wire.request["messages"])
+    assert "Your edits are still in review." in said
+    assert "it has been made since" in said
+    assert "The user accepted the edit." in said
 
 
 @pytest.fixture

@@ -10,14 +10,16 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-CACHE = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".cache" / "odin-tests"
-"""Tests have a home of their own, made anew each time; this is to stay."""
+_HOME = Path(pwd.getpwuid(os.getuid()).pw_dir)
+CACHE = (_HOME / ".cache" if _HOME.is_dir() else Path(tempfile.gettempdir())) / "odin-tests"
+"""Tests have a home of their own, made anew each time; this is to stay. Not everybody has a home at all."""
 PATIENCE = 600
 MAY_FETCH = bool(os.environ.get("FETCH_PROGRAMS"))
 """Whether tests that can do without some program are to have it all the same: `nox -s programs` sees to it."""

@@ -11,9 +11,10 @@ from odin_lsp.permissions.approvals import Approvals
 from odin_lsp.permissions.gate import Gate
 from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.permissions.protected import caution
-from odin_lsp.review.desk import ReviewDesk, TurnReview
+from odin_lsp.review.desk import ReviewDesk
 from odin_lsp.review.drafts import Draft
 from odin_lsp.review.saving import Saver
+from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo_log import UndoLog
 from odin_lsp.tools.base import ToolContext, ToolOutput
 from odin_lsp.workspace.files import Files

@@ -24,6 +24,7 @@ export interface Begun {
 export interface CancelParams {
   turnId?: string;
   agentId?: string;
+  drop?: boolean;
 }
 
 export interface Cancelled {
@@ -302,6 +303,12 @@ export interface RenameSessionParams {
   sessionId?: string;
 }
 
+export interface ReopenParams {
+  proposalId?: string;
+  hunkIds?: string[];
+  uri?: string;
+}
+
 export interface ResumeSessionParams {
   sessionId?: string;
 }
@@ -311,6 +318,7 @@ export interface Review {
   turnId: string;
   reason: string;
   files: ReviewFile[];
+  sessionId?: string;
 }
 
 export interface ReviewAnswer {
@@ -336,6 +344,7 @@ export interface ReviewHunk {
   newText: string;
   reason: string;
   state?: "pending" | "accepted" | "rejected" | "modified" | "superseded";
+  text?: string;
 }
 
 export type ReviewListParams = Record<string, never>;
@@ -691,6 +700,7 @@ export interface Commands {
   "odin.state": { argument: StateParams; result: Record<string, unknown> };
   "odin.review.accept": { argument: AcceptParams; result: Receipts };
   "odin.review.reject": { argument: RejectParams; result: Receipts };
+  "odin.review.reopen": { argument: ReopenParams; result: Receipts };
   "odin.review.list": { argument: ReviewListParams; result: Proposals };
   "odin.undoTurn": { argument: UndoParams; result: Undone };
   "odin.session.new": { argument: NewSessionParams; result: SessionSummary };

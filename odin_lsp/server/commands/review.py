@@ -20,7 +20,7 @@ async def accept(server: Work, params: wire.AcceptParams, _: Token) -> dict[str,
         else Decision(hunk_id=it.id, decision="accept")
         for it in _selected(server, params.proposal_id, params.hunk_ids, params.uri)
     ]
-    return to_wire(wire.Receipts(tuple(server.core.desk.decide(decisions))))
+    return to_wire(wire.Receipts(tuple(await server.core.desk.decide(decisions))))
 
 
 @command("odin.review.reject", wire.RejectParams)
@@ -29,7 +29,13 @@ async def reject(server: Work, params: wire.RejectParams, _: Token) -> dict[str,
         Decision(hunk_id=it.id, decision="reject", reason=params.reason)
         for it in _selected(server, params.proposal_id, params.hunk_ids, params.uri)
     ]
-    return to_wire(wire.Receipts(tuple(server.core.desk.decide(decisions))))
+    return to_wire(wire.Receipts(tuple(await server.core.desk.decide(decisions))))
+
+
+@command("odin.review.reopen", wire.ReopenParams)
+async def reopen(server: Work, params: wire.ReopenParams, _: Token) -> dict[str, Any]:
+    hunks = _selected(server, params.proposal_id, params.hunk_ids, params.uri)
+    return to_wire(wire.Receipts(tuple(await server.core.desk.reopen(hunks))))
 
 
 @command("odin.review.list", wire.ReviewListParams)

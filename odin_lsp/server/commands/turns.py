@@ -76,7 +76,7 @@ async def begin(server: Work, params: wire.BeginParams, _: Token) -> dict[str, A
 
 @command("odin.cancel", wire.CancelParams)
 async def cancel(server: Work, params: wire.CancelParams, _: Token) -> dict[str, Any]:
-    return to_wire(wire.Cancelled(server.core.cancel(params.turn_id, params.agent_id)))
+    return to_wire(wire.Cancelled(server.core.cancel(params.turn_id, params.agent_id, drop=params.drop)))
 
 
 @command("odin.steer", wire.SteerParams)

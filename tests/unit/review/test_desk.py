@@ -8,10 +8,12 @@ from odin_lsp.config import ReviewSettings, Timeouts
 from odin_lsp.events import Notice, ReviewChanged, ReviewClosed, ReviewOpened
 from odin_lsp.ports import Decision, ReviewAnswer
 from odin_lsp.review.applying import FAILED
-from odin_lsp.review.desk import NOT_APPLIED, NOT_SHOWN, ReviewDesk, TurnReview
+from odin_lsp.review.desk import NOT_APPLIED, NOT_SHOWN, TYPED_SINCE, ReviewDesk
 from odin_lsp.review.proposals import Proposal, Wish, edit_of, operation_of
+from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo import take_back
 from odin_lsp.review.undo_log import UndoLog
+from odin_lsp.terminal.editor import TerminalEditor
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
@@ -130,7 +132,7 @@ def desk(editor, settings, undo_folder):
         editor,
         lambda: (settings["policy"], settings["timeouts"]),
         lambda *_: (settings["protection"], bool(settings["protection"])),
-        UndoLog(lambda: undo_folder),
+        UndoLog(lambda: undo_folder, lambda: settings["policy"]),
     )
 
 
@@ -221,7 +223,7 @@ async def test_typing_while_it_is_pending_moves_hunks_and_ends_those_typed_into(
     await shown.wait()
     editor.type("zero\n", 0)
     editor.type("x", 5, 1, 2)
-    desk.decide([Decision(hunk_id=it.id, decision="accept") for it in hunks(editor.reviews[0])])
+    await desk.decide([Decision(hunk_id=it.id, decision="accept") for it in hunks(editor.reviews[0])])
 
     assert await task == [("accepted", None), ("superseded", "the user typed there meanwhile"), ("accepted", None)]
     assert editor.text == "zero\n" + OLD.replace("two", "TWO").replace("five", "fxve").replace("eight", "EIGHT")
@@ -246,7 +248,7 @@ async def test_who_hears_of_what_has_changed_knows_all_hunks_as_they_are(editor,
         known |= {it.id: it for it in events[-1].hunks}
         assert list(known.values()) == hunks(desk.shown(proposal))
 
-    desk.decide([Decision(hunk_id=hunk_id, decision="reject") for hunk_id in known])
+    await desk.decide([Decision(hunk_id=hunk_id, decision="reject") for hunk_id in known])
     known |= {it.id: it for it in events[-1].hunks}
     assert list(known.values()) == hunks(desk.shown(proposal))
     await task
@@ -262,10 +264,10 @@ async def test_only_hunks_that_are_elsewhere_or_decided_are_told_of_again(editor
     assert [it.id for it in events[-1].hunks] == [two.id]
     editor.type("\n", 3, 0)
     assert [it.id for it in events[-1].hunks] == [two.id, three.id]
-    desk.decide([Decision(hunk_id=one.id, decision="accept")])
+    await desk.decide([Decision(hunk_id=one.id, decision="accept")])
     assert [it.id for it in events[-1].hunks] == [one.id]
 
-    desk.decide([Decision(hunk_id=it.id, decision="reject") for it in (two, three)])
+    await desk.decide([Decision(hunk_id=it.id, decision="reject") for it in (two, three)])
     await task
 
 
@@ -275,14 +277,13 @@ async def test_no_answer_is_decided_later_by_commands_and_each_hunk_once(editor,
     await until(lambda: editor.reviews)
     one, two, three = hunks(editor.reviews[0])
 
-    assert [it.state for it in desk.decide([Decision(hunk_id=one.id, decision="accept")])] == ["accepted"]
-    assert (
-        desk.decide([Decision(hunk_id=one.id, decision="reject"), Decision(hunk_id="unknown", decision="accept")]) == []
-    )
-    desk.decide([Decision(hunk_id=it.id, decision="reject") for it in (two, three)])
+    assert [it.state for it in await desk.decide([Decision(hunk_id=one.id, decision="accept")])] == ["accepted"]
+    late = [Decision(hunk_id=one.id, decision="reject"), Decision(hunk_id="unknown", decision="accept")]
+    assert await desk.decide(late) == []
+    await desk.decide([Decision(hunk_id=it.id, decision="reject") for it in (two, three)])
 
     assert [state for state, _ in await task] == ["accepted", "rejected", "rejected"]
-    assert desk.decide([Decision(hunk_id=two.id, decision="accept")]) == []
+    assert await desk.decide([Decision(hunk_id=two.id, decision="accept")]) == []
     assert editor.text == OLD.replace("two", "TWO")
 
 
@@ -294,17 +295,205 @@ async def test_silence_is_a_no_when_there_is_a_limit(editor, submit, settings):
     assert editor.text == OLD
 
 
-async def test_a_cancelled_turn_changes_nothing(editor, submit, desk, turn):
-    editor.answers = lambda review: asyncio.sleep(60)
+@pytest.fixture
+async def waiting(editor, submit):
+    """A review that somebody looks at: the turn that waits for it, and its hunks."""
+    editor.answers = lambda review: None
     task = asyncio.create_task(submit())
     await until(lambda: editor.reviews)
+    yield task, hunks(editor.reviews[0])
+    task.cancel()
+    await asyncio.wait([task])
+
+
+def accepted(*those):
+    return [Decision(hunk_id=it.id, decision="accept") for it in those]
+
+
+def rejected(*those):
+    return [Decision(hunk_id=it.id, decision="reject") for it in those]
+
+
+def told(events):
+    """The hunks as the client knows them."""
+    known = {}
+    for event in events:
+        match event:
+            case ReviewOpened(review):
+                known |= {it.id: it for it in hunks(review)}
+            case ReviewChanged(_, changed):
+                known |= {it.id: it for it in changed}
+    return list(known.values())
+
+
+async def test_what_is_accepted_is_in_the_document_while_the_rest_still_waits(editor, desk, waiting, events):
+    _, (one, two, three) = waiting
+
+    receipts = await desk.decide(accepted(two))
+
+    assert [it.state for it in receipts] == ["accepted"]
+    assert editor.text == OLD.replace("five", "FIVE")
+    assert [it.state for it in told(events)] == ["pending", "accepted", "pending"]
+    await desk.decide(accepted(one))
+    assert editor.text == OLD.replace("two", "TWO").replace("five", "FIVE")
+    await desk.decide(rejected(three))
+
+
+async def test_decisions_that_come_together_are_one_edit(editor, desk, waiting):
+    _, (one, _, three) = waiting
+    await desk.decide(accepted(one, three))
+    assert [len(change.edits) for change in editor.applied] == [2]
+    assert editor.text == OLD.replace("two", "TWO").replace("eight", "EIGHT")
+
+
+async def test_the_others_move_along_with_what_was_accepted(editor, desk, turn, path, events):
+    editor.answers = lambda review: None
+    new = OLD.replace("two\n", "").replace("five", "5\n5").replace("eight", "EIGHT")
+    task = asyncio.create_task(desk.submit(Proposal("t", [edit_of(path, OLD, new, WISH)]), turn))
+    await until(lambda: editor.reviews)
+    for it in hunks(editor.reviews[0]):
+        await desk.decide(accepted(it))
+    await task
+
+    assert editor.text == new
+    assert [it.range.start.line for it in told(events)] == [1, 3, 7]
+
+
+async def test_decisions_can_be_taken_back_while_the_review_is_open(editor, desk, waiting, events):
+    _, (one, two, three) = waiting
+    await desk.decide([*accepted(one), *rejected(two)])
+
+    receipts = await desk.reopen(desk.proposals.select(hunk_ids=[one.id, two.id]))
+
+    assert [it.state for it in receipts] == ["pending", "pending"]
+    assert [it.state for it in told(events)] == ["pending"] * 3
+    assert editor.text == OLD
+    await desk.decide(accepted(one, two, three))
+    assert editor.text == NEW
+
+
+async def test_what_was_typed_into_since_stays_as_it_is(editor, desk, waiting, turn):
+    task, (one, two, three) = waiting
+    await desk.decide([*accepted(one), *rejected(two)])
+    editor.type("o!", 1, 2, 3)
+    editor.type("x", 4, 1, 2)
+
+    receipts = await desk.reopen(desk.proposals.select())
+
+    assert [(it.state, it.text, it.reason) for it in receipts] == [
+        ("modified", "TWo!", TYPED_SINCE),
+        ("rejected", None, TYPED_SINCE),
+    ]
+    await desk.decide(rejected(three))
+    await task
+    assert [(it.state, it.text) for it in turn.receipts] == [
+        ("modified", "TWo!"),
+        ("rejected", None),
+        ("rejected", None),
+    ]
+    assert editor.text == OLD.replace("two", "TWo!").replace("five", "fxve")
+
+
+async def test_what_the_editor_undoes_waits_again_and_what_it_does_again_is_accepted(editor, desk, waiting, events):
+    _, (one, two, _) = waiting
+    await desk.decide(accepted(one, two))
+    editor.type("five", 4, 0, 4)
+    assert [it.state for it in told(events)] == ["accepted", "pending", "pending"]
+    editor.type("two", 1, 0, 3)
+    assert [it.state for it in told(events)] == ["pending"] * 3
+
+    editor.type("TWO", 1, 0, 3)
+
+    assert [it.state for it in told(events)] == ["accepted", "pending", "pending"]
+    await desk.decide(accepted(two))
+    assert editor.text == OLD.replace("two", "TWO").replace("five", "FIVE")
+
+
+@pytest.mark.parametrize(("operation", "there"), [("create", False), ("delete", True), ("rename", True)])
+async def test_files_that_were_made_moved_or_deleted_can_be_had_back(editor, desk, turn, tmp_path, operation, there):
+    editor.files.buffers.close(editor.path.as_uri())
+    editor.apply = TerminalEditor("yes").apply
+    editor.answers = lambda review: None
+    path, other = tmp_path / "b.txt", tmp_path / "c.txt"
+    if there:
+        path.write_text("b\n")
+    file = operation_of(path, operation, "b\n", WISH, new_path=other if operation == "rename" else None)
+    wanted = operation_of(tmp_path / "d.txt", "create", "d\n", WISH)
+    task = asyncio.create_task(desk.submit(Proposal("t", [file, wanted]), turn))
+    await until(lambda: editor.reviews)
+    one, two = hunks(editor.reviews[0])
+
+    await desk.decide(accepted(one))
+    assert path.exists() != there
+    [receipt] = await desk.reopen(desk.proposals.select(hunk_ids=[one.id]))
+
+    assert receipt.state == "pending"
+    assert path.exists() == there
+    assert not there or path.read_text() == "b\n"
+    assert not other.exists()
+    await desk.decide([*accepted(one), *rejected(two)])
+    await task
+    assert path.exists() != there
+
+
+async def test_a_cancelled_turn_decides_nothing(editor, desk, waiting, turn, events):
+    task, (one, two, three) = waiting
+    late = []
+    turn.decided_late = late.append
+    await desk.decide(accepted(one))
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
 
-    assert editor.text == OLD
-    assert {it.reason for it in turn.receipts} == {"the turn was cancelled before it was decided"}
+    assert editor.text == OLD.replace("two", "TWO")
+    assert [it.state for it in turn.receipts] == ["accepted", "pending", "pending"]
+    assert not any(isinstance(event, ReviewClosed) for event in events)
+    await desk.decide([*accepted(two), *rejected(three)])
+    await until(lambda: late)
+    assert editor.text == OLD.replace("two", "TWO").replace("five", "FIVE")
+    assert [it.state for it in late[0].hunks] == ["accepted", "accepted", "rejected"]
+    assert isinstance(events[-1], ReviewClosed)
     assert list(desk.proposals) == []
+
+
+async def test_what_waits_is_dropped_if_the_user_wants_it_so(editor, desk, waiting, turn):
+    task, (one, *_) = waiting
+    await desk.decide(accepted(one))
+    turn.drops_rest = True
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    dropped = ("rejected", "the turn was cancelled before it was decided")
+    assert [(it.state, it.reason) for it in turn.receipts] == [("accepted", None), dropped, dropped]
+    assert list(desk.proposals) == []
+
+
+async def test_a_cancelled_turn_does_not_wait_for_an_editor_that_does_not_answer(
+    editor, desk, waiting, turn, monkeypatch
+):
+    monkeypatch.setattr("odin_lsp.review.desk.REST_SECONDS", 0.01)
+    task, (one, two, three) = waiting
+    late = []
+    turn.decided_late = late.append
+    editor.lie = "takes its time"
+    deciding = asyncio.create_task(desk.decide([*accepted(one), *rejected(two, three)]))
+    await until(lambda: editor.applied)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [it.state for it in turn.receipts] == ["pending", "rejected", "rejected"]
+
+    editor.may_go_on.set()
+    assert [it.state for it in await deciding] == ["accepted", "rejected", "rejected"]
+    await until(lambda: late)
+    assert [it.state for it in late[0].hunks] == ["accepted", "rejected", "rejected"]
+
+
+async def test_what_waits_is_not_decided_by_the_end_of_odin(desk, waiting, events):
+    await desk.close()
+    assert [it.state for it in desk.proposals.select()] == ["pending"] * 3
+    assert not any(isinstance(event, ReviewClosed) for event in events)
 
 
 async def test_the_rest_of_the_turn_can_be_accepted_at_once(editor, submit):
@@ -348,7 +537,7 @@ async def test_an_answer_decides_on_what_was_asked_and_on_nothing_else(editor, d
 
     assert [it.state for it in asked.hunks] == ["accepted"] * 3
     assert foreign.state == "pending"
-    desk.decide([Decision(hunk_id=foreign.id, decision="reject")])
+    await desk.decide([Decision(hunk_id=foreign.id, decision="reject")])
     await task
 
 
@@ -365,8 +554,8 @@ async def test_a_review_that_the_editor_cannot_show_is_a_failure_and_no_ones_no(
 
 
 async def test_an_editor_that_fails_after_all_was_decided_takes_nothing_back(editor, desk, submit, events):
-    def fail(review):
-        desk.decide(accept_all(review).decisions)
+    async def fail(review):
+        await desk.decide(accept_all(review).decisions)
         raise OSError("the pipe is broken")
 
     editor.answers = fail
@@ -384,16 +573,17 @@ async def test_an_editor_that_fails_to_apply_is_a_failure(editor, submit, events
     assert [it.exc_info[0] for it in caplog.records] == [OSError]
 
 
-async def test_what_an_internal_error_has_kept_from_the_editor_is_not_accepted(editor, submit, desk, turn, monkeypatch):
+async def test_what_an_internal_error_has_kept_from_the_editor_is_not_accepted(
+    editor, submit, desk, events, monkeypatch
+):
     def fail(file):
         raise ZeroDivisionError
 
     editor.answers = accept_all
     monkeypatch.setattr(desk.applier, "_plan", fail)
 
-    with pytest.raises(ZeroDivisionError):
-        await submit()
-    assert [(it.state, it.reason) for it in turn.receipts] == [("superseded", NOT_APPLIED)] * 3
+    assert await submit() == [("superseded", NOT_APPLIED)] * 3
+    assert Notice("error", NOT_APPLIED) in events
     assert editor.text == OLD
 
 
@@ -413,29 +603,26 @@ async def test_however_often_it_is_cancelled_a_receipt_says_what_the_document_ha
     assert editor.text == NEW
 
 
-async def test_however_often_it_is_cancelled_a_preview_is_looked_at_in_the_end(editor, submit, turn):
-    """What the person ticks while it is withdrawn was applied."""
-    previewed = asyncio.Event()
+async def test_what_the_person_ticks_in_a_preview_counts_after_a_cancel_too(editor, submit, turn):
+    previewed, late = asyncio.Event(), []
+    turn.decided_late = late.append
 
     async def preview(file):
         previewed.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            await asyncio.wait([asyncio.create_task(editor.may_go_on.wait())])
-            editor.type("TWO", 1, 0, 3)
+        await editor.may_go_on.wait()
+        editor.type("TWO", 1, 0, 3)
 
     editor.previews, editor.preview = lambda file: True, preview
     task = asyncio.create_task(submit(OLD.replace("two", "TWO")))
     await previewed.wait()
-    for _ in range(2):
-        task.cancel()
-        await asyncio.wait([task], timeout=0.01)
-    editor.may_go_on.set()
+    task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+    assert [it.state for it in turn.receipts] == ["pending"]
 
-    assert [it.state for it in turn.receipts] == ["accepted"]
+    editor.may_go_on.set()
+    await until(lambda: late)
+    assert [it.state for it in late[0].hunks] == ["accepted"]
 
 
 async def test_a_question_that_was_called_back_is_no_answer(editor, submit, settings):
@@ -523,14 +710,14 @@ async def test_several_edits_of_one_turn_are_one_step_back(editor, desk, turn, p
 
 async def test_a_review_says_what_could_not_be_taken_back(editor, submit, settings, undo_folder, desk):
     editor.answers = accept_all
-    desk._undo_log = UndoLog(lambda: undo_folder, lambda: ReviewSettings(undoBytes=len(OLD) - 1))
+    settings["policy"] = ReviewSettings(undoBytes=len(OLD) - 1)
     settings["protection"] = "careful"
 
     await submit()
 
     reason = "what it was is more than `review.undoBytes` allows"
     assert [it.note for it in editor.reviews[0].files] == [f"careful; this cannot be undone: {reason}"]
-    assert await take_back(desk._undo_log, None, desk.applier) == ([], [(editor.path, reason)])
+    assert await take_back(UndoLog(lambda: undo_folder), None, desk.applier) == ([], [(editor.path, reason)])
 
 
 async def until(condition) -> None:

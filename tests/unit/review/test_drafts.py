@@ -6,9 +6,10 @@ import pytest
 
 from odin_lsp.config import ReviewSettings, Timeouts
 from odin_lsp.ports import Decision, ReviewAnswer
-from odin_lsp.review.desk import ReviewDesk, TurnReview
+from odin_lsp.review.desk import ReviewDesk
 from odin_lsp.review.drafts import Draft
 from odin_lsp.review.proposals import Wish, edit_of, operation_of
+from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo_log import UndoLog
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from odin_lsp.review.hunks import apply, hunks_between
-from odin_lsp.review.previews import Preview, hunks_taken
+from odin_lsp.review.hunks import apply, hunks_between, hunks_taken
+from odin_lsp.review.previews import Preview
 from odin_lsp.review.proposals import edit_of
 
 OLD = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
@@ -47,7 +47,7 @@ def test_the_others_move_by_what_was_taken_out_and_the_client_is_to_know(preview
     preview.look(OLD.replace("four\n", ""))
 
     assert [it.hunk.start for it in preview.file.hunks] == [*places[:2], places[2] - len("four\n")]
-    assert all(it.moved for it in preview.file.hunks)
+    assert [it.moved for it in preview.file.hunks] == [False, True, True]
     preview.look(NEW)
     assert states(preview) == ["accepted"] * 3
     assert preview.before == OLD
@@ -63,9 +63,9 @@ def test_what_is_typed_moves_the_rest_and_stays_in_the_text_before(preview):
     assert preview.file.proposed == "zero\n" + NEW
 
 
-def test_what_the_user_takes_back_is_no_longer_accepted(preview):
+def test_what_the_user_takes_back_waits_again(preview):
     preview.look(OLD.replace("two", "TWO"))
     preview.look(OLD)
 
-    assert states(preview) == ["superseded", "pending", "pending"]
+    assert states(preview) == ["pending", "pending", "pending"]
     assert preview.before is None

@@ -3,8 +3,8 @@
 import pytest
 
 from odin_lsp.ports import Answer
-from odin_lsp.review.desk import TurnReview
 from odin_lsp.review.saving import Saver
+from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files

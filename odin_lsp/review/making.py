@@ -1,0 +1,93 @@
+"""Decided hunks, made: noted in the turn's log before and after, so that they can be saved and taken back."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from odin_lsp.events import Notice
+from odin_lsp.review.applying import NOT_SEEN, Applier
+from odin_lsp.review.hunks import Hunk
+from odin_lsp.review.previews import Preview
+from odin_lsp.review.proposals import FileProposal, PendingHunk, operation_of
+from odin_lsp.review.screen import NO_WAY_BACK
+from odin_lsp.review.turn_review import TurnReview
+from odin_lsp.review.undo_log import Step, UndoLog, new_step
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.text import Lines
+
+
+class Maker:
+    def __init__(self, files: Files, applier: Applier, undo_log: UndoLog) -> None:
+        self._files = files
+        self._applier = applier
+        self._undo_log = undo_log
+
+    async def make(self, file: FileProposal, turn: TurnReview) -> None:
+        """Carry out what is due of the file."""
+        clean = self.is_clean(file.path)
+        step = new_step(file.path, file.operation, file.new_path)
+        if await self._applier.apply(file, lambda before, after: self.intend(step, file, turn, before, after)):
+            await self.note(step, file, file.before, file.after, turn, clean=clean)
+        else:
+            await self._undo_log.drop(turn.turn_id, step)
+        if file.problem and any(it.state == "superseded" for it in file.hunks):
+            turn.emit(Notice("error", f"{self._files.shown(file.path)}: {NOT_SEEN} ({file.problem})"))
+
+    async def take_back(self, file: FileProposal, hunks: Sequence[PendingHunk], turn: TurnReview) -> None:
+        """Have the text as it was before these were carried out. Who watches the file sees that, and has them wait."""
+        inverse = _inverse(file, hunks)
+        if inverse is None:
+            return
+        await self.make(inverse, turn)
+        if file.operation == "edit":
+            self._applier.catch_up(file)
+        elif inverse.hunks[0].applied is not None:
+            file.hunks[0].reopen()
+
+    async def intend(
+        self, step: Step, file: FileProposal, turn: TurnReview, before: str | None, after: str | None
+    ) -> None:
+        """Whatever happens to Odin meanwhile, it can be taken back; else that is said before it happens."""
+        new = file.proposed if file.operation == "create" else after
+        expected = () if new is None else (new, f"{new}\n") if file.operation == "create" else (new,)
+        problem = await self._undo_log.intend(turn.turn_id, step, before, expected)
+        if problem:
+            turn.emit(Notice("warning", f"{self._files.shown(file.path)}: {NO_WAY_BACK}: {problem}"))
+
+    async def note(
+        self, step: Step, file: FileProposal, before: str | None, after: str | None, turn: TurnReview, *, clean: bool
+    ) -> None:
+        """It has happened."""
+        if file.operation in ("edit", "create"):
+            turn.touched.setdefault(file.path, clean)
+        await self._undo_log.finish(turn.turn_id, step, before, after)
+
+    async def note_preview(self, preview: Preview, step: Step, turn: TurnReview, *, clean: bool) -> None:
+        text = self._applier.text(preview.file.path)
+        if text is not None:
+            preview.look(text)
+        if (before := preview.before) is not None:
+            await self.note(step, preview.file, before, text, turn, clean=clean)
+        else:
+            await self._undo_log.drop(turn.turn_id, step)
+
+    def is_clean(self, path: Path) -> bool:
+        buffer = self._files.buffers.of_path(path)
+        return buffer is None or not buffer.unsaved
+
+
+def _inverse(file: FileProposal, hunks: Sequence[PendingHunk]) -> FileProposal | None:
+    match file.operation:
+        case "edit":
+            back = [PendingHunk(Hunk(it.hunk.start, it.applied or "", it.hunk.old), it.wishes) for it in hunks]
+            inverse = FileProposal(file.path, "edit", Lines(file.base), back)
+        case "create":
+            inverse = operation_of(file.path, "delete", hunks[0].result.new)
+        case "delete" if file.before is not None:
+            inverse = operation_of(file.path, "create", file.before)
+        case "rename" if file.new_path is not None:
+            inverse = operation_of(file.new_path, "rename", new_path=file.path)
+        case _:
+            return None
+    for it in inverse.hunks:
+        it.state = "accepted"
+    return inverse

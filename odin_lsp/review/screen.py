@@ -1,0 +1,74 @@
+"""A proposal as people see it."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from odin_lsp.ports import Receipt, Review, ReviewFile, ReviewHunk
+from odin_lsp.review.applying import Applier
+from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal
+from odin_lsp.review.undo_log import UndoLog
+from odin_lsp.workspace.files import Files
+
+NO_WAY_BACK = "this cannot be undone"
+CHANGED_SINCE = "the user has changed these lines since"
+MANY_HUNKS = 500
+LONG_TEXT = 1024 * 1024
+
+Caution = Callable[[Sequence[Path], str, str, Sequence[Path]], tuple[str, bool]]
+"""What a person should know before these files get another text, and whether they must be asked in any case; last, the
+folders of the workspace."""
+
+
+class Screen:
+    def __init__(self, files: Files, applier: Applier, caution: Caution, undo_log: UndoLog) -> None:
+        self._files = files
+        self._applier = applier
+        self._caution = caution
+        self._undo_log = undo_log
+
+    def review(self, proposal: Proposal, session_id: str) -> Review:
+        files = tuple(self.file(file, proposal.turn_id) for file in proposal.files)
+        return Review(proposal.id, proposal.turn_id, proposal.reason, files, session_id)
+
+    def file(self, file: FileProposal, turn_id: str) -> ReviewFile:
+        buffer = self._files.buffers.of_path(file.path)
+        size = sum(len(it.hunk.new) + len(it.hunk.old) for it in file.hunks)
+        notes = [self.caution(file)[0]]
+        notes += ["a folder, with everything in it"] if file.operation != "edit" and file.path.is_dir() else []
+        notes += [f"a long review: {len(file.hunks)} hunks"] if len(file.hunks) > MANY_HUNKS else []
+        notes += [f"a long review: {size:,} characters"] if size > LONG_TEXT else []
+        before = self._applier.text(file.path) if file.operation == "delete" else file.base
+        lost = self._undo_log.refusal(turn_id, file.path, file.operation, before)
+        notes += [f"{NO_WAY_BACK}: {lost}"] if lost else []
+        return ReviewFile(
+            uri=buffer.uri if buffer else file.path.as_uri(),
+            version=buffer.version if buffer else None,
+            operation=file.operation,
+            new_uri=file.new_path.as_uri() if file.new_path else None,
+            base_hash=file.base_hash,
+            proposed_text=file.proposed if file.operation in ("edit", "create") else "",
+            hunks=tuple(self.hunk(file, it) for it in file.hunks),
+            note="; ".join(filter(None, notes)),
+        )
+
+    def hunk(self, file: FileProposal, it: PendingHunk) -> ReviewHunk:
+        place = self._applier.range(file, it.standing)
+        return ReviewHunk(it.id, place, it.hunk.old, it.hunk.new, it.purpose, it.state, it.text)
+
+    def caution(self, file: FileProposal) -> tuple[str, bool]:
+        paths = [it for it in (file.path, file.new_path, *file.names) if it is not None]
+        old, new = file.base, file.proposed
+        if file.operation == "rename":
+            new = self._applier.text(file.path) or ""
+            old = new if file.new_path and file.path.suffix == file.new_path.suffix else ""
+        return self._caution(paths, old, new, self._files.roots)
+
+
+def receipt_of(file: FileProposal, it: PendingHunk) -> Receipt:
+    """What has become of it so far."""
+    state, text, reason = it.state, it.text, it.reason
+    if it.is_proposed:
+        state, text, reason = "pending", None, None
+    elif it.applied is not None and not it.is_as_left:
+        state, text, reason = ("modified", it.applied, None) if not it.is_lost else (state, text, CHANGED_SINCE)
+    return Receipt(hunk_id=it.id, uri=file.path.as_uri(), state=state, text=text, reason=reason)
