@@ -2,8 +2,10 @@
 each."""
 
 import asyncio
+import logging
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from odin_lsp.agent.hooks import Hooks
@@ -16,6 +18,7 @@ from odin_lsp.agent.preview import ContextPreview
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.turn import Remark
 from odin_lsp.config import Network, WebSettings
+from odin_lsp.errors import SessionError
 from odin_lsp.events import EventRecord
 from odin_lsp.modes import Mode
 from odin_lsp.permissions import protected
@@ -23,11 +26,15 @@ from odin_lsp.ports import Editor
 from odin_lsp.project.project import Project, Situation
 from odin_lsp.redaction import secrets_of
 from odin_lsp.review.desk import ReviewDesk
+from odin_lsp.review.journal import ReviewJournal
+from odin_lsp.review.proposals import Proposal
+from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo import take_back
 from odin_lsp.review.undo_log import UndoLog
 from odin_lsp.sessions.memory import Memory, memory_folder
 from odin_lsp.sessions.publish import Publisher
 from odin_lsp.sessions.store import sessions_folder
+from odin_lsp.tasks import Tasks
 from odin_lsp.tools.base import all_tools
 from odin_lsp.values import adapter
 from odin_lsp.web.pages import Pages
@@ -35,6 +42,8 @@ from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
+
+log = logging.getLogger("odin.agent")
 
 
 class Core:
@@ -50,12 +59,14 @@ class Core:
         self.pages = Pages(*_of_pages(now))
         self._undo_log = UndoLog(lambda: self._sessions / "undo", lambda: project.now.config.review)
         self.stream.subscribe(self._undo_log.follow)
+        self._journal = ReviewJournal(lambda: self._sessions / "reviews")
         self.desk = ReviewDesk(
             self.files,
             editor,
             lambda: (project.now.config.review, project.now.config.timeouts),
             protected.caution,
             self._undo_log,
+            self._journal,
         )
         self.plans = Plans(self.files, editor, self.desk.applier, lambda: self._sessions)
         self._planners = Planners(
@@ -84,7 +95,11 @@ class Core:
             ),
             self.stream,
             lambda level, message: editor.notify(level, message),
+            lambda turn_id: turn_id in self._going_on or self.desk.is_waiting(turn_id),
         )
+        self._going_on: set[str] = set()
+        """Turns that have waited for a review until just now."""
+        self._tasks = Tasks()
         self._publisher: Publisher | None = None
         self._unsubscribe: Callable[[], None] = lambda: None
         self._publish(now)
@@ -123,6 +138,28 @@ class Core:
         """Take back what a turn did, or the last one."""
         return await take_back(self._undo_log, turn_id, self.desk.applier)
 
+    async def restore_reviews(self) -> None:
+        """Show again what waited for a decision when Odin was ended, here or in another editor."""
+        for kept in await asyncio.to_thread(lambda: list(self._journal.waiting())):
+            emit = self.stream.emitter(kept.turn_id, kept.session_id)
+            late = partial(self._go_on, kept.session_id)
+            self.desk.restore(kept, TurnReview(kept.turn_id, emit, kept.session_id, late))
+
+    def _go_on(self, session_id: str, proposal: Proposal) -> None:
+        self._going_on.add(proposal.turn_id)
+        self._tasks.begin(self._have_go_on(session_id, proposal))
+
+    async def _have_go_on(self, session_id: str, proposal: Proposal) -> None:
+        """The turn that waited goes on, whether or not anybody has its session open."""
+        try:
+            live = await self.sessions.open(session_id, switch=self.sessions.current is None)
+        except SessionError as error:
+            log.info("nobody is told what became of the review %s: %s", proposal.id, error)
+            return
+        finally:
+            self._going_on.discard(proposal.turn_id)
+        live.turns.reviewed(proposal, is_last=not self.desk.is_waiting(proposal.turn_id))
+
     def abort(self) -> None:
         for live in self.sessions:
             live.turns.abort()
@@ -130,6 +167,7 @@ class Core:
     async def close(self) -> None:
         await self.sessions.close()
         await self.desk.close()
+        await self._tasks.settled()
         if self._publisher is not None:
             await self._publisher.close()
         await self.models.close()

@@ -6,7 +6,7 @@ then nobody hears of it. It can ask nobody and costs nothing, and a discarded on
 import asyncio
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +20,8 @@ from odin_lsp.permissions.gate import Want
 from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.records import ToolRecord, ToolStatus
+from odin_lsp.review.drafts import FileReceipts, told_of
+from odin_lsp.review.proposals import CHOSEN, Proposal
 from odin_lsp.tools.base import Tool, ToolContext, ToolOutput
 from odin_lsp.tools.editing import report_receipts
 from odin_lsp.workspace.shown import Shown
@@ -98,7 +100,7 @@ class Executor:
 
     async def run(self, message: Message, results: dict[str, ToolResult]) -> None:
         """Carry out the calls; `results` is filled as they end, and when this is cancelled, with what is known then."""
-        calls = message.calls
+        calls = [it for it in message.calls if it.id not in results]
         self.context.draft.reason = message.text.strip().partition("\n")[0]
         try:
             await self._ask_together(calls)
@@ -151,7 +153,20 @@ class Executor:
         what the model should know of it."""
         decided = await self.context.draft.review()
         as_wanted = all(it.state == "accepted" for told in decided for it in told.receipts)
-        return as_wanted, report_receipts(decided, self.context.files.shown) if decided else ""
+        return as_wanted, self.report(decided)
+
+    def decided(self, calls: Iterable[ToolCall], proposals: Sequence[Proposal]) -> dict[str, ToolResult]:
+        """What became of the edits of these calls, by call, in reviews that are over."""
+        found: dict[str, ToolResult] = {}
+        for call in calls:
+            told = [it for proposal in proposals for it in told_of(proposal, call.id)]
+            if told:
+                made = any(it.state in CHOSEN for file in told for it in file.receipts)
+                found[call.id] = ToolResult(call.id, call.name, self.report(told), failed=not made)
+        return found
+
+    def report(self, told: Sequence[FileReceipts]) -> str:
+        return report_receipts(told, self.context.files.shown) if told else ""
 
     async def save(self) -> str:
         """Have the editor save what the turn has changed; what the model should know of it."""

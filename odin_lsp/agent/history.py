@@ -1,5 +1,6 @@
 """What a planner needs of a conversation, and how its history is made shorter."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Protocol
 
@@ -20,6 +21,10 @@ class Conversation(Protocol):
 
     def replace(self, messages: list[Message]) -> None:
         """A shorter history."""
+        ...
+
+    def note_results(self, results: Iterable[ToolResult]) -> None:
+        """What is known of the last calls while others wait for a review."""
         ...
 
 

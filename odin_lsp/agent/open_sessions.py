@@ -29,12 +29,15 @@ class OpenSessions:
         make_live: Callable[[Session], LiveSession],
         stream: EventStream,
         notify: Callable[[Level, str], None],
+        is_waiting: Callable[[str], bool] = lambda _: False,
         kept_open: float = KEPT_OPEN,
     ) -> None:
         self._folder = folder
         self._make_live = make_live
         self._stream = stream
         self._notify = notify
+        self._is_waiting = is_waiting
+        """Whether a turn waits for a review."""
         self._kept_open = kept_open
         self._live: dict[str, LiveSession] = {}
         """By the id they are asked for by: a fork also answers for the session that another Odin has open."""
@@ -60,15 +63,17 @@ class OpenSessions:
         self._switch(live)
         return live
 
-    async def open(self, session_id: str | None = None) -> LiveSession:
-        """Go on with that session, or with the last one."""
+    async def open(self, session_id: str | None = None, *, switch: bool = True) -> LiveSession:
+        """Go on with that session, or with the last one; it is the current one then, unless that is not wanted."""
         async with self._one_at_a_time:
             wanted = session_id or await asyncio.to_thread(self._last)
             if wanted not in self._live:
                 self._emit(wanted, SessionSwitchStarted(wanted))
                 await self._closing.settled()  # one that still closes would look like another Odin's
-                self._restore(wanted, await asyncio.to_thread(_resume_or_fork, self.folder, wanted))
-            self._switch(self._live[wanted])
+                session = await asyncio.to_thread(_resume_or_fork, self.folder, wanted, self._is_waiting)
+                self._restore(wanted, session)
+            if switch:
+                self._switch(self._live[wanted])
             return self._live[wanted]
 
     async def take_up(self, session_id: str | None) -> LiveSession:
@@ -200,10 +205,10 @@ class OpenSessions:
         self._stream.emitter("", session_id)(event)
 
 
-def _resume_or_fork(folder: Path, session_id: str) -> Session:
+def _resume_or_fork(folder: Path, session_id: str, is_waiting: Callable[[str], bool]) -> Session:
     """The session, or a copy of it if somebody else is writing to it."""
     try:
-        return Session.resume(folder, session_id)
+        return Session.resume(folder, session_id, is_waiting)
     except SessionLocked:
         new_id, _ = fork(folder, session_id)
     session = Session.resume(folder, new_id)

@@ -3,9 +3,10 @@
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import cast
 
 from odin_lsp.agent.compaction import COMPACT_AT, Compaction
@@ -39,10 +40,12 @@ from odin_lsp.models.base import (
     Request,
     Status,
     StreamEvent,
+    ToolSpec,
 )
 from odin_lsp.models.catalog import find
 from odin_lsp.ports import Editor, Option, Question
 from odin_lsp.records import ExitReason
+from odin_lsp.review.drafts import told_of
 from odin_lsp.sessions.history import CHARS_PER_TOKEN, repair
 
 MAX_MALFORMED = 3
@@ -82,16 +85,46 @@ class Planner:
 
     async def run(self) -> Ending:
         """Take the turn whose prompt is the last message of the session."""
-        self._max_tokens = self.limits.max_tokens
-        self._running = self.model.ref
-        self._prefix_tokens = _prefix_tokens(self._request(may_call=True))
+        self._begin()
         try:
             ending = await self._until_done()
             self._tell(await self.executor.save())
             return ending
         finally:
-            self.executor.drop_draft()
-            self.compaction.stop()
+            self._end()
+
+    def _begin(self) -> None:
+        self._max_tokens = self.limits.max_tokens
+        self._running = self.model.ref
+        tools = sum(len(f"{it.name}{it.description}{it.schema}") for it in self._tools())
+        self._prefix_tokens = round((sum(map(len, self.prompt.system)) + tools) / CHARS_PER_TOKEN)
+
+    def _end(self) -> None:
+        self.executor.drop_draft()
+        self.compaction.stop()
+
+    async def go_on(self, known: Iterable[ToolResult]) -> Ending:
+        """Take up the turn that has waited for a review: its calls get what became of their edits, and those that come
+        behind them are made. Of the others the results are known."""
+        self._begin()
+        try:
+            ending = await self._with_decided(known)
+            ending = ending or await self._until_done()
+            self._tell(await self.executor.save())
+            return ending
+        finally:
+            self._end()
+
+    async def _with_decided(self, known: Iterable[ToolResult]) -> Ending | None:
+        told = [it for proposal in self.progress.decided for it in told_of(proposal)]
+        last = self.session.history.messages[-1]
+        if last.calls:
+            results = {it.call_id: it for it in known}
+            return await self._run_calls(last, results | self.executor.decided(last.calls, self.progress.decided))
+        self._tell(self.executor.report(told))
+        self.progress.answer = last.text
+        as_wanted = all(it.state == "accepted" for file in told for it in file.receipts)
+        return Ending("end_turn") if as_wanted and last.role == "assistant" else None
 
     async def _until_done(self) -> Ending:
         while (why := self._limit()) is None:
@@ -114,6 +147,7 @@ class Planner:
         calls = reply.message.calls
         match reply.stop:
             case "tools" if calls:
+                self._keep(reply.message)
                 return await self._run_calls(reply.message)
             case "end" | "tools":
                 return await self._take_answer(reply.message)
@@ -160,18 +194,22 @@ class Planner:
         self._tell(f"Your last tool call could not be read: {why}. Make it again.")
         return None
 
-    async def _run_calls(self, message: Message) -> Ending | None:
-        """Run the calls. Whatever happens, each of them has its result in the history afterwards."""
+    async def _run_calls(
+        self, message: Message, known: Mapping[str, ToolResult] = MappingProxyType({})
+    ) -> Ending | None:
+        """Run those calls of which no result is known. Whatever happens, each of them has its result in the history
+        afterwards, unless the turn goes on another time."""
         calls = message.calls
-        self._keep(message)
         self.emit(ActivityChanged("executing", f"{len(calls)} tool{'' if len(calls) == 1 else 's'}"))
-        results: dict[str, ToolResult] = {}
+        results = dict(known)
+        self.executor.context.draft.turn.before_waiting = lambda: self.session.note_results(results.values())
         try:
             await self.executor.run(message, results)
         finally:
             repetition = self._guard.note(calls, results)
             remarks = filter(None, (repetition.warning, self.prompt.reminder(self.session), *self._nested()))
-            self.session.append(Message("user", (*(results[it.id] for it in calls), *map(Text, remarks))))
+            if not self.progress.is_suspended:
+                self.session.append(Message("user", (*(results[it.id] for it in calls), *map(Text, remarks))))
         self._malformed = self._malformed + 1 if all(call.problem for call in calls) else 0
         if self._malformed >= MAX_MALFORMED:
             return Ending("failed", f"the model made {self._malformed} calls in a row that could not be read")
@@ -302,9 +340,11 @@ class Planner:
             self.progress.model_seconds += time.monotonic() - began
 
     def _request(self, *, may_call: bool) -> Request:
-        tools = tuple(map(tool_spec, self.executor.tools.values()))
         messages = tuple(self.session.history.valid())
-        return Request(self.prompt.system, messages, tools, self._max_tokens, may_call=may_call)
+        return Request(self.prompt.system, messages, self._tools(), self._max_tokens, may_call=may_call)
+
+    def _tools(self) -> tuple[ToolSpec, ...]:
+        return tuple(map(tool_spec, self.executor.tools.values()))
 
     async def _again(self, attempt: Attempt) -> None:
         """The stream failed and starts anew: take back what it showed, forget what it began."""
@@ -328,8 +368,3 @@ class Planner:
         if reply.stop == "context_full":
             raise ContextTooLong("the conversation no longer fits into the model's window")
         return replace(reply, message=self.session.history.distinct(reply.message))
-
-
-def _prefix_tokens(request: Request) -> int:
-    tools = sum(len(f"{tool.name}{tool.description}{tool.schema}") for tool in request.tools)
-    return round((sum(map(len, request.system)) + tools) / CHARS_PER_TOKEN)

@@ -3,7 +3,7 @@ rights."""
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -12,7 +12,7 @@ from odin_lsp.agent.turn import Progress, Remark
 from odin_lsp.config import SubagentSettings
 from odin_lsp.errors import OdinError, ToolError
 from odin_lsp.events import Emit, SubagentFinished, SubagentStarted, UsageChanged
-from odin_lsp.messages import Message, Text
+from odin_lsp.messages import Message, Text, ToolResult
 from odin_lsp.records import SubagentRecord, Todo
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.sessions.history import History
@@ -34,6 +34,9 @@ class HelperConversation:
 
     def replace(self, messages: list[Message]) -> None:
         self.history.replace(messages)
+
+    def note_results(self, results: Iterable[ToolResult]) -> None:
+        """A helper does not outlive Odin."""
 
 
 class MakePlanner(Protocol):
@@ -131,7 +134,7 @@ class Subagents:
         progress = Progress(message, self.parent.session_id, self.parent)
         turn = self.parent.review
         progress.review = TurnReview(
-            turn.turn_id, self.emitter(agent_id), turn.session_id, turn.decided_late, turn.accept_rest
+            turn.turn_id, self.emitter(agent_id), turn.session_id, turn.decided_late, accept_rest=turn.accept_rest
         )
         return Helper(agent_id, task, progress)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from odin_lsp.errors import EmptyPrompt, ModelError, RequestError
@@ -9,6 +10,7 @@ from odin_lsp.events import Emit
 from odin_lsp.messages import Image
 from odin_lsp.modes import Mode
 from odin_lsp.records import ExitReason, Outcome, Todo, ToolRecord, Usage
+from odin_lsp.review.proposals import Proposal
 from odin_lsp.review.turn_review import TurnReview
 
 MAX_PROMPT_CHARS = 1_000_000
@@ -70,6 +72,10 @@ class Progress:
     unheard: list["Remark"] = field(default_factory=list["Remark"])
     """What the user has said since the turn began; the model hears of it at its next step."""
     review: TurnReview = field(init=False)
+    decided: Sequence[Proposal] = ()
+    """Of a turn that goes on: what it had waited for."""
+    is_suspended: bool = False
+    """Odin ends while the turn waits for a review: it goes on when that has been made."""
     updates: list[str] = field(default_factory=list[str])
     """Live progress in words, for `odin.state`; emptied when the turn ends."""
 

@@ -22,7 +22,7 @@ from odin_lsp.events import (
     TurnQueued,
     TurnStarted,
 )
-from odin_lsp.messages import Message, Text, user
+from odin_lsp.messages import Message, Text, ToolResult, user
 from odin_lsp.modes import Mode
 from odin_lsp.records import Outcome, QueuedMessage
 from odin_lsp.review.drafts import told_of
@@ -35,6 +35,7 @@ log = logging.getLogger("odin.agent")
 MAX_KNOWN = 1000
 """Ids of turns that are remembered, so that none is taken twice."""
 DECIDED_LATE = "The turn had ended while edits of yours waited for a review; it has been made since."
+NOT_DECIDED = "not decided yet: the user has said something else first, and you will be told what becomes of it"
 INTERNAL_ERROR = "an internal error ended the turn; Odin's log says more"
 
 MakePlanner = Callable[[Progress, Emit], Awaitable[Planner]]
@@ -56,6 +57,8 @@ class TurnQueue:
         self._problem: str | None = None
         self._late: list[str] = []
         """What became of edits whose turn had ended, until it can be told."""
+        self._reviewed: list[Proposal] = []
+        """Some of what the turn waits for that is suspended."""
 
     @property
     def running(self) -> Turn | None:
@@ -69,7 +72,42 @@ class TurnQueue:
         if message.turn_id in self._taken:
             raise RequestError(f"there is already a turn {message.turn_id!r}; give each turn an id of its own")
         self._taken.append(message.turn_id)
-        progress = Progress(message, self.session.id)
+        self._give_up_waiting()
+        return self._enqueue(Progress(message, self.session.id))
+
+    def reviewed(self, proposal: Proposal, *, is_last: bool) -> None:
+        """What had waited since before Odin was started is decided. If it is the last of it the turn goes on."""
+        waited = self.session.suspended
+        if waited is None or waited.turn_id != proposal.turn_id:
+            self._decided_late(proposal)
+            return
+        self._reviewed.append(proposal)
+        if is_last:
+            self.session.suspended = None
+            message = UserMessage(
+                turn_id=waited.turn_id, text=waited.body, mode=waited.mode, timestamp=waited.timestamp
+            )
+            self._enqueue(Progress(message, self.session.id, decided=self._take_reviewed()))
+
+    def _take_reviewed(self) -> list[Proposal]:
+        reviewed, self._reviewed = self._reviewed, []
+        return reviewed
+
+    def _give_up_waiting(self) -> None:
+        """The user says something else: the calls that waited for a review are told so, and the turn has ended."""
+        waited, self.session.suspended = self.session.suspended, None
+        if waited is None:
+            return
+        known = {it.call_id: it for it in self.session.open_results or ()}
+        calls = self.session.messages[-1].calls if self.session.messages else ()
+        if calls:
+            not_decided = {it.id: ToolResult(it.id, it.name, NOT_DECIDED, failed=True) for it in calls}
+            self.session.append(Message("user", tuple({**not_decided, **known}[it.id] for it in calls)))
+        self.session.end_cut_off(waited)
+        for proposal in self._take_reviewed():
+            self._decided_late(proposal)
+
+    def _enqueue(self, progress: Progress) -> Turn:
         turn = Turn(progress, self._watched(progress))
         progress.review = TurnReview(turn.id, turn.emit, self.session.id, self._decided_late)
         turn.task = asyncio.create_task(self._take(turn), name=f"turn {turn.id}")
@@ -101,6 +139,7 @@ class TurnQueue:
         """Odin is shutting down: end everything, take nothing more."""
         self._closing = True
         for turn in self._turns:
+            turn.progress.is_suspended = turn.progress.review.is_waiting
             turn.cancel()
 
     async def close(self) -> None:
@@ -168,6 +207,8 @@ class TurnQueue:
         self.mode = message.mode
         planner = await self._make_planner(turn.progress, turn.emit)
         turn.emit(TurnStarted(message.mode, planner.model.ref, message.text))
+        if turn.progress.decided:
+            return await planner.go_on(self.session.open_results or ())
         self.session.note_begun(_queued(turn))
         if message.todos:
             self.session.todos[:] = message.todos
@@ -218,6 +259,8 @@ class TurnQueue:
             self.session.append(user(f"<reminder>\n{what}\n</reminder>"))
 
     def _note_end(self, turn: Turn, outcome: Outcome) -> None:
+        if turn.progress.is_suspended:
+            return
         if turn.may_begin.is_set():
             self.session.finish_turn(turn.progress.message.text, turn.progress.message.timestamp, outcome)
             self._tell_of_session(turn)

@@ -5,14 +5,13 @@ What an editor answers is not what happened: a hunk counts as accepted only if i
 
 import asyncio
 import logging
-from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from odin_lsp.config import Timeouts
 from odin_lsp.errors import ToolError
 from odin_lsp.ports import Editor, FileChange, Position, Range, TextReplacement
-from odin_lsp.review.hunks import Hunk, apply, hunks_between, hunks_taken
+from odin_lsp.review.hunks import Hunk, apply, hunks_seen
 from odin_lsp.review.proposals import FileProposal, PendingHunk
 from odin_lsp.workspace.buffers import Buffer
 from odin_lsp.workspace.files import Files
@@ -140,10 +139,10 @@ class Applier:
     def _check(self, file: FileProposal, due: Sequence[PendingHunk], expected: str | None) -> None:
         """What is in the document now decides, hunk by hunk."""
         text = self.text(file.path)
-        if is_done := self._is_done(file, expected):
-            seen = {it.id for it in due}
-        else:
-            seen = _seen(file, due, expected, text) if expected is not None else set[str]()
+        is_done = self._is_done(file, expected)
+        seen = {it.id for it in due} if is_done else set[str]()
+        if not is_done and expected is not None and text is not None:
+            seen = {due[index].id for index in hunks_seen(file.base, [it.result for it in due], text)}
         file.after = text if is_done and not file.problem else None
         file.exchange({it.id: it.result.new for it in due if it.id in seen})
         reason = f"{NOT_SEEN} ({file.problem})" if file.problem else NOT_SEEN
@@ -170,36 +169,3 @@ class Applier:
 
     def _stir(self, _: Buffer) -> None:
         self.stirred.set()
-
-
-def _seen(file: FileProposal, due: Sequence[PendingHunk], expected: str, text: str | None) -> set[str]:
-    """Which of the hunks stand in the text. Where somebody else has changed it too: those that made a difference, and
-    that nothing has kept from being as expected."""
-    if text is None:
-        return set()
-    taken = hunks_taken(file.base, [it.result for it in due], text)
-    if taken is not None:
-        return {due[index].id for index in taken} | {it.id for it in due if _is_idle(it.result)}
-    differences, done = hunks_between(expected, text), hunks_between(file.base, text)
-    found: set[str] = set()
-    shift = 0
-    for it in sorted(due, key=lambda it: it.hunk.start):
-        start = it.hunk.start + shift
-        end = start + len(it.result.new)
-        shift += len(it.result.new) - len(it.hunk.old)
-        made = _is_idle(it.result) or _is_disturbed(it.hunk.start, it.hunk.end, done)
-        if made and not _is_disturbed(start, end, differences):
-            found.add(it.id)
-    return found
-
-
-def _is_idle(hunk: Hunk) -> bool:
-    return hunk.old == hunk.new
-
-
-def _is_disturbed(start: int, end: int, differences: Sequence[Hunk]) -> bool:
-    """They are in order and apart: only the first that does not end before the place, and the next, can meet it."""
-    first = bisect_left(differences, start, key=lambda it: it.end)
-    if start == end:
-        return any(it.start <= start for it in differences[first : first + 1])
-    return any(it.start < end and it.end > start for it in differences[first : first + 2])

@@ -11,6 +11,7 @@ from odin_lsp.config import ReviewSettings, Timeouts
 from odin_lsp.events import Notice, ReviewChanged, ReviewClosed, ReviewOpened
 from odin_lsp.ports import Decision, Editor, HunkState, PreviewingEditor, Receipt, Review, ReviewAnswer
 from odin_lsp.review.applying import NOT_SEEN, SEE_LOG, Applier
+from odin_lsp.review.journal import ReviewJournal, StoredReview
 from odin_lsp.review.making import Maker
 from odin_lsp.review.previews import Preview
 from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal, Proposals
@@ -24,6 +25,7 @@ log = logging.getLogger("odin.review")
 CANCELLED = "the turn was cancelled before it was decided"
 NOT_SHOWN = f"the editor could not show the review; {SEE_LOG}"
 NOT_APPLIED = f"the change was not applied because of an internal error; {SEE_LOG}"
+NOT_KEPT = "if Odin ends before all of this is decided, the rest is lost"
 TOO_LATE = "nobody decided in time"
 TYPED_MEANWHILE = "the user typed in the file while it was shown"
 TYPED_SINCE = "it stays as it is: somebody has typed there since"
@@ -55,6 +57,7 @@ class ReviewDesk:
         settings: Callable[[], tuple[ReviewSettings, Timeouts]],
         caution: Caution,
         undo_log: UndoLog,
+        journal: ReviewJournal,
     ) -> None:
         self.proposals = Proposals()
         self.drafts: list[Proposal] = []
@@ -66,6 +69,7 @@ class ReviewDesk:
         self._editor = editor
         self._settings = settings
         self._undo_log = undo_log
+        self._journal = journal
         self._open: dict[str, _OpenReview] = {}
         self._previews: dict[Path, tuple[_OpenReview, Preview]] = {}
         self._one_preview = asyncio.Lock()
@@ -78,7 +82,11 @@ class ReviewDesk:
     async def submit(self, proposal: Proposal, turn: TurnReview) -> None:
         """Have it decided and carried out; what became of each hunk stands in the proposal. If the turn is cancelled
         meanwhile, what was decided is made all the same, and what waits goes on waiting."""
+        turn.before_waiting()
+        if lost := self._journal.begin(proposal, turn.session_id):
+            turn.emit(Notice("warning", f"{NOT_KEPT}: {lost}"))
         review = self._show(proposal, turn)
+        turn.is_waiting = True
         try:
             await asyncio.shield(review.life)
         except asyncio.CancelledError:
@@ -89,6 +97,15 @@ class ReviewDesk:
                 review.is_late = True
                 turn.receipts += _receipts(proposal)
             raise
+        finally:
+            turn.is_waiting = False
+
+    def restore(self, kept: StoredReview, turn: TurnReview) -> Proposal:
+        """Go on with a review of which Odin was ended: the same hunks, where they are in the text now. Nobody waits for
+        it but the user."""
+        proposal = kept.proposal()
+        self._show(proposal, turn).is_late = True
+        return proposal
 
     async def decide(self, decisions: Iterable[Decision]) -> list[Receipt]:
         """Take decisions, however they come, and carry them out. The receipts say what became of them."""
@@ -110,6 +127,10 @@ class ReviewDesk:
         receipts = [receipt_of(file, it) for _, file, it in found]
         return [it if it.state == "pending" else replace(it, reason=TYPED_SINCE) for it in receipts]
 
+    def is_waiting(self, turn_id: str) -> bool:
+        """Whether something that the turn proposed is not decided yet."""
+        return any(review.turn.turn_id == turn_id for review in self._open.values())
+
     def shown(self, proposal: Proposal) -> Review:
         return self._screen.review(proposal, self._open[proposal.id].turn.session_id)
 
@@ -120,6 +141,7 @@ class ReviewDesk:
             await _rest(review)
             review.life.cancel()
         await asyncio.gather(*(review.life for review in reviews), return_exceptions=True)
+        self._journal.close()
 
     # shown, and taken off the screen
 
@@ -129,13 +151,14 @@ class ReviewDesk:
                 self.applier.catch_up(file)
         self.proposals.open(proposal)
         review = self._open[proposal.id] = _OpenReview(proposal, turn)
-        self._untold(review)
+        self._note_untold(review)
         turn.emit(ReviewOpened(self.shown(proposal)))
         review.life = asyncio.create_task(self._live(review), name=f"review {proposal.id}")
         return review
 
     async def _live(self, review: _OpenReview) -> None:
         turn = review.turn
+        self._work_on(review)
         if turn.accept_rest or self.policy == "auto":
             free = [it for file in review.proposal.files if not self._screen.caution(file)[1] for it in file.pending]
             self._take([Decision(hunk_id=it.id, decision="accept") for it in free])
@@ -161,6 +184,7 @@ class ReviewDesk:
         proposal, turn = review.proposal, review.turn
         self.proposals.close(proposal)
         del self._open[proposal.id]
+        self._journal.end(proposal.id)
         receipts = _receipts(proposal)
         if not review.is_late:
             turn.receipts += receipts
@@ -213,9 +237,12 @@ class ReviewDesk:
         taken = [it for it in self._all() if it[2].id in ids]
         for review in dict.fromkeys(review for review, _, _ in taken):
             self._tell(review)
-            if review.work is None and any(it.is_due for it in review.proposal.hunks):
-                review.work = asyncio.create_task(self._carry_out(review))
+            self._work_on(review)
         return taken
+
+    def _work_on(self, review: _OpenReview) -> None:
+        if review.work is None and any(it.is_due for it in review.proposal.hunks):
+            review.work = asyncio.create_task(self._carry_out(review))
 
     async def _carry_out(self, review: _OpenReview) -> None:
         try:
@@ -328,17 +355,21 @@ class ReviewDesk:
         return file.follow(buffer.text, at, len(buffer.change.text))
 
     def _tell(self, review: _OpenReview, *, of_versions: bool = False) -> None:
-        hunks = tuple(self._screen.hunk(file, it) for file, it in self._untold(review))
+        hunks = tuple(self._screen.hunk(file, it) for file, it in self._note_untold(review))
         buffers = [self._files.buffers.of_path(file.path) for file in review.proposal.files]
         versions = {it.uri: it.version for it in buffers if it is not None}
         if hunks or of_versions:
             review.turn.emit(ReviewChanged(review.proposal.id, hunks, versions))
         self._settle(review)
 
-    def _untold(self, review: _OpenReview) -> list[tuple[FileProposal, PendingHunk]]:
-        """The hunks that the client knows elsewhere, or otherwise; it is told of them now."""
+    def _note_untold(self, review: _OpenReview) -> list[tuple[FileProposal, PendingHunk]]:
+        """The hunks that the client knows elsewhere, or otherwise. It is told of them now; on disk they are first."""
         told = review.told
         hunks = [(file, it) for file in review.proposal.files for it in file.hunks]
+        others = [it for _, it in hunks if told.get(it.id) != (it.state, it.applied)]
+        lost = self._journal.note(review.proposal.id, others)
+        if lost:
+            log.warning("what was decided in the review %s is not kept: %s", review.proposal.id, lost)
         untold = [(file, it) for file, it in hunks if it.moved or told.get(it.id) != (it.state, it.applied)]
         for _, it in untold:
             it.moved, told[it.id] = False, (it.state, it.applied)

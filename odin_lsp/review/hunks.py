@@ -1,5 +1,6 @@
 """Two texts → the smallest hunks between them. Pure: apply any of them, move them along while somebody types."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
@@ -186,6 +187,34 @@ def hunks_taken(base: str, hunks: Sequence[Hunk], text: str) -> list[int] | None
     tail = base[at:]
     ends = (way for place, way in ways.items() if text[place:] == tail)
     return next((list(way) for way in ends), None)
+
+
+def hunks_seen(base: str, hunks: Sequence[Hunk], text: str) -> set[int]:
+    """Which of the hunks, proposed for `base`, stand in the text. Where somebody else has changed it too: those that
+    made a difference, and that nothing has kept from being as expected."""
+    idle = {index for index, it in enumerate(hunks) if it.old == it.new}
+    taken = hunks_taken(base, hunks, text)
+    if taken is not None:
+        return {*taken, *idle}
+    differences, done = hunks_between(apply(base, hunks), text), hunks_between(base, text)
+    found: set[int] = set()
+    shift = 0
+    for index in sorted(range(len(hunks)), key=lambda it: hunks[it].start):
+        hunk = hunks[index]
+        start = hunk.start + shift
+        shift += len(hunk.new) - len(hunk.old)
+        made = index in idle or _is_disturbed(hunk.start, hunk.end, done)
+        if made and not _is_disturbed(start, start + len(hunk.new), differences):
+            found.add(index)
+    return found
+
+
+def _is_disturbed(start: int, end: int, differences: Sequence[Hunk]) -> bool:
+    """They are in order and apart: only the first that does not end before the place, and the next, can meet it."""
+    first = bisect_left(differences, start, key=lambda it: it.end)
+    if start == end:
+        return any(it.start <= start for it in differences[first : first + 1])
+    return any(it.start < end and it.end > start for it in differences[first : first + 2])
 
 
 def overlap(hunks: Sequence[Hunk]) -> bool:

@@ -13,11 +13,13 @@ from odin_lsp.review.hunks import (
     apply,
     compose,
     hunks_between,
+    hunks_seen,
     hunks_taken,
     joined_line_ends,
     rebased,
     typed_between,
 )
+from odin_lsp.values import Value
 from odin_lsp.workspace.text import Lines
 
 TEXT: tuple[FileOperation, ...] = ("edit", "create")
@@ -27,7 +29,7 @@ TYPED_INSIDE = "the user typed there meanwhile"
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Value):
     """One call's reason to change something."""
 
     call_id: str
@@ -171,6 +173,8 @@ class FileProposal:
             for it in self.hunks:
                 it.applied = texts.get(it.id, it.applied)
             return
+        if not texts:
+            return
         steps: list[Hunk] = []
         shift = 0
         for it in sorted(self.hunks, key=_place):
@@ -186,7 +190,7 @@ class FileProposal:
         else:
             self.lines = Lines(apply(self.base, steps))
         for it in self.hunks:
-            is_behind = bool(steps) and it.hunk.start >= steps[0].start
+            is_behind = it.hunk.start >= steps[0].start
             it.moved = it.moved or (
                 is_behind and (it.hunk.start <= behind or len(steps) > 1 or len(self.lines) != count)
             )
@@ -204,6 +208,9 @@ class FileProposal:
         """The same after changes that nobody has told of one by one."""
         if self.operation != "edit" or text == self.base or self.recognise(text):
             return
+        proposed = [it for it in self.hunks if it.is_proposed]
+        seen = [proposed[index] for index in hunks_seen(self.base, [it.result for it in proposed], text)]
+        self._carried_out(seen)
         for step in reversed(hunks_between(self.base, text)):
             after = f"{self.base[: step.start]}{step.new}{self.base[step.end :]}"
             self._move_along(Typed(step.start, len(step.old), step.new), after)
@@ -218,13 +225,18 @@ class FileProposal:
             return False
         seen = {known[index].id for index in taken}
         changed = [it for it in known if (it.id in seen) != (it.applied is not None)]
-        self.exchange({it.id: it.result.new if it.id in seen else None for it in changed})
-        for it in changed:
-            if it.id not in seen:
-                it.reopen()
-            elif it.state == "pending":
-                it.state = "accepted"
+        self._carried_out([it for it in changed if it.id in seen])
+        gone = [it for it in changed if it.id not in seen]
+        self.exchange({it.id: None for it in gone})
+        for it in gone:
+            it.reopen()
         return True
+
+    def _carried_out(self, hunks: Sequence[PendingHunk]) -> None:
+        """They can be seen in the text."""
+        self.exchange({it.id: it.result.new for it in hunks})
+        for it in hunks:
+            it.state = "accepted" if it.state == "pending" else it.state
 
     def _move_along(self, typed: Typed, text: str) -> None:
         reached = [it for it in self.hunks if it.standing.end >= typed.start]

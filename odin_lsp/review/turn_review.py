@@ -16,6 +16,9 @@ class TurnReview:
     session_id: str = ""
     decided_late: Callable[[Proposal], None] = lambda _: None
     """Told of what was decided after the turn had ended."""
+    before_waiting: Callable[[], None] = lambda: None
+    """Called before a review is shown: what the turn knows is to be kept."""
+    is_waiting: bool = False
     accept_rest: bool = False
     """The user said: accept the rest of this turn."""
     drops_rest: bool = False

@@ -124,6 +124,7 @@ class OdinServer(LanguageServer):
     async def warm(self) -> None:
         """Do what takes time before anybody waits for it."""
         await asyncio.to_thread(_import_the_rest)
+        await self.core.restore_reviews()
         await self.core.warm()
         gc.freeze()
 

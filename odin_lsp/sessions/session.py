@@ -3,7 +3,7 @@
 import logging
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -55,6 +55,10 @@ class Session:
         """What the user has said that has had no answer yet, by the turns' ids."""
         self.unbegun: list[QueuedMessage] = []
         """What still waited when Odin was ended, until the conversation goes on."""
+        self.suspended: QueuedMessage | None = None
+        """What the turn is about that waits for a review, since before Odin was started."""
+        self.open_results: tuple[ToolResult, ...] | None = None
+        """Since the last message a review has begun: what was known then of the calls that the model had made."""
         self._last_helper = 0
         self.problem: str | None = None
         """Why not all of the session is on disk, if it is not."""
@@ -68,8 +72,9 @@ class Session:
         return session
 
     @classmethod
-    def resume(cls, folder: Path, session_id: str) -> "Session":
-        """The same, to go on with it: nobody else does, and what was torn is repaired."""
+    def resume(cls, folder: Path, session_id: str, is_waiting: Callable[[str], bool] = lambda _: False) -> "Session":
+        """The same, to go on with it: nobody else does, and what was torn is repaired. A turn that was cut off has
+        ended, unless it is one of those that wait for a review."""
         session = cls(folder, session_id)
         try:
             found, repaired = session.log.claim()
@@ -84,7 +89,7 @@ class Session:
             lines = "line" if session._damaged == 1 else "lines"
             session.notices.append(f"{session._damaged} damaged {lines} of {session.log.path} were left out")
             session._write({"type": "repaired", "damaged": session._damaged})
-        session._end_what_was_cut_off()
+        session._end_what_was_cut_off(is_waiting)
         return session
 
     @property
@@ -100,6 +105,7 @@ class Session:
         return total
 
     def append(self, message: Message) -> None:
+        self.open_results = None
         self.history.append(message)
         self._write({"type": "message", "id": uuid.uuid4().hex, "message": to_wire(message)})
 
@@ -134,6 +140,11 @@ class Session:
             self.note_dropped(old.turn_id)
         self.unbegun.clear()
         self._write({"type": "begun", "message": to_wire(message)})
+
+    def note_results(self, results: Iterable[ToolResult]) -> None:
+        """What is known of the model's last calls while a review goes on."""
+        self.open_results = tuple(results)
+        self._write({"type": "results", "results": [to_wire(it) for it in self.open_results]})
 
     def note_dropped(self, turn_id: str) -> None:
         """A message that waited is not wanted any more."""
@@ -173,18 +184,24 @@ class Session:
         self._write({"type": "turn", **about, "spent": spent, "turn": to_wire(record)}, flush=True)
         self._make_room()
 
-    def _end_what_was_cut_off(self) -> None:
+    def _end_what_was_cut_off(self, is_waiting: Callable[[str], bool]) -> None:
         """What had no answer when Odin was ended gets none, but it was said: that is told."""
-        self._hand_over()
-        for message in tuple(self._begun.values()):
-            spent = self._unsettled.get(message.turn_id, Usage()).besides
-            self._add_turn(TurnRecord.cut_off(message, self.todos, spent))
+        waiting = (it for it in self._begun.values() if self.open_results is not None and is_waiting(it.turn_id))
+        self.suspended = next(waiting, None)
+        if self.suspended is None:
+            self._hand_over()
+        for message in [it for it in self._begun.values() if it is not self.suspended]:
+            self.end_cut_off(message)
         self.unbegun = list(self._waiting.values())
         for message in self.unbegun:
             said = titles.from_message(message.body)
             self.notices.append(
                 f"this message had not been begun when Odin was ended, send it again if need be: {said}"
             )
+
+    def end_cut_off(self, message: QueuedMessage) -> None:
+        spent = self._unsettled.get(message.turn_id, Usage()).besides
+        self._add_turn(TurnRecord.cut_off(message, self.todos, spent))
 
     def _hand_over(self) -> None:
         """What helpers had found when Odin was ended in the middle of a turn is the result of the calls that waited."""
@@ -238,7 +255,10 @@ class Session:
                     self._take_title(record)
                     forked_from = record.get("forkedFrom")
                     self.forked_from = forked_from if isinstance(forked_from, str) else None
+                case "results":
+                    self.open_results = tuple(reader.value(ToolResult, it) for it in record["results"])
                 case "message":
+                    self.open_results = None
                     self.history.append(_without_thinking(reader.message(record.get("message"))))
                 case "removed":
                     self.history.remove_last(max(0, int(reader.number(record.get("count"), 0))))

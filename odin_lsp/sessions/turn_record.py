@@ -66,6 +66,7 @@ class TurnRecord(Value):
 
 
 def _reviewed(receipts: Iterable[Receipt]) -> tuple[ReviewedFile, ...]:
-    decided = Counter((it.uri, it.state in ("accepted", "modified")) for it in receipts)
+    """What still waits is in neither."""
+    decided = Counter((it.uri, it.state in ("accepted", "modified")) for it in receipts if it.state != "pending")
     uris = dict.fromkeys(uri for uri, _ in decided)
     return tuple(ReviewedFile(uri, decided[uri, True], decided[uri, False]) for uri in uris)

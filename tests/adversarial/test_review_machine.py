@@ -26,6 +26,7 @@ from odin_lsp.events import ReviewChanged, ReviewClosed, ReviewOpened
 from odin_lsp.ports import Decision, FileChange, Range, Receipt, Review, ReviewAnswer, ReviewHunk
 from odin_lsp.review.desk import ReviewDesk
 from odin_lsp.review.drafts import Draft
+from odin_lsp.review.journal import ReviewJournal
 from odin_lsp.review.proposals import FileProposal, Wish, edit_of
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo import take_back
@@ -531,6 +532,7 @@ class Reviews(RuleBasedStateMachine):
                 lambda: (self.review_settings, Timeouts(client=CLIENT_SECONDS)),
                 lambda *_: ("", False),
                 self.undo_log,
+                ReviewJournal(lambda: self.folder / "reviews"),
             )
             self.desk.applier._change = self._noted(self.desk.applier._change)
             for path, text, is_open in zip(self.paths, texts, opened, strict=True):

@@ -13,6 +13,7 @@ from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.permissions.protected import caution
 from odin_lsp.review.desk import ReviewDesk
 from odin_lsp.review.drafts import Draft
+from odin_lsp.review.journal import ReviewJournal
 from odin_lsp.review.saving import Saver
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo_log import UndoLog
@@ -35,7 +36,12 @@ def tool_context(
     root = next(iter(files.roots), None)
     gate = Gate(editor, lambda: settings, lambda: root, Approvals(undo_folder / "approvals.json"))
     desk = ReviewDesk(
-        files, editor, lambda: (settings.review, settings.timeouts), caution, UndoLog(lambda: undo_folder)
+        files,
+        editor,
+        lambda: (settings.review, settings.timeouts),
+        caution,
+        UndoLog(lambda: undo_folder),
+        ReviewJournal(lambda: undo_folder / "reviews"),
     )
     turn, shown = TurnReview("t", emit), Shown()
     return ToolContext(

@@ -105,7 +105,7 @@ class Bench:
         self, folder: Path, *, policy: Any = "each", mode: Any = "edit_mode", hooks: Hooks | None = None
     ) -> None:
         self.root = folder / "ws"
-        self.root.mkdir(parents=True)
+        self.root.mkdir(parents=True, exist_ok=True)
         self.files = Files([self.root], Buffers(), FileCache())
         self.editor = ScriptedEditor(self.files)
         self.events: list[Any] = []

@@ -9,6 +9,7 @@ from odin_lsp.events import Notice, ReviewChanged, ReviewClosed, ReviewOpened
 from odin_lsp.ports import Decision, ReviewAnswer
 from odin_lsp.review.applying import FAILED
 from odin_lsp.review.desk import NOT_APPLIED, NOT_SHOWN, TYPED_SINCE, ReviewDesk
+from odin_lsp.review.journal import ReviewJournal
 from odin_lsp.review.proposals import Proposal, Wish, edit_of, operation_of
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo import take_back
@@ -133,6 +134,7 @@ def desk(editor, settings, undo_folder):
         lambda: (settings["policy"], settings["timeouts"]),
         lambda *_: (settings["protection"], bool(settings["protection"])),
         UndoLog(lambda: undo_folder, lambda: settings["policy"]),
+        ReviewJournal(lambda: undo_folder / "reviews"),
     )
 
 

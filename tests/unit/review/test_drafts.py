@@ -8,6 +8,7 @@ from odin_lsp.config import ReviewSettings, Timeouts
 from odin_lsp.ports import Decision, ReviewAnswer
 from odin_lsp.review.desk import ReviewDesk
 from odin_lsp.review.drafts import Draft
+from odin_lsp.review.journal import ReviewJournal
 from odin_lsp.review.proposals import Wish, edit_of, operation_of
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo_log import UndoLog
@@ -78,8 +79,9 @@ def editor(files):
 def draft_with(files, editor, tmp_path_factory):
     def draft_with(policy="each"):
         settings = ReviewSettings(policy=policy), Timeouts(client=0.3)
-        undo = UndoLog(lambda: tmp_path_factory.mktemp("undo"))
-        desk = ReviewDesk(files, editor, lambda: settings, lambda *_: ("", False), undo)
+        folder = tmp_path_factory.mktemp("state")
+        undo, journal = UndoLog(lambda: folder / "undo"), ReviewJournal(lambda: folder / "reviews")
+        desk = ReviewDesk(files, editor, lambda: settings, lambda *_: ("", False), undo, journal)
         return Draft(desk, TurnReview("t", lambda event: None), Shown())
 
     return draft_with

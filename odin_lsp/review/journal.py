@@ -1,0 +1,229 @@
+"""Reviews that wait, on disk: one file each, written before anything is done and gone when all of it is decided.
+
+The first line is what was proposed, in the text as it was then; each further line what has become of some hunks. Where
+these are now is seen in the text. Who has a review open holds the lock on its file."""
+
+import json
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from odin_lsp import locks, private_files
+from odin_lsp.errors import RequestError, SessionError
+from odin_lsp.ports import FileOperation, HunkState
+from odin_lsp.review.hunks import Hunk
+from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal, Wish
+from odin_lsp.values import Value, from_wire, to_wire
+from odin_lsp.workspace.text import Lines
+
+log = logging.getLogger("odin.review")
+SUFFIX = ".jsonl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredHunk(Value):
+    id: str
+    start: int
+    """In the text as it was when the review was opened."""
+    old: str
+    new: str
+    wishes: tuple[Wish, ...]
+    state: HunkState
+    text: str | None = None
+    reason: str | None = None
+    applied: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFile(Value):
+    path: str
+    operation: FileOperation
+    base: str
+    hunks: tuple[StoredHunk, ...]
+    new_path: str | None = None
+    recursive: bool = False
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredReview(Value):
+    id: str
+    turn_id: str
+    session_id: str
+    reason: str
+    files: tuple[StoredFile, ...]
+
+    def proposal(self) -> Proposal:
+        """With each file in the text in which what was applied stands, and nothing else has happened."""
+        return Proposal(self.turn_id, [_file(it) for it in self.files], self.reason, self.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HunkChange(Value):
+    """What has become of a hunk."""
+
+    id: str
+    state: HunkState
+    text: str | None = None
+    reason: str | None = None
+    applied: str | None = None
+
+
+class ReviewJournal:
+    def __init__(self, folder: Callable[[], Path]) -> None:
+        self._folder = folder
+        self._open: dict[str, int] = {}
+        """The descriptors of those that are open here, which hold their locks."""
+
+    def begin(self, proposal: Proposal, session_id: str) -> str | None:
+        """Why it would not outlive Odin, if so."""
+        path = self._folder() / f"{proposal.id}{SUFFIX}"
+        try:
+            log = private_files.open_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            self._open[proposal.id] = log
+            locks.hold(log, path)
+            _append(log, to_wire(stored(proposal, session_id)))
+        except (OSError, SessionError) as error:
+            self._let_go(proposal.id)
+            return (error.strerror if isinstance(error, OSError) else None) or str(error)
+        return None
+
+    def note(self, proposal_id: str, hunks: Iterable[PendingHunk]) -> str | None:
+        """What has become of these, before anybody acts on it; why that cannot be kept, if so."""
+        changes = [
+            to_wire(HunkChange(id=it.id, state=it.state, text=it.text, reason=it.reason, applied=it.applied))
+            for it in hunks
+        ]
+        log = self._open.get(proposal_id)
+        if log is None or not changes:
+            return None
+        try:
+            _append(log, changes)
+        except OSError as error:
+            return error.strerror or str(error)
+        return None
+
+    def end(self, proposal_id: str) -> None:
+        """All of it is decided."""
+        if self._let_go(proposal_id):
+            (self._folder() / f"{proposal_id}{SUFFIX}").unlink(missing_ok=True)
+
+    def waiting(self) -> Iterator[StoredReview]:
+        """Those that nobody has open; they are open here from now on. It waits for the disk."""
+        folder = self._folder()
+        for path in sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else ():
+            if path.stem not in self._open and (found := self._claim(path)) is not None:
+                yield found
+
+    def close(self) -> None:
+        """Let others go on with them."""
+        for proposal_id in tuple(self._open):
+            self._let_go(proposal_id)
+
+    def _claim(self, path: Path) -> StoredReview | None:
+        try:
+            descriptor = private_files.open_file(path, os.O_RDWR | os.O_APPEND)
+        except (OSError, SessionError) as error:
+            log.warning("the review in %s cannot be read: %s", path, error)
+            return None
+        try:
+            locks.hold(descriptor, path, patience=0)
+            found = _read(path)
+        except locks.Held:
+            os.close(descriptor)
+            return None
+        if found is None:  # Odin was ended before anybody had seen it
+            os.close(descriptor)
+            path.unlink(missing_ok=True)
+            return None
+        self._open[found.id] = descriptor
+        return found
+
+    def _let_go(self, proposal_id: str) -> bool:
+        log = self._open.pop(proposal_id, None)
+        if log is not None:
+            os.close(log)
+        return log is not None
+
+
+def stored(proposal: Proposal, session_id: str) -> StoredReview:
+    return StoredReview(
+        id=proposal.id,
+        turn_id=proposal.turn_id,
+        session_id=session_id,
+        reason=proposal.reason,
+        files=tuple(
+            StoredFile(
+                path=str(file.path),
+                operation=file.operation,
+                base=file.base,
+                hunks=tuple(_hunk(it) for it in file.hunks),
+                new_path=str(file.new_path) if file.new_path else None,
+                recursive=file.recursive,
+                names=tuple(map(str, file.names)),
+            )
+            for file in proposal.files
+        ),
+    )
+
+
+def _hunk(it: PendingHunk) -> StoredHunk:
+    return StoredHunk(
+        id=it.id,
+        start=it.hunk.start,
+        old=it.hunk.old,
+        new=it.hunk.new,
+        wishes=it.wishes,
+        state=it.state,
+        text=it.text,
+        reason=it.reason,
+        applied=it.applied,
+    )
+
+
+def _file(kept: StoredFile) -> FileProposal:
+    hunks = [
+        PendingHunk(Hunk(it.start, it.old, it.new), it.wishes, it.state, it.text, it.reason, id=it.id)
+        for it in kept.hunks
+    ]
+    new_path = Path(kept.new_path) if kept.new_path else None
+    names = tuple(map(Path, kept.names))
+    file = FileProposal(Path(kept.path), kept.operation, Lines(kept.base), hunks, new_path, kept.recursive, names)
+    file.exchange({it.id: it.applied for it in kept.hunks if it.applied is not None})
+    return file
+
+
+def _append(log: int, record: object) -> None:
+    """One write. It begins on a line of its own, whatever the last one has left."""
+    data = b"\n" + json.dumps(record).encode() + b"\n"
+    while data:
+        data = data[os.write(log, data) :]
+
+
+def _read(path: Path) -> StoredReview | None:
+    """As far as it can be read: a line is cut short only where nothing was done yet of what it says."""
+    lines = iter([line for line in path.read_bytes().split(b"\n") if line])
+    try:
+        review = from_wire(StoredReview, json.loads(next(lines)))
+    except (StopIteration, ValueError, RequestError):
+        return None
+    for line in lines:
+        with suppress(ValueError, RequestError, TypeError):
+            review = _changed(review, [from_wire(HunkChange, it) for it in json.loads(line)])
+    return review
+
+
+def _changed(review: StoredReview, changes: Iterable[HunkChange]) -> StoredReview:
+    by_id = {it.id: it for it in changes}
+    files = [
+        replace(file, hunks=tuple(_updated(it, by_id[it.id]) if it.id in by_id else it for it in file.hunks))
+        for file in review.files
+    ]
+    return replace(review, files=tuple(files))
+
+
+def _updated(hunk: StoredHunk, change: HunkChange) -> StoredHunk:
+    return replace(hunk, state=change.state, text=change.text, reason=change.reason, applied=change.applied)

@@ -1,0 +1,116 @@
+"""What waits for a decision outlives the server, and the turn that waited goes on."""
+
+import asyncio
+import json
+
+import pytest
+from lsprotocol import types
+
+from tests.e2e.conftest import ODIN, ODIN_LSP, Screen
+from tests.e2e.steps import results, says
+
+WORKSPACE = types.WorkspaceClientCapabilities(
+    apply_edit=True, workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True)
+)
+OLD = "alpha = 1\nbeta = 2\ngamma = 3\ndelta = 4\nepsilon = 5\n"
+
+
+@pytest.fixture
+async def screen_of(start, anthropic):
+    """An editor with a server of its own, which can be killed."""
+
+    async def screen_of() -> Screen:
+        odin = {**ODIN, "review": True}
+        return Screen(await start(odin=odin, workspace=WORKSPACE, command=ODIN_LSP, **anthropic))
+
+    return screen_of
+
+
+@pytest.fixture
+def one(root):
+    path = root / "one.py"
+    path.write_text(OLD)
+    return path
+
+
+async def killed(screen: Screen) -> None:
+    screen.client._has_left = True
+    server = screen.client.lsp._server
+    server.kill()
+    await server.wait()
+
+
+async def left(screen: Screen) -> None:
+    await screen.client.leave()
+
+
+@pytest.fixture
+async def waiting(screen_of, step, one):
+    """A turn that has read two files and waits with two hunks, of which one is accepted."""
+    screen = await screen_of()
+    screen.open(one)
+    step(("Read", {"file_path": str(one)}))
+    edit = {"file_path": str(one), "edits": [{"old_string": "alpha", "new_string": "ALPHA"}]}
+    edit["edits"].append({"old_string": "epsilon", "new_string": "EPSILON"})
+    step(("Glob", {"pattern": "*.py"}), ("MultiEditTool", edit), ("Glob", {"pattern": "one.*"}))
+    turn = asyncio.ensure_future(screen.client.command("edit", text="go", turnId="t"))
+    opened = await screen.client.until_kind("reviewOpened")
+    first, second = opened["event"]["proposal"]["files"][0]["hunks"]
+    [receipt] = (await screen.client.command("review.accept", hunkIds=[first["id"]]))["receipts"]
+    assert receipt["state"] == "accepted"
+    assert screen.text(one) == OLD.replace("alpha", "ALPHA")
+    one.write_text(screen.text(one))
+    yield screen, first["id"], second["id"]
+    turn.cancel()
+    await asyncio.wait([turn])
+
+
+@pytest.mark.parametrize("ending", [killed, left])
+async def test_the_turn_goes_on_where_it_waited_without_asking_again(waiting, screen_of, wire, one, ending):
+    screen, first, second = waiting
+    await ending(screen)
+    asked = len(wire.sent)
+
+    other = await screen_of()
+    other.open(one)
+    opened = await other.client.until_kind("reviewOpened")
+    assert opened["turnId"] == "t"
+    hunks = {it["id"]: it["state"] for it in opened["event"]["proposal"]["files"][0]["hunks"]}
+    assert hunks == {first: "accepted", second: "pending"}
+    assert len(wire.sent) == asked
+    wire.play(says("All done."))
+    await other.client.command("review.accept", hunkIds=[second])
+    outcome = (await other.client.until_kind("turnFinished"))["event"]["outcome"]
+
+    assert (outcome["turnId"], outcome["reason"], outcome["answer"]) == ("t", "end_turn", "All done.")
+    assert other.text(one) == OLD.replace("alpha", "ALPHA").replace("epsilon", "EPSILON")
+    assert len(wire.sent) == asked + 1
+    found, edited, found_again = results(wire)
+    assert "one.py" in found
+    assert "The user accepted all 2 hunks." in edited
+    assert "one.py" in found_again
+    assert (await other.client.command("review.list"))["proposals"] == []
+    [turn] = (await other.client.command("state"))["messages"]
+    assert (turn["turnId"], turn["reason"]) == ("t", "end_turn")
+
+
+async def test_who_says_something_else_first_is_told_the_truth(waiting, screen_of, wire, one):
+    screen, _, second = waiting
+    await killed(screen)
+
+    other = await screen_of()
+    other.open(one)
+    session = (await other.client.until_kind("reviewOpened"))["event"]["proposal"]["sessionId"]
+    wire.play(says("Something else."))
+    await other.client.command("ask", text="what is this?", sessionId=session)
+    assert [it for it in results(wire) if "not decided yet" in it]
+    await other.client.command("review.reject", hunkIds=[second])
+    await other.client.until_kind("reviewClosed")
+    wire.play(says("I see."))
+    await other.client.command("ask", text="and now?", sessionId=session)
+
+    said = json.dumps(wire.request["messages"])
+    assert "it has been made since" in said
+    assert "Of 2 hunks: 1 accepted, 1 rejected." in said
+    [cut_off, *_] = (await other.client.command("state"))["messages"]
+    assert (cut_off["turnId"], cut_off["reason"]) == ("t", "aborted")
