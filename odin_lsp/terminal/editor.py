@@ -43,7 +43,10 @@ class TerminalEditor:
             return _all(review, "accept")
         if self._policy == "no" or not _somebody_there():
             self.denied = True
-            return _all(review, "reject", DENIED if self._policy == "no" else NOBODY)
+            why = DENIED if self._policy == "no" else NOBODY
+            names = ", ".join(str(path_of(file.uri) or file.uri) for file in review.files)
+            say(f"not changed: {names} ({why})")
+            return _all(review, "reject", why)
         colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
         async with self._one_at_a_time:
             with self.pause():

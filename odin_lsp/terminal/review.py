@@ -17,14 +17,15 @@ from odin_lsp.workspace import disk, text
 from odin_lsp.workspace.text import Lines, line_end, whole_lines
 from odin_lsp.workspace.uris import path_of
 
-PROMPT = "Apply this hunk? [y,n,a,q,e,?]"
+PROMPT = "Apply this hunk? [y,n,a,A,d,q,e,?]"
 WHY_NOT = "Why not? (an empty line is fine)"
 HELP = """\
 y  apply this hunk
 n  leave it out, and say why
-a  apply this hunk and all that follow in this review
-A  apply everything for the rest of the turn
-q  leave out this hunk and all that follow
+a  apply this hunk and all that follow in this file; they are shown
+A  apply this hunk and all that follow, in other files too; they are shown
+d  leave out this hunk and all that follow in this file
+q  leave out this hunk and all that follow, in other files too
 e  edit the new text, then apply it
 ?  show this"""
 CONTEXT = 3
@@ -45,17 +46,19 @@ class Reviewer:
         decisions: list[Decision] = []
         said = ""
         for file in review.files:
+            said = said if said in ("A", "q") else ""
             for hunk in pending(file):
+                if said not in ("d", "q"):
+                    self._show(file, hunk, "" if hunk.reason == review.reason else hunk.reason)
                 match said:
                     case "a" | "A":
                         decision = Decision(hunk_id=hunk.id, decision="accept")
-                    case "q":
+                    case "d" | "q":
                         decision = Decision(hunk_id=hunk.id, decision="reject")
                     case _:
-                        self._show(file, hunk, "" if hunk.reason == review.reason else hunk.reason)
                         said, decision = await self._decide_on(file, hunk)
                 decisions.append(decision)
-        return ReviewAnswer(decisions=tuple(decisions), rest_of_turn="accept" if said == "A" else None)
+        return ReviewAnswer(decisions=tuple(decisions))
 
     async def _decide_on(self, file: ReviewFile, hunk: ReviewHunk) -> tuple[str, Decision]:
         """What was said, and what it means for this hunk. Silence is never a yes."""
@@ -66,7 +69,9 @@ class Reviewer:
                 case "n":
                     reason = await self.ask(WHY_NOT)
                     return said, Decision(hunk_id=hunk.id, decision="reject", reason=reason or None)
-                case "q" | None:
+                case "d" | "q":
+                    return said, Decision(hunk_id=hunk.id, decision="reject")
+                case None:
                     return "q", Decision(hunk_id=hunk.id, decision="reject")
                 case "e":
                     if decision := await self._edit(file, hunk):

@@ -87,8 +87,14 @@ async def _run(options: Options) -> int:
 async def _turn(core: Core, options: Options, output: PipedOutput) -> Outcome:
     message = UserMessage(turn_id=uuid.uuid4().hex, text=options.text, mode=options.mode)
     turn = (await core.sessions.take_up(options.session)).turns.start(message)
-    output.if_lost = turn.cancel
-    _when_interrupted(turn.cancel)
+
+    def interrupt() -> None:
+        """Nobody could decide later on what waits: there is no editor that would show it."""
+        turn.progress.review.drops_rest = True
+        turn.cancel()
+
+    output.if_lost = interrupt
+    _when_interrupted(interrupt)
     return await turn.outcome()
 
 

@@ -73,7 +73,7 @@ async def test_on_a_terminal_the_person_decides_in_colour():
 
 
 async def test_no_colour_means_none():
-    screen = await on_a_terminal(["a\n"], NO_COLOR="1")
+    screen = await on_a_terminal(["A\n"], NO_COLOR="1")
 
     assert "\x1b" not in screen
     assert answered(screen) == ["accept", "accept"]

@@ -50,27 +50,36 @@ def three():
 
 
 @pytest.mark.parametrize(
-    ("answers", "decisions", "rest"),
+    ("answers", "decisions"),
     [
-        ("y y y", "accept accept accept", None),
-        ("n - n - n -", "reject reject reject", None),
-        ("y a", "accept accept accept", None),
-        ("A", "accept accept accept", "accept"),
-        ("y q", "accept reject reject", None),
-        ("q", "reject reject reject", None),
-        ("", "reject reject reject", None),
-        ("y", "accept reject reject", None),
-        ("- - y - q", "accept reject reject", None),
-        ("? Y yes x y a", "accept accept accept", None),
+        ("y y y", "accept accept accept"),
+        ("n - n - n -", "reject reject reject"),
+        ("y a", "accept accept accept"),
+        ("a q", "accept reject reject"),
+        ("A", "accept accept accept"),
+        ("y q", "accept reject reject"),
+        ("y d", "accept reject reject"),
+        ("d y y", "reject accept accept"),
+        ("q", "reject reject reject"),
+        ("", "reject reject reject"),
+        ("y", "accept reject reject"),
+        ("- - y - q", "accept reject reject"),
+        ("? Y yes x y a", "accept accept accept"),
     ],
 )
-async def test_a_letter_decides(answers, decisions, rest):
+async def test_a_letter_decides(answers, decisions):
     person = Person(*(it.replace("-", "") for it in answers.split()))
 
     taken, rest_of_turn = await person.decide(three())
 
     assert [it[:2] for it in taken] == list(zip("123", decisions.split(), strict=True))
-    assert rest_of_turn == rest
+    assert rest_of_turn is None
+
+
+async def test_nothing_is_applied_unseen():
+    person = Person("A")
+    await person.decide(three())
+    assert [line for line in person.screen if line in ("+a", "+b", "+c")] == ["+a", "+b", "+c"]
 
 
 async def test_a_no_comes_with_its_reason_if_there_is_one():
