@@ -52,6 +52,7 @@ class Core:
     ) -> None:
         now = project.now
         self.project = project
+        self._editor = editor
         self.stream = EventStream()
         self.files = Files(now.roots, buffers or Buffers(), FileCache(now.config.cache), now.config.files)
         self.search = Search(self.files)
@@ -135,8 +136,14 @@ class Core:
         await self.models.get(self.models.selected).warm()
 
     async def undo(self, turn_id: str | None) -> tuple[list[Path], list[tuple[Path, str]]]:
-        """Take back what a turn did, or the last one."""
-        return await take_back(self._undo_log, turn_id, self.desk.applier)
+        """Take back what a turn did, or the last one. What was saved is saved again: the disk had it too."""
+        saved = {it.path: it.uri for it in self.files.buffers if not it.unsaved}
+        restored, kept = await take_back(self._undo_log, turn_id, self.desk.applier)
+        uris = tuple(uri for path, uri in saved.items() if path in restored)
+        if uris and self.project.now.config.review.save != "never":
+            for uri, reason in await self._editor.save(uris):
+                self._editor.notify("warning", f"{uri} is as before, but could not be saved: {reason}")
+        return restored, kept
 
     async def restore_reviews(self) -> None:
         """Show again what waited for a decision when Odin was ended, here or in another editor."""

@@ -42,6 +42,8 @@ class Saver:
         if saved:
             self.turn.emit(Notice("info", f"saved {', '.join(saved)}"))
         problems = [f"{uri} could not be saved: {reason}" for uri, reason in failed.items()]
+        for problem in problems:
+            self.turn.emit(Notice("error", problem))
         formatted = [self._follow_formatter(path, text) for path, text in before.items()]
         return "\n".join([*problems, *filter(None, formatted)])
 

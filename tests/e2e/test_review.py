@@ -228,6 +228,25 @@ async def test_at_the_end_of_a_turn_everything_is_reviewed_at_once(screen_that, 
     assert screen.text(two) == two.read_text()
 
 
+async def test_a_turn_that_was_saved_is_taken_back_on_disk_too(screen_that, wire, step, files):
+    screen = await screen_that(policy="auto")
+    one = files["one.py"]
+    before = one.read_text()
+    screen.open(one)
+    saves = screen.saves(formatting=str)
+    step(("Read", {"file_path": str(one)}))
+    step(("EditTool", {"file_path": str(one), "old_string": "alpha = 1", "new_string": "alpha = 9"}))
+    wire.play(says())
+    await screen.client.command("edit", text="change it")
+    assert one.read_text() == before.replace("alpha = 1", "alpha = 9")
+
+    undone = await screen.client.command("undoTurn")
+
+    assert undone["restored"] == [one.as_uri()]
+    assert len(saves) == 2
+    assert one.read_text() == before
+
+
 async def test_what_was_changed_is_saved_and_the_formatter_is_told_of(screen_that, wire, step, files):
     screen = await screen_that(policy="auto")
     one, two = files["one.py"], files["two.py"]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from odin_lsp.events import Notice
 from odin_lsp.ports import Answer
 from odin_lsp.review.saving import Saver
 from odin_lsp.review.turn_review import TurnReview
@@ -110,5 +111,6 @@ async def test_the_user_decides_whether_anything_is_saved(saver, editor, policy,
 async def test_what_cannot_be_saved_is_told(saver, editor, path, events):
     editor.refuses = (path.as_uri(),)
 
-    assert await saver().save() == f"{path.as_uri()} could not be saved: read-only"
-    assert events == []
+    told = f"{path.as_uri()} could not be saved: read-only"
+    assert await saver().save() == told
+    assert events == [Notice("error", told)]
