@@ -11,7 +11,7 @@ from pathlib import Path
 from odin_lsp.config import Timeouts
 from odin_lsp.errors import ToolError
 from odin_lsp.ports import Editor, FileChange, Position, Range, TextReplacement
-from odin_lsp.review.hunks import Hunk, apply, hunks_seen
+from odin_lsp.review.hunks import Hunk, apply, hunks_seen, with_whole_line_ends
 from odin_lsp.review.proposals import FileProposal, PendingHunk
 from odin_lsp.workspace.buffers import Buffer
 from odin_lsp.workspace.files import Files
@@ -153,11 +153,8 @@ class Applier:
 
     def _change(self, file: FileProposal) -> FileChange:
         buffer = self._files.buffers.of_path(file.path)
-        edits = tuple(
-            TextReplacement(self.range(file, it.hunk), it.result.new)
-            for it in file.due
-            if file.operation in ("edit", "create")
-        )
+        hunks = [it.result for it in file.due] if file.operation in ("edit", "create") else []
+        edits = tuple(TextReplacement(self.range(file, it), it.new) for it in with_whole_line_ends(file.base, hunks))
         return FileChange(
             uri=buffer.uri if buffer else file.path.as_uri(),
             version=buffer.version if buffer else None,

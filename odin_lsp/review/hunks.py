@@ -161,7 +161,21 @@ def typed_between(old: str, new: str, at: int = 0, length: int | None = None) ->
 def joined_line_ends(text: str, typed: Typed) -> set[int]:
     """Where a carriage return has met a line feed since somebody typed: no editor has a position there."""
     edges = (typed.start, typed.start + len(typed.inserted))
-    return {at for at in edges if at and text[at - 1 : at + 1] == "\r\n"}
+    return {at for at in edges if _is_in_line_end(text, at)}
+
+
+def with_whole_line_ends(text: str, hunks: Iterable[Hunk]) -> list[Hunk]:
+    """The same changes, none of which begins or ends between a carriage return and its line feed: no editor has a
+    position there."""
+    wide: list[Hunk] = []
+    for hunk in sorted(hunks, key=lambda it: (it.start, it.end)):
+        start, end = hunk.start - _is_in_line_end(text, hunk.start), hunk.end + _is_in_line_end(text, hunk.end)
+        new = f"{text[start : hunk.start]}{hunk.new}{text[hunk.end : end]}"
+        if wide and start < wide[-1].end:  # they meet in a line end
+            last = wide.pop()
+            start, new = last.start, f"{last.new[:-1]}{new[1:]}"
+        wide.append(Hunk(start, text[start:end], new))
+    return wide
 
 
 def hunks_taken(base: str, hunks: Sequence[Hunk], text: str) -> list[int] | None:
@@ -264,6 +278,10 @@ def _placed(hunks: Sequence[Hunk], *, is_second: bool) -> Iterator[_Placed]:
         growth = 0 if is_second else len(hunk.new) - len(hunk.old)
         yield _Placed(start, start + size, index, is_second, growth)
         shift += growth
+
+
+def _is_in_line_end(text: str, at: int) -> bool:
+    return at > 0 and text[at - 1 : at + 1] == "\r\n"
 
 
 def _neighbours(steps: Sequence[LineStep]) -> Iterator[Sequence[LineStep]]:

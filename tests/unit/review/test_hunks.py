@@ -16,6 +16,7 @@ from odin_lsp.review.hunks import (
     overlap,
     rebased,
     typed_between,
+    with_whole_line_ends,
 )
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\r\n", "é😀\n", "\r", "  x\n", "y"]), max_size=12).map("".join)
@@ -124,3 +125,23 @@ def test_two_steps_beside_each_other_stay_two_and_an_insertion_belongs_to_what_i
 
     assert beside == [Composed(Hunk(0, "a", "x"), (0,), ()), Composed(Hunk(1, "b", "y"), (), (0,))]
     assert touching == [Composed(Hunk(0, "a", "xy"), (0,), (0,))]
+
+
+CHARACTERS = st.lists(st.sampled_from("ab\r\n"), max_size=8).map("".join)
+
+
+@given(st.lists(st.tuples(CHARACTERS, CHARACTERS), max_size=6), CHARACTERS)
+@example([("a\r", "b"), ("", "c"), ("\n", "d")], "")
+def test_no_change_begins_or_ends_within_a_line_end(pieces, rest):
+    """Of each pair, the second takes the first's place; a pair of two that are alike stands between changes."""
+    text = "".join(old for old, _ in pieces) + rest
+    starts = [len("".join(old for old, _ in pieces[:index])) for index in range(len(pieces))]
+    hunks = [Hunk(start, old, new) for start, (old, new) in zip(starts, pieces, strict=True) if old != new]
+
+    wide = with_whole_line_ends(text, hunks)
+
+    assert apply(text, wide) == apply(text, hunks)
+    assert not overlap(wide)
+    assert not any(text[at - 1 : at + 1] == "\r\n" for it in wide for at in (it.start, it.end) if at)
+    if "\r\n" not in text:
+        assert wide == sorted(hunks, key=lambda it: (it.start, it.end))
