@@ -40,6 +40,9 @@ class Maker:
         await self.make(inverse, turn)
         if file.operation == "edit":
             self._applier.catch_up(file)
+            for it in hunks:
+                if it.applied == it.hunk.old:  # it has made no difference that could be seen
+                    it.reopen()
         elif inverse.hunks[0].applied is not None:
             file.hunks[0].reopen()
 

@@ -26,7 +26,7 @@ class Preview:
 
     @property
     def applied(self) -> list[PendingHunk]:
-        return [it for it in self.file.hunks if it.applied is not None and it.id not in self._known]
+        return [it for it in self.file.hunks if it.applied is not None and not it.is_lost and it.id not in self._known]
 
     @property
     def before(self) -> str | None:

@@ -16,6 +16,7 @@ from odin_lsp.review.hunks import (
     hunks_seen,
     hunks_taken,
     joined_line_ends,
+    overlap,
     rebased,
     typed_between,
 )
@@ -62,7 +63,9 @@ class PendingHunk:
 
     @property
     def standing(self) -> Hunk:
-        """The same place, with what stands there now."""
+        """The same place, with what stands there now; nothing if that cannot be told any more."""
+        if self.is_lost:
+            return replace(self.hunk, old="")
         return self.hunk if self.applied is None else replace(self.hunk, old=self.applied)
 
     @property
@@ -98,7 +101,7 @@ class PendingHunk:
         self.supersede(TYPED_INSIDE)
         here = self.standing
         if self.applied is None or not here.start <= typed.start <= typed.start + typed.removed <= here.end:
-            self.is_lost = True
+            self.hunk, self.is_lost, self.moved = replace(self.hunk, start=typed.start), True, True
             return
         at = typed.start - here.start
         self.applied = f"{here.old[:at]}{typed.inserted}{here.old[at + typed.removed :]}"
@@ -164,7 +167,10 @@ class FileProposal:
                 continue
             wishes = (*(wish for old in known for wish in old.wishes), wish)
             composed.append(PendingHunk(it.hunk, tuple(dict.fromkeys(wishes))))
-        self.hunks = [*(it for it in self.hunks if it.state != "pending"), *composed]
+        settled = [it for it in self.hunks if it.state != "pending"]
+        for it in settled:
+            it.is_lost = it.is_lost or any(overlap([it.standing, new.hunk]) for new in composed)
+        self.hunks = [*settled, *composed]
         self.hunks.sort(key=_place)
 
     def exchange(self, texts: Mapping[str, str | None]) -> None:
@@ -241,9 +247,10 @@ class FileProposal:
     def _move_along(self, typed: Typed, text: str) -> None:
         reached = [it for it in self.hunks if it.standing.end >= typed.start]
         joined = joined_line_ends(text, typed)
-        places = [(it, None if _makes(it, typed) else rebased(it.standing, typed)) for it in reached]
+        places = [(it, rebased(it.standing, typed)) for it in reached]
         disturbed = [it for it, place in places if place is None or place.start in joined or place.end in joined]
-        if disturbed and self.recognise(text):
+        is_known = disturbed or any(_leads_to(text, it, typed, self.base) for it in self.hunks)
+        if is_known and self.recognise(text):
             return
         count = len(self.lines)
         behind = self.lines.replace(typed.start, typed.start + typed.removed, typed.inserted)
@@ -371,6 +378,15 @@ def _without(text: str, hunks: Sequence[PendingHunk]) -> tuple[str, list[Hunk]]:
     return undone, possible
 
 
-def _makes(it: PendingHunk, typed: Typed) -> bool:
-    """What was typed is what the hunk would put there."""
-    return it.applied is None and it.hunk == Hunk(typed.start, "", typed.inserted) and not typed.removed
+def _leads_to(text: str, it: PendingHunk, typed: Typed, base: str) -> bool:
+    """The text is what carrying out the hunk, or taking it back, would make of it. Where alike lines meet, editors may
+    say that something was typed beside it."""
+    here, other = it.standing, it.result.new if it.applied is None else it.hunk.old
+    return (
+        len(other) - len(here.old) == len(typed.inserted) - typed.removed
+        and text.startswith(other, here.start)
+        and not it.is_lost
+        and _could_be(it)
+        and base[: here.start] == text[: here.start]
+        and base[here.end :] == text[here.start + len(other) :]
+    )

@@ -374,6 +374,17 @@ async def test_decisions_can_be_taken_back_while_the_review_is_open(editor, desk
     assert editor.text == NEW
 
 
+async def test_who_wanted_there_what_was_there_can_take_that_back(editor, desk, waiting):
+    _, (one, *_) = waiting
+    await desk.decide([Decision(hunk_id=one.id, decision="modify", text="two")])
+
+    [receipt] = await desk.reopen(desk.proposals.select(hunk_ids=[one.id]))
+
+    assert receipt.state == "pending"
+    await desk.decide(accepted(one))
+    assert editor.text == OLD.replace("two", "TWO")
+
+
 async def test_what_was_typed_into_since_stays_as_it_is(editor, desk, waiting, turn):
     task, (one, two, three) = waiting
     await desk.decide([*accepted(one), *rejected(two)])
@@ -409,6 +420,41 @@ async def test_what_the_editor_undoes_waits_again_and_what_it_does_again_is_acce
     assert [it.state for it in told(events)] == ["accepted", "pending", "pending"]
     await desk.decide(accepted(two))
     assert editor.text == OLD.replace("two", "TWO").replace("five", "FIVE")
+
+
+async def test_what_was_taken_out_waits_again_once_the_editor_has_undone_it(editor, desk, turn, path, events):
+    editor.answers = lambda review: None
+    new = OLD.replace("two\n", "").replace("five", "FIVE")
+    task = asyncio.create_task(desk.submit(Proposal("t", [edit_of(path, OLD, new, WISH)]), turn))
+    await until(lambda: editor.reviews)
+    one, two = hunks(editor.reviews[0])
+    await desk.decide(accepted(one))
+
+    editor.type("two\n", 1)
+
+    assert [(it.state, it.range.start.line) for it in told(events)] == [("pending", 1), ("pending", 4)]
+    await desk.decide(accepted(one, two))
+    await task
+    assert editor.text == new
+
+
+async def test_line_ends_that_a_change_has_joined_come_apart_again(editor, desk, turn, path):
+    old, new = "one\rtwo\nthree\nfour\n", "one\r2\nthree\nFOUR\n"
+    editor.open(old)
+    editor.answers = lambda review: None
+    task = asyncio.create_task(desk.submit(Proposal("t", [edit_of(path, old, new, WISH)]), turn))
+    await until(lambda: editor.reviews)
+    one, two = hunks(editor.reviews[0])
+    await desk.decide([Decision(hunk_id=one.id, decision="modify", text="")])
+    assert editor.text == "one\r\nthree\nfour\n"
+
+    [receipt] = await desk.reopen(desk.proposals.select(hunk_ids=[one.id]))
+
+    assert receipt.state == "pending"
+    assert editor.text == old
+    await desk.decide(accepted(one, two))
+    await task
+    assert editor.text == new
 
 
 @pytest.mark.parametrize(("operation", "there"), [("create", False), ("delete", True), ("rename", True)])

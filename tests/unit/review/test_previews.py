@@ -69,3 +69,11 @@ def test_what_the_user_takes_back_waits_again(preview):
 
     assert states(preview) == ["pending", "pending", "pending"]
     assert preview.before is None
+
+
+def test_what_was_applied_and_then_typed_over_is_the_users(preview):
+    preview.look(OLD.replace("two", "TWO"))
+    preview.look(OLD.replace("one\ntwo", "W"))
+
+    assert states(preview) == ["accepted", "pending", "pending"]
+    assert preview.before is None

@@ -3,7 +3,7 @@
 import pytest
 
 from odin_lsp.review.hunks import Hunk
-from odin_lsp.review.proposals import PendingHunk, edit_of
+from odin_lsp.review.proposals import PendingHunk, Wish, edit_of
 
 
 def test_a_hunk_at_the_end_of_a_text_without_a_line_end_moves_with_its_last_line(tmp_path):
@@ -30,3 +30,35 @@ def test_what_was_decided_against_stays_so():
     hunk.supersede("somebody typed")
 
     assert (hunk.state, hunk.reason) == ("rejected", "no")
+
+
+@pytest.mark.parametrize(("at", "typed"), [(4, "  two\n"), (6, "two\n  ")])
+def test_what_was_taken_out_waits_again_once_it_is_back_wherever_the_editor_says_that_it_was_typed(tmp_path, at, typed):
+    file = edit_of(tmp_path / "a", "one\n  two\n  three\n", "one\n  three\n")
+    [hunk] = file.hunks
+    file.recognise("one\n  three\n")
+    assert hunk.state == "accepted"
+
+    file.follow("one\n  two\n  three\n", at, len(typed))
+
+    assert (hunk.state, hunk.hunk.start) == ("pending", 4)
+
+
+def test_what_was_typed_over_has_an_empty_place_in_the_text(tmp_path):
+    file = edit_of(tmp_path / "a", "one\ntwo\nthree\n", "one\ntwo!\nthree\n")
+    [hunk] = file.hunks
+    file.follow("one\n", 4, 0)
+    file.follow("", 0, 0)
+
+    assert (hunk.state, hunk.standing.start, hunk.standing.end, hunk.moved) == ("superseded", 0, 0, True)
+
+
+def test_a_draft_can_go_on_from_what_the_user_has_typed_as_proposed(tmp_path):
+    file = edit_of(tmp_path / "a", "one\n", "one\ntwo\n", Wish("1", "because"))
+    file.follow("one\ntwo\n", 4, 4)
+    file.extend("one\nTWO\n", Wish("2", "because"))
+
+    assert [(it.state, it.is_lost) for it in file.hunks] == [("accepted", True), ("pending", False)]
+    assert file.proposed == "one\nTWO\n"
+    file.follow("one\ntwo\nthree\n", 8, 6)
+    assert file.proposed == "one\nTWO\nthree\n"
