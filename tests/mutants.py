@@ -1,5 +1,5 @@
 """Would the tests notice? Small changes to the code, drawn by a seed from all that could be made, each tried with the
-tests that reach it: `python -m tests.mutants [--count 300] [--seed 1]`.
+tests that reach it: `python -m tests.mutants [--count 300] [--seed 1]`. Code that stays as it is keeps its mutants.
 
 pytest collects the tests once. A forked process runs all of them, to learn which reach what; then each mutant gets a
 process of its own, in which the code of one function is exchanged in memory. No file changes, no state is shared.
@@ -11,11 +11,11 @@ import argparse
 import ast
 import difflib
 import gc
+import hashlib
 import importlib
 import json
 import math
 import os
-import random
 import shutil
 import signal
 import sys
@@ -89,6 +89,8 @@ class Mutant:
     instead: str
     statement: ast.stmt
     """What has to be reached for the change to be noticed."""
+    named: str
+    """By where it is and what it does, whatever the lines around it."""
 
     @property
     def folder(self) -> str:
@@ -113,20 +115,26 @@ def mutants_of(file: Path) -> Iterator[Mutant]:
     lines = [0]
     for line in source.splitlines(keepends=True):
         lines.append(lines[-1] + len(line))
-    for function in _outermost(ast.parse(source)):
+    alike: Counter[str] = Counter()
+    for name, function in _outermost(ast.parse(source), file.relative_to(ROOT).as_posix()):
         place = (str(file), function.name, _first_line(function))
         for statement, node, instead in _within(function, function):
             start = lines[node.lineno - 1] + node.col_offset
             end = lines[node.end_lineno - 1] + node.end_col_offset
-            yield Mutant(place, start, end, instead, statement)
+            change = f"{name}: {ast.unparse(node)} -> {instead}"
+            alike[change] += 1
+            yield Mutant(place, start, end, instead, statement, f"{change} ({alike[change]})")
 
 
-def _outermost(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+def _outermost(node: ast.AST, name: str) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield child
-        else:
-            yield from _outermost(child)
+        match child:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                yield f"{name}.{child.name}", child
+            case ast.ClassDef():
+                yield from _outermost(child, f"{name}.{child.name}")
+            case _:
+                yield from _outermost(child, name)
 
 
 def _first_line(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -198,13 +206,16 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def draw(count: int, seed: int) -> list[Mutant]:
-    """As many of each folder."""
-    by_seed = random.Random(seed)
+    """As many of each folder: those whose names, hashed with the seed, come first."""
+
+    def order(mutant: Mutant) -> bytes:
+        return hashlib.sha256(f"{seed} {mutant.named}".encode()).digest()
+
     drawn: list[Mutant] = []
     for folder in FOLDERS:
-        files = sorted({*(ROOT / folder).rglob("*.py")} - {ROOT / file for file in ELSEWHERE})
+        files = {*(ROOT / folder).rglob("*.py")} - {ROOT / file for file in ELSEWHERE}
         possible = [mutant for file in files for mutant in mutants_of(file)]
-        drawn += by_seed.sample(possible, min(count // len(FOLDERS), len(possible)))
+        drawn += sorted(possible, key=order)[: count // len(FOLDERS)]
     return drawn
 
 
