@@ -77,6 +77,15 @@ def test_what_was_named_is_all_of_the_workspace_that_is_read(home):
     assert (named.names, swept.hidden) == ((home,), (home / ".env",))
 
 
+def test_of_the_machines_settings_those_are_read_that_exist_where_their_links_lead(home, monkeypatch):
+    (home / "real").touch()
+    (home / "link").symlink_to("real")
+    monkeypatch.setattr(reader, "SETTINGS", tuple(str(home / name) for name in ("link", "real", "none")))
+    monkeypatch.setattr(reader, "MACHINE", ())
+
+    assert reader.reach(Reads(files=()), [], ()).files == (home / "real",)
+
+
 def test_settings_of_the_machine_are_few():
     files = reader.reach(Reads(files=()), [], ()).files
 

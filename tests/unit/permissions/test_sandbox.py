@@ -132,7 +132,8 @@ def test_bubblewrap_has_the_whole_disk_read_only_and_its_exceptions_in_order():
     words = bubblewrap.arguments("/usr/bin/bwrap", [Path("/ws")], [Path("/ws/.git")], network=False)
     text = " ".join(words)
     assert "--ro-bind / / --dev /dev --proc /proc --bind /ws /ws --ro-bind /ws/.git /ws/.git" in text
-    assert {"--die-with-parent", "--unshare-pid", "--unshare-net", "--cap-drop"} <= set(words)
+    assert "--cap-drop ALL " in text
+    assert {"--die-with-parent", "--unshare-pid", "--unshare-net"} <= set(words)
     assert "--unshare-net" not in bubblewrap.arguments("/usr/bin/bwrap", [], [], network=True)
 
 
@@ -156,7 +157,10 @@ def test_seatbelt_says_it_in_its_own_words():
 
 
 REACH = Reach(
-    run=(Path("/usr"),), names=(Path("/ws"),), files=(Path("/ws"), Path("/proc/stat")), hidden=(Path("/ws/.env"),)
+    run=(Path("/usr"),),
+    names=(Path("/ws"),),
+    files=(Path("/ws"), Path("/proc/stat"), Path("/dev/full")),
+    hidden=(Path("/ws/.env"),),
 )
 
 
@@ -203,6 +207,33 @@ def test_the_best_that_works_is_taken(tmp_path):
     assert sandbox.confine(reading, frozenset()) is None
     seatbelted = sandbox.confine(writing, frozenset({"seatbelt"}))
     assert seatbelted.prefix[:2] == (seatbelt.PROGRAM, "-p")
+
+
+def test_bubblewrap_gets_its_arguments_and_the_filter_where_it_looks_for_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(bubblewrap, "find", lambda: "/usr/bin/bwrap")
+    (tmp_path / ".git").mkdir()
+    policy = Policy((tmp_path,), protect=(tmp_path / ".git", tmp_path / "none"), network=True)
+
+    confinement = sandbox.confine(policy, frozenset({"bubblewrap"}))
+
+    assert confinement == Confinement(
+        mechanism="bubblewrap",
+        prefix=tuple(bubblewrap.arguments("/usr/bin/bwrap", [tmp_path], [tmp_path / ".git"], network=True)),
+        filter=seccomp.program(os.uname().machine, network=True, metadata=True, truncation=True),
+        filter_descriptor=bubblewrap.FILTER_DESCRIPTOR,
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "answer"), [(landlock.HOLDS_SIGNALS - 1, errno.EPERM), (landlock.HOLDS_SIGNALS, 0)]
+)
+def test_a_reader_sends_no_signals_be_it_that_the_filter_has_to_hold_them(monkeypatch, version, answer):
+    monkeypatch.setattr(sandbox, "_landlock", lambda: version)
+    architecture, numbers = seccomp.MACHINES[os.uname().machine]
+
+    program = sandbox.confine(Policy(read=REACH), frozenset({"landlock"})).filter
+
+    assert {decided(program, architecture, numbers[call]) for call in seccomp.SIGNALS} == {answer}
 
 
 def test_landlock_alone_leaves_a_folder_with_protected_names_to_its_parts(tmp_path):

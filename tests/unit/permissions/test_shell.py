@@ -1,5 +1,6 @@
 """The verdict on a command: what it says, what it offers, and what would run."""
 
+import shlex
 import subprocess
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from odin_lsp.config import Config
 from odin_lsp.permissions.rules import Rules
 from odin_lsp.permissions.shell import judge
+from odin_lsp.permissions.shell.grammar import Grammar, NotUnderstood
 from odin_lsp.permissions.shell.parse import parse
 from odin_lsp.permissions.shell.readers import BUILTINS, JUDGES, STARTS_NO_OTHER
 from odin_lsp.permissions.shell.words import read_word
@@ -142,6 +144,32 @@ def test_a_test_looks_at_files_of_the_workspace_and_computes_nothing(verdict):
         assert verdict(command, "plan_mode").decision == "deny"
 
 
+def test_a_link_may_be_tested_by_either_letter(verdict):
+    assert verdict("[ -L a.txt ]", "plan_mode").decision == "allow"
+    assert verdict("test -h a.txt", "plan_mode").decision == "allow"
+
+
+def test_a_script_of_sed_is_read_wherever_it_stands(verdict):
+    for words in ("1p", "-e 1p", "--expression=1p", "--expression 1p"):
+        assert verdict(f"sed -n {words} a.txt", "plan_mode").reads.files == verdict("cat a.txt").reads.files
+    for words in ("w", "-e 'w x'", "--expression='w x'"):
+        assert verdict(f"sed -n {words} a.txt", "plan_mode").decision == "deny"
+
+
+def test_files_that_the_settings_hide_or_show_are_so_for_commands_too(verdict):
+    rules = {"deny": ["a.txt"], "allow": [".env"]}
+
+    assert "the settings hide it" in verdict("cat a.txt", files=rules).reason
+    assert verdict("cat .env", files=rules).decision == "allow"
+
+
+def test_letters_of_any_language_are_no_reason_to_ask(verdict, tmp_path):
+    (tmp_path / "größe-大小.txt").touch()
+
+    assert verdict("cat größe-大小.txt").decision == "allow"
+    assert "an invisible character (U+200B)" in verdict("cat a\u200b.txt").reason
+
+
 def test_bash_itself_says_which_program_it_would_start(verdict):
     assert verdict("which ls", "plan_mode").hardened == "type -P -- ls"
     assert verdict("which -a ls cat", "plan_mode").hardened == "type -aP -- ls cat"
@@ -242,6 +270,12 @@ def test_what_starts_no_other_program_is_known_to_be_a_reader():
     assert not STARTS_NO_OTHER & {"git", "rg", "find", "sed", "diff", "file", "tree", "awk", "jq", "arch"}
 
 
+def test_a_number_is_an_option_where_the_program_takes_one():
+    assert Grammar("-n", digits=True).read(["-5", "-n", "a"]).options == ["-0", "-n"]
+    with pytest.raises(NotUnderstood):
+        Grammar("-n").read(["-5"])
+
+
 def test_a_value_behind_an_operand_may_be_a_file_elsewhere(verdict):
     """Where programs stop looking for options at the first operand, as on macOS."""
     assert verdict("head a.txt -n 5", "plan_mode").decision == "allow"
@@ -268,6 +302,7 @@ def test_the_background_is_told(verdict):
         ("tsx x.ts", "tsx x.ts $"),
         ("ts-node x.ts '$'", "ts-node x.ts '$' $"),
         ("mytool '$'", None),
+        ("mytool 'a*' b", None),
         ("uv run x", None),
         ("docker run x", None),
         ("bash -c x", None),
@@ -366,6 +401,21 @@ def test_what_was_approved_of_a_program_that_runs_others_is_that_command(verdict
 )
 def test_what_is_forbidden_is_forbidden_behind_programs_that_run_others(verdict, command):
     assert verdict(command, forbiddenCommands=["git push"], allowedCommands=["uv run"]).decision == "deny"
+
+
+@pytest.mark.parametrize("command", ["unset PATH", "ls; unset PATH", "declare -x PATH=a", "bash -c 'unset PATH'"])
+def test_what_bash_has_words_of_its_own_for_can_be_forbidden(verdict, command):
+    assert verdict(command, forbiddenCommands=["unset", "declare"]).decision == "deny"
+
+
+@pytest.mark.parametrize(("depth", "decision"), [(4, "ask"), (5, "deny")])
+def test_commands_are_looked_for_in_four_others_and_not_hidden_deeper(verdict, depth, decision):
+    command = "touch x"
+    for _ in range(depth):
+        command = f"bash -c {shlex.quote(command)}"
+
+    assert verdict(command).decision == decision
+    assert verdict(command, forbiddenCommands=["touch"]).decision == "deny"
 
 
 @pytest.mark.parametrize("command", ["npm run test", "uv run pytest -q", "docker compose ps", "nodemon x.js"])

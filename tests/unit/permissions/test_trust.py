@@ -1,5 +1,7 @@
 """Trust: of a folder, with the settings it had."""
 
+import os
+
 import pytest
 
 from odin_lsp.permissions.trust import Trust
@@ -31,6 +33,18 @@ def test_it_ends_when_the_settings_change(trust, root, name):
     trust.decide(root, trusted=True)
     (root / name).parent.mkdir(parents=True, exist_ok=True)
     (root / name).write_text('{"allowedCommands": ["*"]}')
+
+    assert trust.of(root) == "changed"
+
+
+def test_an_agent_in_a_file_whose_name_is_no_text_counts_too(trust, root):
+    file = root / ".odin" / "agents" / os.fsdecode(b"\xff.md")
+    file.parent.mkdir(parents=True)
+    file.write_text("Look.")
+    trust.decide(root, trusted=True)
+    assert trust.of(root) == "trusted"
+
+    file.write_text("Hack.")
 
     assert trust.of(root) == "changed"
 
