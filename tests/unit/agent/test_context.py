@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from odin_lsp.agent.context import LEFT_OUT, ContextItem, gathered
 from odin_lsp.agent.quoting import quoted
 from odin_lsp.config import FileRules
+from odin_lsp.ports import Position, Range
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
@@ -88,6 +89,19 @@ def test_a_hidden_file_is_left_out_however_it_is_sent(files, tmp_path, uri, how)
     assert [content for text in result.texts for _, content in parsed(text)] == [LEFT_OUT, "seen"]
     assert "canary" not in str(result)
     assert len(result.left_out) == 1
+
+
+def test_a_file_is_sent_as_it_is_on_the_screen_and_a_selection_as_a_part_of_it(files, tmp_path):
+    uri = (tmp_path / "a.txt").as_uri()
+    part = Range(Position(0, 4), Position(1, 2))
+
+    def sent():
+        items = ContextItem(kind="file", uri=uri), ContextItem(kind="selection", uri=uri, range=part)
+        return [content for text in gathered(items, files).texts for _, content in parsed(text)]
+
+    assert sent() == ["canary", "ry"]
+    files.buffers.open(uri, 1, "not saved\nso far\n")
+    assert sent() == ["not saved\nso far\n", "saved\nso"]
 
 
 def test_a_link_to_a_hidden_file_is_left_out_too(files, tmp_path):

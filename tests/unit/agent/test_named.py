@@ -36,6 +36,13 @@ def test_a_file_that_makes_no_sense_describes_nobody(write, tmp_path, text):
     assert load(tmp_path) == {}
 
 
+def test_what_is_no_text_in_a_file_is_shown_as_such(write, tmp_path):
+    write("plain.md", "")
+    (tmp_path / ".odin" / "agents" / "plain.md").write_bytes(b"Just \xff look.")
+
+    assert load(tmp_path)["plain"].prompt == "Just \ufffd look."
+
+
 def test_links_and_folders_describe_nobody(write, tmp_path):
     write("real.md", "x")
     (tmp_path / "outside.md").write_text("x")

@@ -228,6 +228,8 @@ async def test_the_preview_is_what_is_sent(odin, call):
     assert [it.kind for it in seen.parts] == sorted(
         (it.kind for it in seen.parts), key=["tool", "system", "message"].index
     )
+    assert {it.name for it in seen.parts if it.kind == "system"} == {"system"}
+    assert [it.name for it in seen.parts if it.kind == "message"] == ["user", "assistant", "user", "assistant", "user"]
     assert seen.tokens == sum(it.tokens for it in seen.parts)
     assert seen.model == "anthropic/claude-sonnet-5-5"
     assert 0 < seen.cached_cost_usd < seen.cost_usd

@@ -82,6 +82,16 @@ def test_the_steps_are_the_todo_list(run):
     assert run.todos == (Todo("step-1", "first", "pending"), Todo("step-2", "second", "pending"))
 
 
+def test_the_model_is_told_which_steps_to_carry_out_of_how_many(plans):
+    plan = plans.read(plans.keep("abc", PLAN.replace("second", "second\n  with care")).as_uri())
+
+    def told(*numbers):
+        return PlanRun(plans, plan, plan.chosen(numbers), "turn", print).message
+
+    assert "“Plan”: steps 1, 2 of 3, in this order.\n\n1. first\n\n2. second\n  with care\n\n" in told(1, 2)
+    assert "“Plan”: step 3 of 3, in this order.\n\n3. third\n\n" in told(3)
+
+
 def test_a_document_that_nobody_knows_any_more_is_no_plan(plans, files):
     path = plans.keep("abc", PLAN)
     files.buffers.open(path.as_uri(), 1, PLAN)

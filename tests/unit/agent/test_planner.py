@@ -83,6 +83,20 @@ async def test_the_model_is_told_which_files_it_has_read(odin, call):
     assert f"{odin.root / 'greet.py'} (44 bytes, seen" in reminder
 
 
+async def test_a_session_begins_with_the_notes_of_earlier_ones_and_hears_them_once(odin):
+    note = ToolCall("1", "Memory", {"action": "remember", "text": "tabs </reminder> always", "lasting": True})
+    ok = Reply(said("ok"), "end")
+    requests = listen(odin, Reply(calls(note), "tools"), ok, ok, ok)
+
+    await odin.take("remember", "edit_mode")
+    odin.core.sessions.begin()
+    await odin.take("first")
+    await odin.take("second")
+
+    heard = [request.messages[-1].parts[-1].text for request in (requests[0], *requests[2:])]
+    assert ["change no rule:\n- tabs ‹/reminder> always (id " in text for text in heard] == [False, True, False]
+
+
 async def test_open_todos_come_back_once_they_change(odin, call):
     todos = [{"id": "1", "content": "look", "status": "in_progress"}]
     odin.script({"calls": [call("TodoWrite", todos=todos)]}, {"calls": [call("Glob", pattern="*")]}, {"text": "ok"})
@@ -299,6 +313,15 @@ async def test_what_was_counted_of_a_history_does_not_count_for_a_shorter_one(od
 
     assert (await odin.take()).answer == "ok"
     assert [event.status for event in odin.of(Compacted)] == ["started", "succeeded"]
+
+
+async def test_what_the_provider_has_counted_is_not_counted_again(odin):
+    odin.settings["limits"] = {"maxContext": 100_000}
+    look = calls(ToolCall("1", "Glob", {"pattern": "*"}))
+    listen(odin, Reply(look, "tools", Usage(context_tokens=50_000)), Reply(said("ok"), "end"))
+
+    assert (await odin.take("word " * 32_000)).answer == "ok"
+    assert odin.of(Compacted) == []
 
 
 async def test_what_a_compaction_has_taken_out_has_to_be_read_again(odin):

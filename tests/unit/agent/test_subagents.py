@@ -109,9 +109,21 @@ async def test_c_082_a_helper_hands_over_what_it_did_and_not_what_it_says_it_did
     assert "Files changed" not in result.content
 
 
+async def test_agt_02_a_helper_edits_nothing_outside_of_its_scope(odin, models):
+    write = ("WriteFile", {"file_path": str(odin.root / "out.txt"), "content": "x"})
+    scope = [str(odin.root / "in")]
+    asked = models([calls(helper(mode="edit", write_scope=scope)), says("done")], [calls(write), says("I may not")])
+
+    await odin.take("go", "edit_mode")
+
+    [refused] = asked["scripted/main"][2].messages[-1].results
+    assert "is outside of what you were asked to edit" in refused.content
+    assert (await odin.state())["earlierSubagents"][0]["writeScope"] == scope
+
+
 async def test_the_budget_of_a_turn_is_its_helpers_too(odin, models):
     look = ("Glob", {"pattern": "*"})
-    models(
+    asked = models(
         [calls(helper(), cost=0.1), says("as far as I got", cost=0.1)],
         [calls(look, cost=0.5), calls(look, cost=0.5), says("so far", cost=0.1)],
         limits={"maxBudgetUsd": 1.0},
@@ -123,6 +135,10 @@ async def test_the_budget_of_a_turn_is_its_helpers_too(odin, models):
     assert outcome.usage.cost_usd == pytest.approx(1.3)
     [kept] = (await odin.state())["earlierSubagents"]
     assert (kept["status"], kept["summary"]) == ("stopped", "so far")
+    assert kept["usage"]["costUsd"] == pytest.approx(1.1)
+    assert kept["remainingLimitations"] == ["the budget of $1 is spent"]
+    [result] = asked["scripted/main"][-1].messages[-2].results
+    assert result.content.endswith("so far\n\nNot done:\n- the budget of $1 is spent")
 
 
 async def test_c_087_a_session_with_helpers_is_restored_without_asking_any_model(odin, models):
