@@ -69,6 +69,13 @@ def test_what_was_typed_leads_from_one_text_to_the_other(old, new):
         assert old[: typed.start] + typed.inserted + old[typed.start + typed.removed :] == new
 
 
+def test_a_place_that_does_not_fit_what_was_typed_is_not_believed():
+    assert typed_between("abc", "abXc", at=2, length=1) == Typed(2, 0, "X")
+    assert typed_between("aab", "aaab", at=1, length=1) == Typed(1, 0, "a")
+    for at, length in ((0, 1), (3, 0), (2, 0)):
+        assert typed_between("abc", "abXc", at=at, length=length) == Typed(2, 0, "X")
+
+
 def test_changed_lines_are_refined_and_new_ones_stay_whole():
     assert hunks_between("say hello there\n", "say goodbye there\n") == [Hunk(4, "hello", "goodbye")]
     assert hunks_between("a\nc\n", "a\nb\nc\n") == [Hunk(2, "", "b\n")]
@@ -98,6 +105,7 @@ def test_a_diff_counts_and_says_when_the_last_line_has_no_end():
 
 
 @given(st.lists(st.sampled_from(["keep", "change", "drop", "add"]), max_size=60))
+@example(["add", *["keep"] * 10, "change", *["keep"] * 10, "drop"])
 def test_a_diff_is_written_as_others_write_it(fates):
     old = [f"{number}\n" for number, fate in enumerate(fates) if fate != "add"]
     new = [f"{number}{'!' if fate == 'change' else ''}\n" for number, fate in enumerate(fates) if fate != "drop"]

@@ -123,6 +123,8 @@ def test_replace_all_is_happy_with_one():
         pytest.param("a\r\nb\nc\rd", "a\nb\nc\n", "a\nx\nc\n", "a\r\nx\nc\rd", id="mixed: each line its own"),
         pytest.param("a\r\nb\nc\rd", "a\nb\nc", "n\na\nb\nc", "n\na\r\nb\nc\rd", id="mixed: moved by a new line"),
         pytest.param("a\r\nb\nc\rd", "a\nb\nc\n", "a\nc\n", "a\r\nc\rd", id="mixed: moved by a deletion"),
+        pytest.param("a\rb\nc\r\n", "a\nb\nc\n", "a\n\nc\n", "a\r\rc\r\n", id="mixed: no line feed joins a return"),
+        pytest.param("a\rb\r\nc\n", "a\nb\nc\n", "a\n\nc\n", "a\r\r\nc\n", id="mixed: a pair needs no help"),
         pytest.param("foo\r\nbar", "oo\nba", "OO\nBA", "fOO\r\nBAr", id="within lines"),
         pytest.param("a\r\n\r\nb", "\n\nb", "\nb", "a\r\nb", id="a blank line"),
         pytest.param("a\r\nb\r\nc", "b\nc", "b\nc\nd", "a\r\nb\r\nc\r\nd", id="no final line end"),
@@ -292,6 +294,10 @@ def test_the_closest_lines_are_quoted_with_their_numbers():
         "    86\t    return 42\n"
         "read it again and quote it exactly"
     )
+
+
+def test_a_word_at_the_start_of_a_line_is_of_that_line():
+    assert "are\n     2\tbeta\nread" in refusal("alpha\nbeta\ngamma\n", "beta?")
 
 
 def test_a_misspelt_name_is_found():

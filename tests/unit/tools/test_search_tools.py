@@ -173,6 +173,16 @@ async def test_grep_sees_what_is_typed_and_not_what_it_replaced(use, context, ro
     assert (await use("Grep", pattern="unsaved", path=str(notes))).data == str(notes)
 
 
+async def test_grep_sees_what_is_typed_beside_half_a_character(use, context, root, engine):
+    notes = root / "notes.md"
+    context.files.buffers.open(notes.as_uri(), 1, "half \ud83d\nunsaved words\n")
+
+    assert (await use("Grep", pattern="unsaved|half", output_mode="content")).data.splitlines() == [
+        f"{notes}:1:half ?",
+        f"{notes}:2:unsaved words",
+    ]
+
+
 @pytest.mark.parametrize("arguments", [{}, {"head_limit": 100}, {"-C": 1, "head_limit": 100}])
 async def test_only_what_grep_could_show_counts_as_seen(use, context, root, arguments):
     long = root / "long.txt"

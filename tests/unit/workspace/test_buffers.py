@@ -103,6 +103,15 @@ def test_one_document_has_many_names(path):
     assert buffers.of_uri("untitled:Untitled-1").path is None
 
 
+def test_whoever_watches_hears_of_a_notebook_and_that_its_text_is_not_known(buffers, path):
+    heard = []
+    buffers.watchers.append(lambda buffer: heard.append((buffer.uri, buffer.is_notebook, buffer.synchronised)))
+
+    buffers.open_notebook("file:///book.ipynb")
+
+    assert heard == [("file:///book.ipynb", True, False)]
+
+
 def test_a_link_to_an_open_file_is_that_file(buffers, path):
     link = path.with_name("link.py")
     link.symlink_to(path)

@@ -158,6 +158,17 @@ def test_a_part_serves_every_range_inside_it(cache, tmp_path):
     assert cache.peek(path).content_hash is None
 
 
+def test_how_many_lines_a_file_has_is_known_from_any_part_that_tells(cache, tmp_path):
+    cache, path = cache(), tmp_path / "big"
+    part(cache, path, 1, 10)
+    assert cache.peek(path).total_lines is None
+    cache.put_part(path, (1, 10**7, 1), 10**7, 11, ["last\n"], 11)
+    assert cache.peek(path).total_lines == 11
+    part(cache, path, 1, 5)
+
+    assert cache.peek(path).total_lines == 11
+
+
 def test_parts_that_are_apart_stay_apart_and_those_that_touch_become_one(cache, tmp_path):
     cache, path = cache(), tmp_path / "big"
     part(cache, path, 1000, 1100)

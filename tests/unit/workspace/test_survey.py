@@ -32,7 +32,13 @@ def test_it_tells_summary_languages_parts_and_commands(facts):
     assert found.summary == "Thing counts things.\nQuickly."
     assert found.languages == (("Python", 3), ("TypeScript", 1))
     assert found.parts == (Part("thing", 2, "Python"), Part("web", 1, "TypeScript"))
-    assert [command for command, _ in found.commands] == ["nox -s lint", "make build", "npm run dev", "thing", "pytest"]
+    assert found.commands == (
+        ("nox -s lint", "noxfile.py"),
+        ("make build", "Makefile"),
+        ("npm run dev", "package.json"),
+        ("thing", "pyproject.toml"),
+        ("pytest", "pyproject.toml"),
+    )
 
 
 def test_files_that_make_no_sense_say_nothing(facts):

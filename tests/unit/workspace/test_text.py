@@ -237,6 +237,14 @@ def test_the_steps_between_long_texts_lead_from_one_to_the_other(edits):
     assert made + old[end:] == new
 
 
+def test_lines_that_changed_in_their_places_are_one_step_for_all_that_are_neighbours():
+    old = [f"row {number}" for number in range(2 * MANY_LINES)]
+    changed = {5, 6, 7, 100, 2 * MANY_LINES - 1}
+    new = [f"{line}!" if number in changed else line for number, line in enumerate(old)]
+
+    assert changed_lines(old, new) == [(at, end, at, end) for at, end in ((5, 8), (100, 101), (len(old) - 1, len(old)))]
+
+
 def test_hundreds_of_changes_in_a_long_text_are_found_without_looking_through_it_for_each():
     looked_up = 0
 
@@ -273,3 +281,4 @@ def test_what_is_between_two_positions(start, end, between):
 @pytest.mark.parametrize(("encoding", "units"), [("utf-8", 5), ("utf-16", 2), ("utf-32", 2)])
 def test_half_a_surrogate_pair_is_a_character_too(encoding, units):
     assert Lines("é\ud800x").offset(Position(0, units), encoding) == 2
+    assert Lines("é\ud800x").position(2, encoding) == (0, units)

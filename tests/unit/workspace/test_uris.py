@@ -57,7 +57,7 @@ def test_spellings_of_one_document_have_one_key(one, two):
     [
         "\\\\evil\\share\\x", "//evil/share/x", "\\\\?\\C:\\x", "\\??\\C:\\x", "C:foo", "foo\\bar", "\\foo",
         "C:\\CON", "c:\\x\\nul.txt", "C:\\settings.json::$DATA", "C:\\settings.json.", "C:\\settings.json ",
-        "C:\\VSCODE~1\\x", "", "undefined", "C:\\a\0b",
+        "C:\\VSCODE~1\\x", "", "undefined", "C:\\a\0b", "C:/CON", "c:/x/nul.txt", "/foo",
     ],
 )  # fmt: skip
 def test_on_windows_what_means_something_else_is_refused(name):
