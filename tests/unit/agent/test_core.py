@@ -36,6 +36,30 @@ async def test_new_settings_say_which_pages_may_be_read_and_keep_the_users_secre
         core.pages.refuse_secrets("http://example.org/?sk-very-secret-key")
 
 
+async def test_a_turn_is_cancelled_wherever_it_runs_and_without_an_id_in_the_current_session(odin):
+    odin.script(*[{"text": "late", "delayMs": 60_000}] * 2)
+    first = odin.turns.start(odin.message("one"))
+    odin.core.sessions.begin()
+    second = odin.turns.start(odin.message("two"))
+
+    assert not odin.core.cancel("another")
+    assert odin.core.cancel(first.id)
+    assert ((await first.outcome()).reason, second.task.done()) == ("interrupted", False)
+    assert odin.core.cancel(None)
+    assert (await second.outcome()).reason == "interrupted"
+
+
+async def test_the_turns_of_all_sessions_end_with_odin(odin):
+    odin.script(*[{"text": "late", "delayMs": 60_000}] * 2)
+    first = odin.turns.start(odin.message("one"))
+    odin.core.sessions.begin()
+    second = odin.turns.start(odin.message("two"))
+
+    odin.core.abort()
+
+    assert [(await turn.outcome()).reason for turn in (first, second)] == ["aborted", "aborted"]
+
+
 async def test_what_was_noted_in_one_session_is_known_in_the_next(odin, call):
     odin.script(
         {"calls": [call("Memory", action="remember", text="tabs, not spaces")]},

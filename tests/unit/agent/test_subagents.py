@@ -7,7 +7,7 @@ import pytest
 
 from odin_lsp.agent.turn import Remark
 from odin_lsp.config import Config
-from odin_lsp.events import MessageFinished, SubagentFinished, SubagentStarted
+from odin_lsp.events import MessageFinished, SubagentFinished, SubagentStarted, UsageChanged
 from odin_lsp.messages import Message, Text, ToolCall
 from odin_lsp.models.base import Reply
 from odin_lsp.records import Usage
@@ -109,6 +109,16 @@ async def test_c_082_a_helper_hands_over_what_it_did_and_not_what_it_says_it_did
     assert "Files changed" not in result.content
 
 
+@pytest.mark.parametrize(("mode", "may_edit"), [("ask", False), ("plan", False), ("edit", True)])
+async def test_agt_02_a_helper_works_in_the_mode_of_its_task(odin, models, mode, may_edit):
+    asked = models([calls(helper(mode=mode)), says("done")], [says("seen")], smallModel="scripted/main")
+
+    await odin.take("go", "edit_mode")
+
+    assert ("WriteFile" in {tool.name for tool in asked["scripted/main"][1].tools}) is may_edit
+    assert f"Mode: {mode}_mode" in asked["scripted/main"][1].system[0]
+
+
 async def test_agt_02_a_helper_edits_nothing_outside_of_its_scope(odin, models):
     write = ("WriteFile", {"file_path": str(odin.root / "out.txt"), "content": "x"})
     scope = [str(odin.root / "in")]
@@ -133,6 +143,8 @@ async def test_the_budget_of_a_turn_is_its_helpers_too(odin, models):
 
     assert outcome.reason == "max_budget"
     assert outcome.usage.cost_usd == pytest.approx(1.3)
+    told = [event.usage.cost_usd for event in odin.of(UsageChanged)]
+    assert told == pytest.approx([0.1, 0.5, 1.0, 1.1, 1.2, 1.3])
     [kept] = (await odin.state())["earlierSubagents"]
     assert (kept["status"], kept["summary"]) == ("stopped", "so far")
     assert kept["usage"]["costUsd"] == pytest.approx(1.1)

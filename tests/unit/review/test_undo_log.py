@@ -85,6 +85,14 @@ async def test_a_log_only_grows(change, folder):
     assert (folder / "t.jsonl").read_bytes().startswith(begun)
 
 
+async def test_a_log_that_others_have_removed_is_begun_anew(change, folder):
+    await change("t", "a", "before", "after")
+    (folder / "t.jsonl").unlink()
+    await change("t", "b", "before", "after")
+
+    assert [it.path for it in UndoLog(lambda: folder).steps("t")] == ["/w/b"]
+
+
 async def test_what_is_about_to_happen_is_on_disk_and_what_did_not_happen_is_no_step(log, folder):
     step = new_step(Path("/w/a"), "edit")
     await log.intend("t", step, "before", ["after"])
