@@ -264,6 +264,18 @@ async def test_what_may_go_is_looked_for_again_when_a_tenth_of_the_room_has_been
     assert digest_of("old") not in images(folder)
 
 
+@pytest.mark.parametrize(("room", "left"), [(0, {"old", "new"}), (-1, {"new"})])
+async def test_as_many_bytes_stay_as_are_allowed(log, change_elsewhere, folder, settings, room, left):
+    change_elsewhere("old", "a", "old", age=DAY)
+    await log.intend("new", new_step(Path("/w/b"), "edit"), "new", [])
+    settings["undoBytes"] = sum(it.stat().st_size for it in folder.rglob("*") if it.is_file()) + room
+    log._grown = None
+
+    log._prune()
+
+    assert {it.stem for it in folder.glob("*.jsonl")} == left
+
+
 async def test_a_turn_that_runs_stays_whatever_its_age(log, change, folder, settings):
     await change("runs", "a", "before", "after")
     os.utime(folder / "runs.jsonl", (0, 0))
