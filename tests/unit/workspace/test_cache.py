@@ -59,7 +59,7 @@ def test_an_entry_has_all_its_fields_after_a_read_and_after_an_edit(cache, tmp_p
 
     cache.update(path, (2, 4, 1), Decoded("new\n", "utf-8"))
     file = cache.peek(path)
-    assert (file.is_modified, file.size, file.segments) == (True, 4, [])
+    assert (file.is_modified, file.size, file.segments, file.access_count) == (True, 4, [], 2)
     assert file.content_hash != file.original_hash
     cache.update(path, (3, 8, 1), Decoded("one\ntwo\n", "utf-8"))
     assert not cache.peek(path).is_modified
