@@ -90,6 +90,19 @@ async def shows(vscode: VSCode, label: str) -> None:
     await vscode.until("vscode.window.tabGroups.activeTabGroup.activeTab.label === args[0]", label)
 
 
+async def shows_set(vscode: VSCode) -> None:
+    """Several files are in one tab, which is in front."""
+    await vscode.until("vscode.window.tabGroups.activeTabGroup.activeTab?.label.startsWith('Odin: Proposed Changes')")
+    await expect(vscode.lens("Accept Change").first).to_be_visible()
+
+
+async def is_placed(vscode: VSCode, words: str) -> None:
+    """Everything that tells where the user is in the review says so."""
+    await expect(vscode.status(words)).to_be_visible()
+    await expect(vscode.page.locator(".pane-header .description", has_text=words)).to_be_visible()
+    await expect(vscode.webview().locator(".review", has_text=words)).to_be_visible()
+
+
 async def is_at(vscode: VSCode, path: Path, line: int) -> None:
     """The file is in front, with the cursor in that line, which is to be seen."""
     editor = "vscode.window.activeTextEditor"
@@ -217,17 +230,25 @@ async def test_three_files_are_reviewed_in_one_tab(vscode: VSCode, wire: Wire, r
     play_edit(wire, *paths)
     await ask(vscode)
 
-    await vscode.respond("Odin proposes 9 changes in 3 files.", "Review")
-    await vscode.until("vscode.window.tabGroups.activeTabGroup.activeTab.label.startsWith('Odin: Proposed Changes')")
-    await expect(vscode.lens("Accept All in File").first).to_be_visible()
-    await vscode.lens("Accept All in File").first.click()
+    await shows_set(vscode)
+    await is_placed(vscode, "1 of 9 · 1 of 3 files")
     rows = vscode.page.locator(".pane-body .monaco-list-row[aria-level='1']", has_text=".txt")
-    await expect(rows).to_have_count(2)
+    await expect(rows).to_have_text(["first.txt+2 −2", "second.txt+2 −2", "third.txt+2 −2"])
+    assert not await vscode.notifications()
+    await vscode.lens("Accept All in File").first.click()
+    await is_placed(vscode, "4 of 9 · 2 of 3 files")
+    await vscode.press("Alt+F5")
+    await is_placed(vscode, "5 of 9 · 2 of 3 files")
+    await vscode.press("Alt+Backspace")
+    await is_placed(vscode, "6 of 9 · 2 of 3 files")
+    await vscode.press("Shift+Alt+F5")
+    await is_placed(vscode, "4 of 9 · 2 of 3 files")
+    await shows_set(vscode)
     await vscode.palette("Odin: Reject All Changes")
 
     await has_no_review(vscode)
     await decided(wire)
-    assert sorted([await vscode.text(path) for path in paths]) == sorted([AFTER, BEFORE, BEFORE])
+    assert [await vscode.text(path) for path in paths] == [AFTER, BEFORE, BEFORE]
 
 
 async def test_files_are_created_deleted_and_renamed(vscode: VSCode, wire: Wire, root: Path) -> None:

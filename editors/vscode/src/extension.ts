@@ -10,6 +10,7 @@ import type { ServerState } from "./odin";
 import { isPlan } from "./plans";
 import { Problems } from "./problems";
 import { ReviewDesk } from "./review/desk";
+import type { Position } from "./review/walk";
 import { Keys } from "./secrets";
 import { INSTALL, ServerHost } from "./server/host";
 import { ServerLife } from "./server/life";
@@ -58,7 +59,7 @@ export function activate(context: ExtensionContext): void {
     wait: (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000)),
   });
   life = odin;
-  const desk = new ReviewDesk(odin, () => typing.isGoingOn);
+  const desk = new ReviewDesk(odin, { isTyping: () => typing.isGoingOn, holdFocus: () => view.holdFocus() });
   const chat = new Conversation(odin, context.workspaceState);
   const view = new ChatView(context.extensionUri, odin, chat, () => odin.wake());
   function showChat(): void {
@@ -75,6 +76,12 @@ export function activate(context: ExtensionContext): void {
     setContext("odin.ready", standing.server.kind === "ready");
   });
 
+  const place = (position: Position | undefined): void => {
+    status.place(position?.words);
+    if (position) {
+      chat.place(position.proposalId, position.words);
+    }
+  };
   /** The offer to install is made once; after that, only to whoever wants something of Odin. */
   const follow = (state: ServerState): void => {
     if (state.kind === "failed") {
@@ -110,6 +117,7 @@ export function activate(context: ExtensionContext): void {
     status,
     item,
     odin.onDidChangeState(follow),
+    desk.onDidMove(place),
     host.onDidFindAnother(() => void renewal.because("The selected Python environment")),
     window.onDidChangeActiveTextEditor(look),
     workspace.onDidChangeConfiguration((event) => {

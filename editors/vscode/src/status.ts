@@ -32,6 +32,8 @@ export interface Standing {
   costUsd: number;
   questions: ReadonlySet<string>;
   reviews: ReadonlySet<string>;
+  /** Where the user is in a review, in words. */
+  position?: string;
 }
 
 export interface Shown {
@@ -63,6 +65,10 @@ export class StatusFollower implements Disposable {
 
   get standing(): Standing {
     return this.#standing;
+  }
+
+  place(position: string | undefined): void {
+    this.#set({ position });
   }
 
   trust(): void {
@@ -176,9 +182,12 @@ export function shownFor(standing: Standing): Shown {
 }
 
 function waiting(standing: Standing): Shown {
-  const words = standing.questions.size > 0 ? counted(standing.questions.size, "question") : "changes to review";
+  const { questions, position } = standing;
+  const asked = questions.size > 0 && counted(questions.size, "question");
+  const text = asked || position || "changes to review";
+  const words = asked || (position ? `change ${position}` : "changes to review");
   return {
-    ...plain(`$(bell-dot) Odin: ${words}`, `Odin waits for you: ${words}. ${details(standing)}`),
+    ...plain(`$(bell-dot) Odin: ${text}`, `Odin waits for you: ${words}. ${details(standing)}`),
     background: "warning",
   };
 }

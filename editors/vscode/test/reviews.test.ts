@@ -63,8 +63,9 @@ test("files are named as people know them", () => {
 });
 
 test("sizes are those of a diff, and words of a model are one plain line", () => {
-  expect(sizeOf({ ...hunk("a"), oldText: "1\n2", newText: "1\n2\n3\n" })).toBe("+3 −2");
-  expect(sizeOf({ ...hunk("a"), oldText: "1\n", newText: "" })).toBe("−1");
+  expect(sizeOf([{ ...hunk("a"), oldText: "1\n2", newText: "1\n2\n3\n" }])).toBe("+3 −2");
+  expect(sizeOf([{ ...hunk("a"), oldText: "1\n", newText: "" }])).toBe("−1");
+  expect(sizeOf([hunk("a"), { ...hunk("b"), oldText: "1\n" }])).toBe("+2 −1");
   expect(oneLine(" $(bug) two\n lines ")).toBe("$ (bug) two lines");
   expect(oneLine("x".repeat(90))).toHaveLength(80);
 });

@@ -98,6 +98,11 @@ test("what waits for the user stands out until it is decided", () => {
   it.tell(started);
   it.tell({ kind: "reviewOpened", proposal: { proposalId: "p", turnId: "t1", reason: "", files: [] } });
   expect(it.shown()).toMatchObject({ text: "$(bell-dot) Odin: changes to review", background: "warning" });
+  it.status.place("12 of 30 · 3 of 6 files");
+  expect(it.shown()).toMatchObject({
+    text: "$(bell-dot) Odin: 12 of 30 · 3 of 6 files",
+    label: expect.stringContaining("waits for you: change 12 of 30"),
+  });
   it.tell({ kind: "questionAsked", questionId: "q", title: "Run it?" });
   expect(it.shown().text).toBe("$(bell-dot) Odin: 1 question");
   it.tell({ kind: "questionAnswered", questionId: "q" });

@@ -99,6 +99,9 @@ export class App {
     const foot = h("footer", { class: "foot" }, this.#toEnd, this.#trouble, this.#composer.element);
     root.replaceChildren(this.#scroller, this.#announced, foot);
     this.#showHead();
+    for (const kind of ["focus", "blur"]) {
+      window.addEventListener(kind, () => post({ type: "focused", isFocused: kind === "focus" }));
+    }
     host.post({ type: "ready" });
   }
 

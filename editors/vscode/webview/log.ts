@@ -341,6 +341,7 @@ function reviewOf(item: ReviewItem, { post }: LogActions): HTMLElement {
     "section",
     { class: "review is-open", "aria-label": "Review" },
     h("h3", {}, icon("diff-multiple"), title),
+    ...(item.position ? [h("p", { class: "muted", text: item.position })] : []),
     h("ul", { class: "files" }, ...list),
     h("div", { class: "actions" }, ...buttons),
   );

@@ -181,6 +181,12 @@ export class Conversation implements Turns, Disposable {
     });
   }
 
+  /** Where the user is in a review, in words. */
+  place(proposalId: string, position: string): void {
+    for (const chat of new Set([this.#current, ...this.#chats.values()])) chat.place(proposalId, position);
+    this.#changed(this.#current);
+  }
+
   planOf(turnId: string): string | undefined {
     return this.#current.turn(turnId)?.plan;
   }

@@ -29,6 +29,7 @@ export type ToPage =
 
 export type FromPage =
   | { type: "ready" }
+  | { type: "focused"; isFocused: boolean }
   | { type: "send"; mode: Mode; text: string; attachments: Attachment[] }
   | { type: "stop" }
   | { type: "stopHelper"; agentId: string }

@@ -109,6 +109,8 @@ export interface ReviewItem extends Piece {
   kind: "review";
   files: { uri: string; operation: string; pending: number; accepted: number; rejected: number }[];
   isOpen: boolean;
+  /** Where the user is in it, in words. */
+  position?: string;
 }
 
 export interface NoticeItem extends Piece {

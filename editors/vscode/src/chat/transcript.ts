@@ -162,6 +162,14 @@ export class Transcript {
     }
   }
 
+  /** Where the user is in a review. */
+  place(proposalId: string, position: string): void {
+    for (const turn of this.state.turns) {
+      const item = turn.items.find((it): it is ReviewItem => it.kind === "review" && it.id === proposalId);
+      if (item?.isOpen) this.#put(turn, { ...item, position });
+    }
+  }
+
   notice(level: "info" | "warning" | "error", message: string, turnId = ""): void {
     this.#put(this.#find(turnId) ?? this.#aside(), { kind: "notice", id: this.#name("notice"), level, message });
   }

@@ -39,6 +39,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
   #mentions: Mentions | undefined;
   #pause: NodeJS.Timeout | undefined;
   #wantsFocus = false;
+  #hasFocus = false;
   /** Questions that wait for an answer. */
   #asking = 0;
 
@@ -98,6 +99,14 @@ export class ChatView implements WebviewViewProvider, Disposable {
     if (this.#wantsFocus && this.#view?.visible) this.#focus();
   }
 
+  /** For something that takes the focus: what comes back returns it, if it was here. */
+  holdFocus(): () => Promise<void> {
+    const hadFocus = this.#hasFocus;
+    return async () => {
+      if (hadFocus) await this.reveal(false);
+    };
+  }
+
   dispose(): void {
     clearTimeout(this.#pause);
     this.#connection?.dispose();
@@ -110,6 +119,9 @@ export class ChatView implements WebviewViewProvider, Disposable {
     switch (message.type) {
       case "ready":
         return this.#begin();
+      case "focused":
+        this.#hasFocus = message.isFocused;
+        return;
       case "send":
         await chat.take(message.mode, message.text, message.attachments.flatMap(itemsOf));
         return;

@@ -1,46 +1,51 @@
 // What the user can do with a review, from lenses, the tree, titles of tabs, keys and the palette.
 
-import { commands, type Disposable, type TextEditor, Uri, window } from "vscode";
+import { commands, type Disposable, Uri, window } from "vscode";
+import { changesAtCursor, linesIn } from "./cursor";
 import type { Decisions } from "./decisions";
 import type { ShownFiles } from "./files";
-import type { Stretch } from "./layout";
-import { pendingIn } from "./reviews";
+import { isPending, pendingIn } from "./reviews";
 import type { Chosen, Shown } from "./shown";
 import type { Stage } from "./stage";
-import { isReview, isReviewInFront, urisOf } from "./tabs";
+import { isReview, isReviewInFront, kindInFront, urisOf } from "./tabs";
 import type { Node } from "./tree";
+import { type Bookmark, nextAfter, nextBeyond } from "./walk";
 
 /** A lens names a hunk or a file, the tree hands its node, a title's button the file's address; keys say nothing. */
 type Target = { hunkId?: string; uri?: Uri; proposalId?: string } | Node | Uri | undefined;
 
+type Decide = (chosen: readonly Chosen[], isInEditor: boolean) => Promise<void>;
+
 const NOTHING_HERE = "There is no proposed change at the cursor.";
 
-export function registerReviewCommands(files: ShownFiles, decisions: Decisions, stage: Stage): Disposable[] {
+export function registerReviewCommands(
+  files: ShownFiles,
+  decisions: Decisions,
+  stage: Stage,
+  bookmark: Bookmark,
+): Disposable[] {
   const register = (verb: string, run: (target: Target) => Promise<void>) =>
     commands.registerCommand(`odin.vscode.${verb}`, (target?: Target) => run(target));
-  const decideChange = async (target: Target, decide: (chosen: Chosen[], isInEditor: boolean) => Promise<void>) => {
-    const chosen = changesAt(files, target);
-    const [first] = chosen;
-    if (!first) {
+  const decide = async (chosen: readonly Chosen[], target: Target, how: Decide) => {
+    const last = chosen.at(-1);
+    if (!last) {
       void window.showInformationMessage(NOTHING_HERE);
       return;
     }
-    await decide(chosen, !isNode(target));
-    const next = pendingIn(first.shown.file).find((it) => it.id !== first.hunk.id);
-    if (!target && next && isReviewInFront()) {
-      await stage.show(first.shown, next);
+    const isInEditor = !isNode(target);
+    await how(chosen, isInEditor);
+    if (isInEditor) {
+      await moveOn(files, stage, last);
     }
   };
-  const decideFile = async (target: Target, decide: (chosen: Chosen[], isInEditor: boolean) => Promise<void>) => {
+  const decideChange = (target: Target, how: Decide) => decide(changesAt(files, bookmark, target), target, how);
+  const decideFile = (target: Target, how: Decide) => {
     const file = fileAt(files, target);
-    if (file) {
-      await decide(
-        files.pending.filter((it) => it.shown === file),
-        !isNode(target),
-      );
-    } else {
-      void window.showInformationMessage(NOTHING_HERE);
-    }
+    return decide(
+      files.pending.filter((it) => it.shown === file),
+      target,
+      how,
+    );
   };
   const accept = (chosen: readonly Chosen[], isInEditor: boolean) => decisions.accept(chosen, isInEditor);
   const reject = (chosen: readonly Chosen[], isInEditor: boolean) => decisions.reject(chosen, undefined, isInEditor);
@@ -57,7 +62,7 @@ export function registerReviewCommands(files: ShownFiles, decisions: Decisions, 
   return [
     register("review", (target) => stage.showAll(proposalOf(target))),
     register("showChange", async (target) => {
-      const [chosen] = changesAt(files, target);
+      const [chosen] = changesAt(files, bookmark, target);
       const file = chosen?.shown ?? fileAt(files, target);
       await (file ? stage.show(file, chosen?.hunk) : stage.showAll());
     }),
@@ -73,21 +78,31 @@ export function registerReviewCommands(files: ShownFiles, decisions: Decisions, 
       reject(files.pendingOf(proposalOf(target)), !proposalOf(target) && isReviewInFront()),
     ),
     register("acceptRestOfTurn", () => decisions.acceptRest()),
-    register("nextChange", () => go(files, stage, 1)),
-    register("previousChange", () => go(files, stage, -1)),
+    register("nextChange", () => go(files, stage, bookmark, 1)),
+    register("previousChange", () => go(files, stage, bookmark, -1)),
   ];
 }
 
 /** What a target names, or what is at the cursor. */
-function changesAt(files: ShownFiles, target: Target): Chosen[] {
+function changesAt(files: ShownFiles, bookmark: Bookmark, target: Target): Chosen[] {
   if (isNode(target)) {
     return files.pending.filter((it) => it.shown === target.shown && (!target.hunk || it.hunk === target.hunk));
   }
   if (target && !(target instanceof Uri) && target.hunkId) {
     return files.pending.filter((it) => it.hunk.id === target.hunkId);
   }
+  return here(files, bookmark)
+    .filter((it) => isPending(it.hunk))
+    .slice(0, 1);
+}
+
+/** The changes where the user is. Among several files VS Code does not say for certain which has the cursor. */
+function here(files: ShownFiles, bookmark: Bookmark): Chosen[] {
+  if (kindInFront() === "set") {
+    return bookmark.here ? [bookmark.here] : [];
+  }
   const editor = window.activeTextEditor;
-  return editor ? files.pending.filter((it) => coversCursor(files, it, editor)).slice(0, 1) : [];
+  return editor ? changesAtCursor(files, editor) : [];
 }
 
 function fileAt(files: ShownFiles, target: Target): Shown | undefined {
@@ -115,37 +130,34 @@ function isNode(target: Target): target is Node {
   return target !== undefined && "shown" in target;
 }
 
-function coversCursor(files: ShownFiles, { shown: it, hunk }: Chosen, editor: TextEditor): boolean {
-  const range = linesIn(files, it, hunk.id, editor);
-  const { line } = editor.selection.active;
-  return range !== undefined && range[0] <= line && line <= range[1];
-}
-
-/** The first and last line of a hunk in an editor, if it shows the file on either side. */
-function linesIn(files: ShownFiles, it: Shown, hunkId: string, editor: TextEditor): Stretch | undefined {
-  const lines = it.texts.layout.of(hunkId);
-  const { uri } = editor.document;
-  if (files.proposedAs(uri) === it) {
-    return lines?.proposed;
+/** After a decision: to the next change below that waits. A file of which nothing waits any more goes by itself. */
+async function moveOn(files: ShownFiles, stage: Stage, decided: Chosen): Promise<void> {
+  const next = nextAfter(files.all, decided.hunk.id);
+  const kind = kindInFront();
+  if (next?.shown.isText && (kind === "set" || (kind === "file" && pendingIn(decided.shown.file).length > 0))) {
+    await stage.show(next.shown, next.hunk);
   }
-  return files.reviewsOf(uri).includes(it) ? lines?.real : undefined;
 }
 
-/** To the next change from the cursor, in this file or the next one, and around. */
-async function go(files: ShownFiles, stage: Stage, step: 1 | -1): Promise<void> {
-  const pending = files.pending.filter((it) => it.shown.isText);
-  const ordered = step === 1 ? pending : pending.toReversed();
-  const editor = window.activeTextEditor;
-  const here = fileAt(files, undefined);
-  const after = ordered.find((it) => {
-    const range = editor && it.shown === here ? linesIn(files, it.shown, it.hunk.id, editor) : undefined;
-    return range && editor && (range[0] - editor.selection.active.line) * step > 0;
-  });
-  const others = ordered.slice(ordered.findLastIndex((it) => it.shown === here) + 1);
-  const next = after ?? others[0] ?? ordered[0];
+/** To the next change from where the user is, in this file or the next one, and around. */
+async function go(files: ShownFiles, stage: Stage, bookmark: Bookmark, step: 1 | -1): Promise<void> {
+  const all = files.all.filter((it) => it.shown.isText);
+  const ordered = step === 1 ? all : all.toReversed();
+  const next = kindInFront() === "set" ? nextAfter(ordered, bookmark.here?.hunk.id) : nextInFile(files, ordered, step);
   if (next) {
     await stage.show(next.shown, next.hunk);
   } else {
     void window.showInformationMessage("There is nothing to review.");
   }
+}
+
+function nextInFile(files: ShownFiles, ordered: readonly Chosen[], step: 1 | -1): Chosen | undefined {
+  const editor = window.activeTextEditor;
+  const file = fileAt(files, undefined);
+  const last = ordered.findLastIndex((it) => it.shown === file);
+  return nextBeyond(ordered, (it) => {
+    const line = editor && it.shown === file ? linesIn(files, it, editor)?.[0] : undefined;
+    const isBelow = line !== undefined && editor && (line - editor.selection.active.line) * step > 0;
+    return isBelow || it === ordered[last + 1];
+  });
 }

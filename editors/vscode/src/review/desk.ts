@@ -1,6 +1,7 @@
 // Proposals from the server to the screen and back: shown as diffs, decided by the user. The server applies them.
 
-import { type Disposable, languages, type TextDocument, Uri, window, workspace } from "vscode";
+import { type Disposable, type Event, languages, type TextDocument, Uri, window, workspace } from "vscode";
+import { Emitter } from "../emitter";
 import type { AnswerReview, Odin } from "../odin";
 import type { Receipt, Review, ReviewChanged } from "../protocol";
 import { counted } from "../words";
@@ -14,9 +15,10 @@ import { offerWords, penFor } from "./pen";
 import { ProposedTexts } from "./proposed-texts";
 import { nameOf, pendingIn, Reviews } from "./reviews";
 import { read, type Shown, shownFile } from "./shown";
-import { Stage } from "./stage";
+import { Stage, type User } from "./stage";
 import { openDocument } from "./tabs";
 import { ReviewViews } from "./views";
+import { Bookmark, type Position } from "./walk";
 
 const SHORT_MS = 6000;
 
@@ -28,19 +30,28 @@ export class ReviewDesk {
     (uri) => this.#files.textOf(uri) ?? this.#leftovers.textOf(uri),
     (uri) => this.#files.saved(uri),
   );
-  readonly #views = new ReviewViews(this.#files);
+  readonly #bookmark = new Bookmark(this.#files);
+  readonly #moved = new Emitter<Position | undefined>();
+  /** The user is at another change; at none when there is nothing to review. */
+  readonly onDidMove: Event<Position | undefined> = this.#moved.event;
+  readonly #views = new ReviewViews(this.#files, this.#bookmark, (position) => this.#moved.fire(position));
   readonly #decisions: Decisions;
   readonly #stage: Stage;
   readonly #subscriptions: Disposable[];
 
-  constructor(odin: Odin, isTyping: () => boolean) {
+  constructor(odin: Odin, user: Pick<User, "isTyping" | "holdFocus">) {
     const tellError = (why: string) => void window.showErrorMessage(`Odin: ${why}`);
     this.#decisions = new Decisions(odin, this.#reviews, this.#files, tellError);
-    this.#stage = new Stage(this.#files, { isTyping, isInEditor: () => this.#decisions.isInEditor });
+    this.#stage = new Stage(
+      this.#files,
+      { ...user, isInEditor: () => this.#decisions.isInEditor },
+      this.#bookmark,
+      () => this.#views.place(),
+    );
     this.#subscriptions = [
       this.#texts,
       this.#views,
-      ...registerReviewCommands(this.#files, this.#decisions, this.#stage),
+      ...registerReviewCommands(this.#files, this.#decisions, this.#stage, this.#bookmark),
       odin.onEvent(({ event }) => {
         if (event.kind === "reviewChanged") {
           this.#change(event);

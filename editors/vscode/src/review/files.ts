@@ -3,7 +3,7 @@
 import type { TextDocument, TextDocumentContentChangeEvent, Uri } from "vscode";
 import type { Review } from "../protocol";
 import { SCHEME, sameUri } from "./addresses";
-import { pendingIn } from "./reviews";
+import { isPending } from "./reviews";
 import type { Chosen, Shown } from "./shown";
 
 /** What a document on the screen is to have. */
@@ -13,15 +13,20 @@ export interface Text {
 }
 
 export class ShownFiles {
-  #all: Shown[] = [];
+  #shown: Shown[] = [];
 
   /** Those whose review goes on. */
   get open(): readonly Shown[] {
-    return this.#all.filter((it) => !it.isEnding);
+    return this.#shown.filter((it) => !it.isEnding);
+  }
+
+  /** All their changes, decided or not, in the order in which they are shown. */
+  get all(): readonly Chosen[] {
+    return this.open.flatMap((it) => it.file.hunks.map((hunk) => ({ shown: it, hunk })));
   }
 
   get pending(): readonly Chosen[] {
-    return this.open.flatMap((it) => pendingIn(it.file).map((hunk) => ({ shown: it, hunk })));
+    return this.all.filter((it) => isPending(it.hunk));
   }
 
   /** Of one proposal, or of all. */
@@ -45,7 +50,7 @@ export class ShownFiles {
   }
 
   add(files: readonly Shown[]): void {
-    this.#all.push(...files);
+    this.#shown.push(...files);
   }
 
   /** The review is over, but not yet off the screen. */
@@ -59,7 +64,7 @@ export class ShownFiles {
   }
 
   remove(files: readonly Shown[]): void {
-    this.#all = this.#all.filter((it) => !files.includes(it));
+    this.#shown = this.#shown.filter((it) => !files.includes(it));
   }
 
   opened(document: TextDocument): void {
@@ -82,7 +87,7 @@ export class ShownFiles {
 
   /** Somebody typed into a document; `false` if it is not one of these. */
   typed({ uri }: TextDocument, changes: readonly TextDocumentContentChangeEvent[]): boolean {
-    const files = this.#all.filter((it) => sameUri(it.real, uri));
+    const files = this.#shown.filter((it) => sameUri(it.real, uri));
     const proposed = this.#rightAt(uri);
     for (const { texts } of files) {
       texts.realTyped(changes);
@@ -97,10 +102,10 @@ export class ShownFiles {
     if (it) {
       return { text: it.texts.proposed, isEditable: it.texts.isEditable };
     }
-    return this.#all.some(({ left }) => sameUri(left, uri)) ? { text: "", isEditable: false } : undefined;
+    return this.#shown.some(({ left }) => sameUri(left, uri)) ? { text: "", isEditable: false } : undefined;
   }
 
   #rightAt(uri: Uri): Shown | undefined {
-    return uri.scheme === SCHEME ? this.#all.find((it) => sameUri(it.right, uri)) : undefined;
+    return uri.scheme === SCHEME ? this.#shown.find((it) => sameUri(it.right, uri)) : undefined;
   }
 }

@@ -89,8 +89,9 @@ export function titleOf(file: ReviewFile): string {
 }
 
 /** Lines that come and go, as in a diff. */
-export function sizeOf(hunk: ReviewHunk): string {
-  const [added, removed] = [linesIn(hunk.newText), linesIn(hunk.oldText)];
+export function sizeOf(hunks: readonly ReviewHunk[]): string {
+  const sum = (text: (hunk: ReviewHunk) => string) => hunks.reduce((total, it) => total + linesIn(text(it)), 0);
+  const [added, removed] = [sum((it) => it.newText), sum((it) => it.oldText)];
   return [added && `+${added}`, removed && `−${removed}`].filter((it) => it).join(" ");
 }
 

@@ -8,18 +8,23 @@ import { firstAccepted, isAcceptedIn } from "./outcomes";
 import { nameOf, pendingIn, summary, titleOf } from "./reviews";
 import { acceptedUri, type Shown } from "./shown";
 import * as tabs from "./tabs";
+import { type Bookmark, nextAfter } from "./walk";
 
 /** How the user is, as far as tabs are concerned. */
 export interface User {
   isTyping(): boolean;
   /** The last decision was made in an editor: that is where they go on. */
   isInEditor(): boolean;
+  /** Remember where the focus is; what comes back puts it there again. */
+  holdFocus(): () => Promise<void>;
 }
 
 export class Stage {
   constructor(
     private readonly files: ShownFiles,
     private readonly user: User,
+    private readonly bookmark: Bookmark,
+    private readonly moved: () => void,
   ) {}
 
   /** Show the diff of a file, at a hunk of it. */
@@ -29,7 +34,13 @@ export class Stage {
       return;
     }
     const line = hunk && it.texts.layout.of(hunk.id)?.proposed[0];
-    await tabs.showDiff(sidesOf(it), { line, ...how });
+    if (how.preserveFocus || line === undefined || !(await tabs.goInSet({ right: it.right, line }))) {
+      await tabs.showDiff(sidesOf(it), { line, ...how });
+    }
+    if (!how.background) {
+      this.bookmark.put(hunk?.id);
+      this.moved();
+    }
   }
 
   /** Show what is pending, of one proposal or of all: several files in one tab. */
@@ -38,7 +49,7 @@ export class Stage {
     const files = [...new Set(wanted)].filter((it) => it.isText);
     const [first] = files;
     if (files.length > 1) {
-      await tabs.showAll("Odin: Proposed Changes", files.map(sidesOf));
+      await tabs.showAll(files.map(sidesOf));
     } else if (first) {
       await this.show(first, pendingIn(first.file)[0]);
     } else {
@@ -46,15 +57,24 @@ export class Stage {
     }
   }
 
-  /** Nobody who types is taken anywhere: then a tab waits in the background. */
+  /** Nobody who types is taken anywhere: then a tab waits in the background, and a message says so. */
   async arrive(files: readonly Shown[]): Promise<void> {
     const pending = this.files.pending.filter((it) => files.includes(it.shown));
+    const texts = files.filter((it) => it.isText);
     const first = pending.find((it) => it.shown.isText);
-    const background = this.user.isTyping() || tabs.isReviewInFront();
-    if (first) {
-      await this.show(first.shown, first.hunk, { preserveFocus: true, background });
+    if (texts.some((it) => tabs.isOnScreen(it.right))) {
+      return;
     }
-    if (pending.length > 0 && (background || files.length > 1 || !first)) {
+    if (first && !this.user.isTyping() && !tabs.isReviewInFront()) {
+      await (texts.length > 1
+        ? this.#showKeepingFocus(first.shown.review.proposalId)
+        : this.show(first.shown, first.hunk, { preserveFocus: true }));
+      return;
+    }
+    if (first) {
+      await this.show(first.shown, first.hunk, { preserveFocus: true, background: true });
+    }
+    if (pending.length > 0) {
       const what = `Odin proposes ${summary(pending.map((it) => ({ ...it.shown, hunk: it.hunk })))}.`;
       if ((await window.showInformationMessage(what, "Review")) === "Review") {
         await this.showAll(first?.shown.review.proposalId);
@@ -62,14 +82,20 @@ export class Stage {
     }
   }
 
+  async #showKeepingFocus(proposalId: string): Promise<void> {
+    const giveBack = this.user.holdFocus();
+    await this.showAll(proposalId);
+    await giveBack();
+  }
+
   /** All of a file is decided, but not of the others: on to the next one. */
   async goOn(done: Shown): Promise<void> {
     const own = () => tabs.diffTabsOf(done.right);
-    const next = this.files.pending.find((it) => it.shown.review === done.review && it.shown.isText);
-    if (own().some(isInFront) && next) {
+    const next = nextAfter(this.files.all, done.file.hunks.at(-1)?.id);
+    if (own().some(isInFront) && next?.shown.isText) {
       await this.show(next.shown, next.hunk, { preserveFocus: !this.user.isInEditor() });
     }
-    await tabs.close(own, []);
+    await tabs.close(own, [done.right]);
   }
 
   /** Close the diffs. Who decided in one of them goes on in the file, where the change is and can be undone. */

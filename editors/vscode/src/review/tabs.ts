@@ -2,22 +2,34 @@
 
 import {
   commands,
+  Position,
   Range,
+  Selection,
   type Tab,
   TabInputText,
   TabInputTextDiff,
   type TextDocument,
   type TextDocumentShowOptions,
-  type Uri,
+  type TextEditor,
+  TextEditorRevealType,
+  Uri,
   window,
   workspace,
 } from "vscode";
 import { SCHEME, sameUri } from "./addresses";
 
+const SCROLL_MS = 1000;
+
 export interface Sides {
   title: string;
   left: Uri;
   right: Uri;
+}
+
+/** A line of a proposed text. */
+export interface Spot {
+  right: Uri;
+  line: number;
 }
 
 export interface HowToShow {
@@ -39,10 +51,55 @@ export async function showDiff({ left, right, title }: Sides, how: HowToShow = {
   await commands.executeCommand("vscode.diff", left, right, title, options);
 }
 
-/** All in one tab. It takes the focus: for when the user wants it. */
-export async function showAll(title: string, files: readonly Sides[]): Promise<void> {
-  const resources = files.map(({ left, right }) => [right, left, right]);
-  await commands.executeCommand("vscode.changes", title, resources);
+/** All in one tab, which takes the focus; the same files are the same tab. */
+export async function showAll(files: readonly Pick<Sides, "left" | "right">[], at?: Spot): Promise<void> {
+  const query = files.map(({ right }) => `${right.path}?${right.query}`).join("&");
+  const line = (at?.line ?? 0) + 1;
+  const range = { startLineNumber: line, startColumn: 1, endLineNumber: line, endColumn: 1 };
+  // The API's `vscode.changes` opens a new tab each time, and goes nowhere in it.
+  await commands.executeCommand("_workbench.openMultiDiffEditor", {
+    title: "Odin: Proposed Changes",
+    multiDiffSourceUri: Uri.from({ scheme: `${SCHEME}-set`, path: "/", query }),
+    resources: files.map(({ left, right }) => ({ originalUri: left, modifiedUri: right })),
+    reveal: at && { modifiedUri: at.right, range },
+  });
+}
+
+/** Go to a line in the tab in front, if it shows several files and this one among them. VS Code has an editor for a
+ * file only while it is near the screen, and older versions do not scroll there: `false` then. */
+export async function goInSet(at: Spot): Promise<boolean> {
+  const { activeTab } = window.tabGroups.activeTabGroup;
+  const diffs = activeTab ? diffsOf(activeTab) : [];
+  if (!diffs.some((it) => sameUri(it.modified, at.right))) {
+    return false;
+  }
+  await showAll(
+    diffs.map(({ original, modified }) => ({ left: original, right: modified })),
+    at,
+  );
+  const editor = await visibleEditor(at.right);
+  if (editor) {
+    const place = new Position(at.line, 0);
+    editor.selection = new Selection(place, place);
+    editor.revealRange(editor.selection, TextEditorRevealType.InCenterIfOutsideViewport);
+  }
+  return editor !== undefined;
+}
+
+async function visibleEditor(uri: Uri): Promise<TextEditor | undefined> {
+  const find = () => window.visibleTextEditors.find((it) => sameUri(it.document.uri, uri));
+  return (
+    find() ??
+    new Promise((resolve) => {
+      const done = () => {
+        subscription.dispose();
+        clearTimeout(impatience);
+        resolve(find());
+      };
+      const subscription = window.onDidChangeVisibleTextEditors(() => find() && done());
+      const impatience = setTimeout(done, SCROLL_MS);
+    })
+  );
 }
 
 /** Tabs that show the diff of one file. */
@@ -61,6 +118,12 @@ export function reviewTabs(): Tab[] {
 
 export function isReview(tab: Tab): boolean {
   return urisOf(tab).some((uri) => uri.scheme === SCHEME);
+}
+
+/** Whether a tab that can be seen shows this. */
+export function isOnScreen(uri: Uri): boolean {
+  const seen = window.tabGroups.all.map((it) => it.activeTab).filter((it) => it !== undefined);
+  return seen.some((tab) => urisOf(tab).some((it) => sameUri(it, uri)));
 }
 
 export function isReviewInFront(): boolean {

@@ -28,6 +28,11 @@ export class ReviewTree implements TreeDataProvider<Node> {
 
   constructor(private readonly files: ShownFiles) {}
 
+  /** Where the user is among them, in words. */
+  place(words: string | undefined): void {
+    this.#view.description = words;
+  }
+
   refresh(): void {
     const count = this.files.pending.length;
     this.#view.badge = count > 0 ? { value: count, tooltip: `${counted(count, "change")} to review` } : undefined;
@@ -65,7 +70,7 @@ export class ReviewTree implements TreeDataProvider<Node> {
     item.iconPath = icon ? new ThemeIcon(icon) : ThemeIcon.File;
     item.label = file.operation === "rename" ? `${nameOf(file.uri)} → ${nameOf(file.newUri ?? "")}` : undefined;
     const folder = workspace.asRelativePath(Uri.parse(file.uri)).split("/").slice(0, -1).join("/");
-    item.description = [isEdit ? "" : file.operation, folder].filter((it) => it).join(" · ");
+    item.description = [sizeOf(file.hunks), isEdit ? "" : file.operation, folder].filter((it) => it).join(" · ");
     item.tooltip = [file.note, ...new Set(file.hunks.map((it) => it.reason))].filter((it) => it).join("\n");
     item.contextValue = "file";
     item.command = { title: "Show Changes", command: "odin.vscode.showChange", arguments: [{ shown }] };
@@ -75,7 +80,7 @@ export class ReviewTree implements TreeDataProvider<Node> {
   #hunkItem(file: Shown, hunk: ReviewHunk): TreeItem {
     const item = new TreeItem(oneLine(lineOf(file, hunk)) || "Blank lines");
     item.id = hunk.id;
-    item.description = `line ${hunk.range.start.line + 1}, ${sizeOf(hunk)}`;
+    item.description = `line ${hunk.range.start.line + 1}, ${sizeOf([hunk])}`;
     item.tooltip = hunk.reason;
     item.contextValue = "hunk";
     item.command = { title: "Show Change", command: "odin.vscode.showChange", arguments: [{ shown: file, hunk }] };

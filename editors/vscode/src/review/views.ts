@@ -1,12 +1,14 @@
 // What tells of reviews beside their diffs: the tree, lenses and marks in files, and which commands there are.
 
-import { commands, type Disposable, languages, window } from "vscode";
+import { commands, type Disposable, languages, type TextEditor, window } from "vscode";
 import { SCHEME } from "./addresses";
+import { changesAtCursor } from "./cursor";
 import type { ShownFiles } from "./files";
 import { ReviewLenses } from "./lenses";
 import { ReviewMarks } from "./marks";
 import * as tabs from "./tabs";
 import { ReviewTree } from "./tree";
+import type { Bookmark, Position } from "./walk";
 
 export class ReviewViews {
   readonly #tree: ReviewTree;
@@ -14,8 +16,13 @@ export class ReviewViews {
   readonly #marks: ReviewMarks;
   readonly #subscriptions: Disposable[];
   #contexts = "";
+  #position: Position | undefined;
 
-  constructor(private readonly files: ShownFiles) {
+  constructor(
+    private readonly files: ShownFiles,
+    private readonly bookmark: Bookmark,
+    private readonly tellPosition: (position: Position | undefined) => void,
+  ) {
     this.#tree = new ReviewTree(files);
     this.#lenses = new ReviewLenses(files);
     this.#marks = new ReviewMarks(files);
@@ -25,6 +32,13 @@ export class ReviewViews {
       this.#marks,
       languages.registerCodeLensProvider([{ scheme: "file" }, { scheme: SCHEME }], this.#lenses),
       window.onDidChangeVisibleTextEditors(() => this.redraw()),
+      window.onDidChangeActiveTextEditor((editor) => this.#follow(editor)),
+      window.onDidChangeTextEditorSelection(({ textEditor, kind }) => {
+        // Without a kind the text has changed around the cursor.
+        if (kind !== undefined && textEditor === window.activeTextEditor) {
+          this.#follow(textEditor);
+        }
+      }),
       window.tabGroups.onDidChangeTabs(() => this.#tellContexts()),
       window.tabGroups.onDidChangeTabGroups(() => this.#tellContexts()),
     ];
@@ -34,7 +48,18 @@ export class ReviewViews {
   refresh(): void {
     this.#tree.refresh();
     this.redraw();
+    this.place();
     this.#tellContexts();
+  }
+
+  /** The user may be at another change. */
+  place(): void {
+    const { position } = this.bookmark;
+    if (position?.words !== this.#position?.words || position?.proposalId !== this.#position?.proposalId) {
+      this.#position = position;
+      this.#tree.place(position?.words);
+      this.tellPosition(position);
+    }
   }
 
   /** Hunks may have moved. */
@@ -47,6 +72,11 @@ export class ReviewViews {
     for (const it of this.#subscriptions) {
       it.dispose();
     }
+  }
+
+  #follow(editor: TextEditor | undefined): void {
+    this.bookmark.put(editor && changesAtCursor(this.files, editor)[0]?.hunk.id);
+    this.place();
   }
 
   /** `odin.reviewPending`: something is; `odin.reviewActive`: the tab in front shows it, a `file` or a `set` of them. */
