@@ -56,6 +56,22 @@ test("a reason goes with what is rejected, if there is one", async () => {
   expect(decisions.isInEditor).toBe(false);
 });
 
+test("what is decided can be reopened, and what was typed into since is told", async () => {
+  await decisions.accept(shown.pending);
+  expect([...decisions.latest]).toEqual(["a", "b"]);
+  const uri = it.real.uri.toString();
+  odin.replies["odin.review.reopen"] = async () => ({
+    receipts: [
+      { hunkId: "a", uri, state: "pending" },
+      { hunkId: "b", uri, state: "accepted", reason: "somebody typed there" },
+    ],
+  });
+  await decisions.reopen(shown.all, true);
+
+  expect(odin.of("odin.review.reopen")).toEqual([{ hunkIds: ["a", "b"] }]);
+  expect(told).toEqual(["a.txt was left as it is: somebody typed there."]);
+});
+
 test("a decision that the server did not hear of is none", async () => {
   rewrite("TWO", "mine");
   odin.replies["odin.review.accept"] = () => Promise.reject(new Error("it is gone"));

@@ -3,8 +3,9 @@ import { expect, test, vi } from "vitest";
 import type { TextDocument } from "vscode";
 import type { ReviewFile, ReviewHunk } from "../src/protocol";
 import { FileUnderReview } from "../src/review/file";
+import { isInDocument } from "../src/review/reviews";
 import type { Pen } from "../src/review/side";
-import { type Change, offsetAt, placeAt, shown, unified } from "../src/review/texts";
+import { type Change, changed, offsetAt, placeAt, shown, unified } from "../src/review/texts";
 import { BASE, FakeDocument, hunk } from "./review-fakes";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -41,6 +42,47 @@ class Screen {
   say(hunks: ReviewHunk[], version = this.real.version): string[] {
     this.hunks.splice(0, this.hunks.length, ...hunks);
     return this.file.update(this.#said(), version);
+  }
+
+  /** The server has a hunk in the file, or no longer has it there, and tells so. */
+  apply(id: string, state: NonNullable<ReviewHunk["state"]>, text?: string): string[] {
+    const hunk = this.hunks.find((it) => it.id === id) as ReviewHunk;
+    const [before, after] = [textIn(hunk), textIn({ ...hunk, state, text })];
+    const start = offsetAt(this.real.text, hunk.range.start);
+    if (before !== after) {
+      this.real.type({ start, end: start + before.length, text: after });
+    }
+    const grown = after.length - before.length;
+    const base = this.real.text;
+    const ranges = this.hunks.map((it) => {
+      const old = offsetAt(changed(base, { start, end: start + after.length, text: before }), it.range.start);
+      const at = it.id !== id && old > start ? old + grown : old;
+      const now = it.id === id ? { ...it, state, text } : it;
+      return { ...now, range: { start: placeAt(base, at), end: placeAt(base, at + textIn(now).length) } };
+    });
+    return this.say(ranges);
+  }
+
+  /** Decide as the user would, and the server with what it has followed. */
+  decide(id: string, wanted: "accepted" | "rejected" | "pending"): void {
+    const { sheet, settled } = this.file;
+    for (const it of this.hunks) {
+      const at = [...sheet.hunks, ...settled].find((placed) => placed.id === it.id)?.start;
+      it.state = at === undefined ? "superseded" : it.state;
+      it.range = { ...it.range, start: placeAt(sheet.base, at ?? 0) };
+    }
+    const hunk = this.hunks.find((it) => it.id === id) as ReviewHunk;
+    const start = offsetAt(sheet.base, hunk.range.start);
+    const isWhole = sheet.base.slice(start, start + textIn(hunk).length) === textIn(hunk);
+    if (hunk.state === "superseded" || !isWhole || (hunk.state === "pending") === (wanted === "pending")) {
+      return;
+    }
+    const decided = wanted === "accepted" ? this.file.decide(id) : { decision: wanted };
+    if (decided.decision === "modify") {
+      this.apply(id, "modified", decided.text);
+    } else {
+      this.apply(id, decided.decision === "reject" ? "rejected" : wanted);
+    }
   }
 
   /** Let the editor do the next thing that it was told. */
@@ -80,6 +122,10 @@ class Screen {
       target.type({ start: 0, end: target.text.length, text: unified(this.file.proposed) }, false);
     }
   }
+}
+
+function textIn(hunk: ReviewHunk): string {
+  return isInDocument(hunk) ? unified(hunk.text ?? hunk.newText) : hunk.oldText;
 }
 
 const screen = (eol = 1) => new Screen(BASE, [hunk("a", "two", "two", "TWO"), hunk("b", "four", "", "new\n")], eol);
@@ -133,7 +179,7 @@ test("nobody waits for what no longer arrives, and words for what was not decide
   it.proposed.type({ start: 0, end: 0, text: "z" });
   const arrived = it.file.arrived();
   it.file.own.settle(["b"]);
-  it.file.freeze();
+  it.file.closeReal();
   await arrived;
   const at = it.proposed.find("TWO");
   it.proposed.type({ start: at, end: at, text: "my " });
@@ -149,6 +195,65 @@ test("a file that cannot be edited keeps its text, and the right follows", async
 
   expect(shown(it.file.sheet)).toBe("one\nTWO\nthree\nnew\nfour\n");
   expect(it.real.text).toBe(BASE);
+});
+
+test("what is accepted is on both sides at once, what is rejected on none, and what was typed for the rest stays", async () => {
+  const it = screen();
+  const at = it.proposed.find("new");
+  it.proposed.type({ start: at, end: at, text: "my " });
+  const before = it.proposed.text;
+  it.file.decide("a");
+  expect(it.apply("a", "accepted")).toEqual([]);
+  await it.rest();
+
+  expect(it.real.text).toBe("one\nTWO\nthree\nfour\n");
+  expect(it.proposed.text).toBe(before);
+  expect(it.file.layout.of("a")).toEqual({ real: [1, 1], proposed: [1, 1] });
+  expect(it.file.decide("b")).toEqual({ decision: "modify", text: "my new\n" });
+
+  it.apply("b", "rejected");
+  await it.rest();
+  expect([it.real.text, it.proposed.text]).toEqual(["one\nTWO\nthree\nfour\n", "one\nTWO\nthree\nfour\n"]);
+  expect(it.file.layout.of("b")?.proposed).toEqual([3, 3]);
+});
+
+test("lines that are added come once, and what is typed into them afterwards is an edit of the file", async () => {
+  const it = screen();
+  it.file.decide("b");
+  it.apply("b", "accepted");
+  expect(it.file.proposed).toBe("one\nTWO\nthree\nnew\nfour\n");
+  it.proposed.type({ start: it.proposed.find("new"), end: it.proposed.find("new"), text: "re" });
+  await it.rest();
+
+  expect(it.real.text).toBe("one\ntwo\nthree\nrenew\nfour\n");
+  expect(it.proposed.text).toBe("one\nTWO\nthree\nrenew\nfour\n");
+});
+
+test("what is reopened waits again, with what the user had made of it", async () => {
+  const it = screen();
+  const at = it.proposed.find("TWO");
+  it.proposed.type({ start: at, end: at, text: "my " });
+  it.file.decide("a");
+  it.apply("a", "modified", "my TWO");
+  await it.rest();
+  expect(it.real.text).toBe("one\nmy TWO\nthree\nfour\n");
+
+  it.apply("a", "pending");
+  await it.rest();
+  expect(it.real.text).toBe(BASE);
+  expect(it.proposed.text).toBe("one\nmy TWO\nthree\nnew\nfour\n");
+  expect(it.file.own.unused).toEqual(["my TWO"]);
+  expect(it.file.decide("a")).toEqual({ decision: "modify", text: "my TWO" });
+});
+
+test("what was decided before the window was opened is known, and can be reopened", () => {
+  const own = { ...hunk("a", "two", "two", "TWO"), state: "modified" as const, text: "mine" };
+  const it = new Screen(BASE.replace("two", "mine"), [own]);
+  expect(it.proposed.text).toBe(it.real.text);
+  it.apply("a", "pending");
+
+  expect(it.real.text).toBe(BASE);
+  expect(it.file.decide("a")).toEqual({ decision: "modify", text: "mine" });
 });
 
 test("words for a hunk that somebody else decided come back", () => {
@@ -200,16 +305,22 @@ test("a new file is all its hunk's, and a file that goes is shown as empty", () 
 });
 
 test("whoever types where, and whatever is late, both sides agree in the end", async () => {
-  const key = fc.record({ isReal: fc.boolean(), at: fc.nat(), removed: fc.nat(2), steps: fc.nat(2) });
+  const decision = fc.option(
+    fc.tuple(fc.constantFrom("a", "b"), fc.constantFrom("accepted", "rejected", "pending" as const)),
+  );
+  const key = fc.record({ isReal: fc.boolean(), at: fc.nat(), removed: fc.nat(2), steps: fc.nat(2), decision });
   await fc.assert(
     fc.asyncProperty(fc.array(key, { maxLength: 8 }), fc.boolean(), async (keys, isSaved) => {
       const it = screen();
-      for (const [index, { isReal, at, removed, steps }] of keys.entries()) {
+      for (const [index, { isReal, at, removed, steps, decision }] of keys.entries()) {
         const document = isReal ? it.real : it.proposed;
         const start = at % (document.text.length + 1);
         document.type({ start, end: Math.min(start + removed, document.text.length), text: `${index}` });
         if (isSaved) {
           it.proposed.isDirty = false;
+        }
+        if (decision && it.real.text === it.file.sheet.base) {
+          it.decide(...decision);
         }
         for (let step = 0; step < steps; step++) {
           it.step();

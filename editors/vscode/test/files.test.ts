@@ -1,6 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
+import type { ReviewFile } from "../src/protocol";
+import { FileUnderReview } from "../src/review/file";
 import { ShownFiles } from "../src/review/files";
-import { BASE, type FakeDocument, hunk, ReviewOfOne, uriOf } from "./review-fakes";
+import { BASE, type FakeDocument, hunk, PEN, ReviewOfOne, uriOf } from "./review-fakes";
 
 const AFTER = "one\nTWO\nthree\nnew\nfour\n";
 let files: ShownFiles;
@@ -35,10 +37,14 @@ test("a document leads to what is under review of it", () => {
 
 test("only a review's own documents have a text here", () => {
   const left = uriOf("odin-review:/w/new.txt?p&empty");
-  files.add([{ ...it.shown, left }]);
+  const created = { ...it.review.files[0], operation: "create", hunks: [hunk("c", "", "", "new\n")] } as ReviewFile;
+  const texts = new FileUnderReview(created, PEN);
+  files.add([{ ...it.shown, texts, left, right: uriOf("odin-review:/w/new.txt?p") }]);
 
   expect(files.textOf(it.right.uri)).toEqual({ text: AFTER, isEditable: true });
   expect(files.textOf(left)).toEqual({ text: "", isEditable: false });
+  texts.update({ ...created, hunks: [{ ...hunk("c", "", "", "new\n"), state: "accepted" }] });
+  expect(files.textOf(left)?.text).toBe("new\n");
   expect(files.textOf(uriOf("odin-review:/w/a.txt?other"))).toBeUndefined();
 });
 

@@ -7,7 +7,6 @@ const placed = (id: string, start: number, old: string, text: string): Placed =>
   start,
   old,
   text,
-  decided: false,
 });
 
 test("hunks are found by their lines on both sides", () => {
@@ -17,12 +16,13 @@ test("hunks are found by their lines on both sides", () => {
     placed("new", 14, "", "a\nb\n"),
     placed("end", 14, "four", ""),
   ];
-  const layout = new Layout({ base, hunks });
+  const layout = new Layout({ base, hunks }, [{ id: "decided", start: 14, end: 18 }]);
 
   expect(layout.proposed.text).toBe("one\n2\na\nb\n");
   expect(layout.of("in")).toEqual({ real: [1, 2], proposed: [1, 1] });
   expect(layout.of("new")).toEqual({ real: [3, 3], proposed: [2, 3] });
   expect(layout.of("end")).toEqual({ real: [3, 3], proposed: [4, 4] });
+  expect(layout.of("decided")).toEqual({ real: [3, 3], proposed: [4, 4] });
   expect(layout.of("none")).toBeUndefined();
   expect([layout.real.line(2), layout.proposed.line(1), layout.proposed.line(4)]).toEqual(["three", "2", ""]);
 });

@@ -3,7 +3,10 @@ import type { Receipt } from "../src/protocol";
 import { firstAccepted, isAcceptedIn, lossIn } from "../src/review/outcomes";
 import { hunk, ReviewOfOne } from "./review-fakes";
 
-const HUNKS = [hunk("a", "two", "two", "TWO\n2"), hunk("b", "four", "", "new\n")];
+const HUNKS = [
+  { ...hunk("a", "two", "two", "TWO\n2"), state: "accepted" as const },
+  { ...hunk("b", "four", "", "new\n"), state: "modified" as const },
+];
 const receipt = (hunkId: string, state: Receipt["state"], reason?: string): Receipt => ({
   hunkId,
   uri: "file:///w/a.txt",

@@ -49,7 +49,7 @@ export class FakeDocument {
   }
 }
 
-const PEN: Pen = { edit: async () => true, reload: () => {} };
+export const PEN: Pen = { edit: async () => true, reload: () => {} };
 
 /** As much of an address as is looked at. */
 export function uriOf(text: string): Uri {

@@ -1,6 +1,16 @@
 import { expect, test } from "vitest";
 import type { Review, ReviewHunk } from "../src/protocol";
-import { isLive, nameOf, oneLine, Reviews, sizeOf, summary, titleOf } from "../src/review/reviews";
+import {
+  decisionOn,
+  isDecided,
+  isInDocument,
+  nameOf,
+  oneLine,
+  Reviews,
+  sizeOf,
+  summary,
+  titleOf,
+} from "../src/review/reviews";
 
 const hunk = (id: string, state: ReviewHunk["state"] = "pending"): ReviewHunk => ({
   id,
@@ -43,11 +53,14 @@ test("a review is opened once, follows what the server says, and is closed", () 
   expect(reviews.pending).toEqual([]);
 });
 
-test("what is decided against is not shown", () => {
+test("what is decided says so, and can be open again", () => {
   const states = ["pending", "accepted", "modified", "rejected", "superseded"] as const;
 
-  expect(states.filter((state) => isLive(hunk("a", state)))).toEqual(["pending", "accepted", "modified"]);
-  expect(isLive({ ...hunk("a"), state: undefined })).toBe(true);
+  expect(states.filter((state) => isDecided(hunk("a", state)))).toEqual(["accepted", "modified", "rejected"]);
+  expect(states.filter((state) => isInDocument({ state }))).toEqual(["accepted", "modified"]);
+  expect(states.map((state) => decisionOn(hunk("a", state)))).toEqual([
+    ...["", "Accepted", "Accepted with your text", "Rejected", ""],
+  ]);
 });
 
 test("files are named as people know them", () => {

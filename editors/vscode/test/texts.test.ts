@@ -4,7 +4,9 @@ import { Follower } from "../src/review/follower";
 import {
   type Change,
   changed,
+  changedBelow,
   difference,
+  moved,
   offsetAt,
   type Placed,
   placeAt,
@@ -18,43 +20,35 @@ import {
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const hunk = (start: number, old: string, text: string, decided = false): Placed => ({
-  id: `${start}`,
-  start,
-  old,
-  text,
-  decided,
-});
+const hunk = (start: number, old: string, text: string): Placed => ({ id: `${start}`, start, old, text });
 
 const words = (most: number) => fc.string({ unit: fc.constantFrom("a", "b", "é", "\n", "𝄞"), maxLength: most });
 
 /** A text with hunks apart from each other, as the server makes them: none is idle. */
-const sheets = (decided: fc.Arbitrary<boolean>): fc.Arbitrary<Sheet> =>
-  fc
-    .tuple(
-      fc.array(
-        fc.tuple(
-          words(6).map((gap) => `${gap}x`),
-          words(4),
-          words(4),
-          decided,
-        ),
-        { maxLength: 4 },
+const sheets: fc.Arbitrary<Sheet> = fc
+  .tuple(
+    fc.array(
+      fc.tuple(
+        words(6).map((gap) => `${gap}x`),
+        words(4),
+        words(4),
       ),
-      words(6),
-    )
-    .map(([parts, end]) => {
-      let base = "";
-      const hunks: Placed[] = [];
-      for (const [gap, old, text, isDecided] of parts) {
-        base += gap;
-        if (old !== text) {
-          hunks.push(hunk(base.length, old, text, isDecided));
-        }
-        base += old;
+      { maxLength: 4 },
+    ),
+    words(6),
+  )
+  .map(([parts, end]) => {
+    let base = "";
+    const hunks: Placed[] = [];
+    for (const [gap, old, text] of parts) {
+      base += gap;
+      if (old !== text) {
+        hunks.push(hunk(base.length, old, text));
       }
-      return { base: base + end, hunks };
-    });
+      base += old;
+    }
+    return { base: base + end, hunks };
+  });
 
 const changesOf = (text: string): fc.Arbitrary<Change> =>
   fc
@@ -63,8 +57,6 @@ const changesOf = (text: string): fc.Arbitrary<Change> =>
 
 const withChange = (sheet: fc.Arbitrary<Sheet>, textOf: (sheet: Sheet) => string) =>
   sheet.chain((it) => fc.tuple(fc.constant(it), changesOf(textOf(it))));
-
-const undecided = sheets(fc.constant(false));
 
 describe("what is typed into the text with the hunks", () => {
   test("inside of a hunk is what takes its place, outside an edit of the file", () => {
@@ -87,16 +79,9 @@ describe("what is typed into the text with the hunks", () => {
     expect(typedInto(removed, { start: 0, end: 0, text: "#" }).sheet.base).toBe("one\n#two\n");
   });
 
-  test("a hunk that is decided stays as it is", () => {
-    const sheet = { base: "a1b", hunks: [hunk(1, "1", "23", true)] };
-
-    expect(typedInto(sheet, { start: 2, end: 3, text: "x" })).toEqual({ sheet, edits: [] });
-    expect(shown(typedInto(sheet, { start: 0, end: 4, text: "" }).sheet)).toBe("23");
-  });
-
   test("is all there, wherever it was typed, but for what an insertion stands beside", () => {
     fc.assert(
-      fc.property(withChange(undecided, shown), ([sheet, change]) => {
+      fc.property(withChange(sheets, shown), ([sheet, change]) => {
         const { sheet: after, edits } = typedInto(sheet, change);
         const wanted = changed(shown(sheet), change);
         const text = shown(after);
@@ -115,20 +100,6 @@ describe("what is typed into the text with the hunks", () => {
       { numRuns: 1000 },
     );
   });
-
-  test("never changes what was decided, nor loses a hunk", () => {
-    fc.assert(
-      fc.property(withChange(sheets(fc.boolean()), shown), ([sheet, change]) => {
-        const { sheet: after, edits } = typedInto(sheet, change);
-
-        expect(edits.toReversed().reduce(changed, sheet.base)).toBe(after.base);
-        expect(after.hunks.map(({ id, old }) => [id, old])).toEqual(sheet.hunks.map(({ id, old }) => [id, old]));
-        const texts = (it: Sheet) => it.hunks.filter((one) => one.decided).map((one) => one.text);
-        expect(texts(after)).toEqual(texts(sheet));
-      }),
-      { numRuns: 1000 },
-    );
-  });
 });
 
 describe("what is typed into the file itself", () => {
@@ -142,7 +113,7 @@ describe("what is typed into the file itself", () => {
   test("leaves each hunk that stays over its old text, with what the user made of it", () => {
     fc.assert(
       fc.property(
-        withChange(undecided, (it) => it.base),
+        withChange(sheets, (it) => it.base),
         ([sheet, change]) => {
           const after = typedBelow(sheet, change);
 
@@ -158,11 +129,36 @@ describe("what is typed into the file itself", () => {
   });
 });
 
+test("a hunk that is applied is in the text, and what is shown stays the same", () => {
+  fc.assert(
+    fc.property(
+      sheets.filter((it) => it.hunks.length > 0).chain((it) => fc.tuple(fc.constant(it), fc.constantFrom(...it.hunks))),
+      ([sheet, { id, start, old, text }]) => {
+        const after = changedBelow(sheet, { start, end: start + old.length, text });
+
+        expect(shown(after)).toBe(shown(sheet));
+        expect(after.hunks.map((it) => it.id)).toEqual(sheet.hunks.map((it) => it.id).filter((it) => it !== id));
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});
+
+test("what is decided stays where it is when the text around it changes", () => {
+  const it = { start: 4, end: 8 };
+
+  expect(moved(it, { start: 0, end: 2, text: "abc" })).toEqual({ start: 5, end: 9 });
+  expect(moved(it, { start: 8, end: 9, text: "abc" })).toEqual({ start: 4, end: 8 });
+  expect(moved(it, { start: 5, end: 6, text: "" })).toEqual({ start: 4, end: 7 });
+  expect(moved(it, { start: 2, end: 6, text: "" })).toEqual({ start: 2, end: 4 });
+  expect(moved(it, { start: 0, end: 9, text: "x" })).toEqual({ start: 0, end: 0 });
+});
+
 describe("a document that follows", () => {
   test("typing on both sides at once is on both sides in the end", () => {
     fc.assert(
       fc.property(
-        undecided.chain((sheet) =>
+        sheets.chain((sheet) =>
           fc.tuple(fc.constant(sheet), fc.array(fc.tuple(fc.boolean(), fc.nat()), { maxLength: 6 })),
         ),
         ([first, keys]) => {
@@ -247,7 +243,7 @@ test("a difference leads from one text to the other", () => {
 
 test("spans are where the hunks are shown", () => {
   fc.assert(
-    fc.property(undecided, (sheet) => {
+    fc.property(sheets, (sheet) => {
       const text = shown(sheet);
       expect(spans(sheet).map((it) => text.slice(it.start, it.end))).toEqual(sheet.hunks.map((it) => it.text));
     }),

@@ -4,7 +4,7 @@ import { commands, type Disposable, Uri, window } from "vscode";
 import { changesAtCursor, linesIn } from "./cursor";
 import type { Decisions } from "./decisions";
 import type { ShownFiles } from "./files";
-import { isPending, pendingIn } from "./reviews";
+import { isDecided, isPending, pendingIn } from "./reviews";
 import type { Chosen, Shown } from "./shown";
 import type { Stage } from "./stage";
 import { isReview, isReviewInFront, kindInFront, urisOf } from "./tabs";
@@ -77,23 +77,38 @@ export function registerReviewCommands(
     register("rejectAll", (target) =>
       reject(files.pendingOf(proposalOf(target)), !proposalOf(target) && isReviewInFront()),
     ),
+    register("reopen", async (target) => {
+      const chosen = decidedAt(files, bookmark, decisions, target);
+      if (chosen.length > 0) {
+        await decisions.reopen(chosen, !isNode(target));
+      } else {
+        void window.showInformationMessage("There is no decided change at the cursor.");
+      }
+    }),
     register("acceptRestOfTurn", () => decisions.acceptRest()),
     register("nextChange", () => go(files, stage, bookmark, 1)),
     register("previousChange", () => go(files, stage, bookmark, -1)),
   ];
 }
 
-/** What a target names, or what is at the cursor. */
+/** What waits of what a target names, or of what is at the cursor. */
 function changesAt(files: ShownFiles, bookmark: Bookmark, target: Target): Chosen[] {
+  const found = (named(files, target) ?? here(files, bookmark)).filter((it) => isPending(it.hunk));
+  return isNode(target) ? found : found.slice(0, 1);
+}
+
+/** What is decided of what a target names, or of what is at the cursor; else what was decided last. */
+function decidedAt(files: ShownFiles, bookmark: Bookmark, { latest }: Decisions, target: Target): Chosen[] {
+  const found = (named(files, target) ?? here(files, bookmark)).filter((it) => isDecided(it.hunk));
+  return found.length > 0 || target ? found : files.all.filter((it) => isDecided(it.hunk) && latest.has(it.hunk.id));
+}
+
+function named(files: ShownFiles, target: Target): readonly Chosen[] | undefined {
   if (isNode(target)) {
-    return files.pending.filter((it) => it.shown === target.shown && (!target.hunk || it.hunk === target.hunk));
+    return files.all.filter((it) => it.shown === target.shown && (!target.hunk || it.hunk.id === target.hunk.id));
   }
-  if (target && !(target instanceof Uri) && target.hunkId) {
-    return files.pending.filter((it) => it.hunk.id === target.hunkId);
-  }
-  return here(files, bookmark)
-    .filter((it) => isPending(it.hunk))
-    .slice(0, 1);
+  const hunkId = target instanceof Uri ? undefined : target?.hunkId;
+  return hunkId ? files.all.filter((it) => it.hunk.id === hunkId) : undefined;
 }
 
 /** The changes where the user is. Among several files VS Code does not say for certain which has the cursor. */

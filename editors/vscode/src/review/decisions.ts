@@ -4,11 +4,13 @@ import type { CancellationToken } from "vscode";
 import type { Odin } from "../odin";
 import type { Decision, Review, ReviewAnswer } from "../protocol";
 import type { ShownFiles } from "./files";
+import { nameOf } from "./reviews";
 import type { Chosen } from "./shown";
 
 export class Decisions {
   readonly #waiting = new Map<string, (answer: ReviewAnswer | null) => void>();
   #isInEditor = false;
+  #latest: ReadonlySet<string> = new Set();
 
   constructor(
     private readonly odin: Pick<Odin, "execute">,
@@ -20,6 +22,11 @@ export class Decisions {
   /** The last decision was made in an editor: that is where the user goes on. */
   get isInEditor(): boolean {
     return this.#isInEditor;
+  }
+
+  /** The hunks that were decided last. */
+  get latest(): ReadonlySet<string> {
+    return this.#latest;
   }
 
   /** Hold the server's request until the review is decided, in whatever way. */
@@ -61,6 +68,19 @@ export class Decisions {
     await this.#tell(chosen, () => this.odin.execute("odin.review.reject", { hunkIds, reason: reason || undefined }));
   }
 
+  /** Have these pending again. What somebody has typed into since stays as it is. */
+  async reopen(chosen: readonly Chosen[], isInEditor = false): Promise<void> {
+    this.#isInEditor = isInEditor;
+    const hunkIds = chosen.map((it) => it.hunk.id);
+    await this.#tell([], async () => {
+      const { receipts } = await this.odin.execute("odin.review.reopen", { hunkIds });
+      const [kept] = receipts.filter((it) => it.state !== "pending" && it.reason);
+      if (kept) {
+        this.tellError(`${nameOf(kept.uri)} was left as it is: ${kept.reason}.`);
+      }
+    });
+  }
+
   /** Accept what is pending, and all that its turns still propose. */
   async acceptRest(): Promise<void> {
     for (const review of [...this.reviews]) {
@@ -81,6 +101,7 @@ export class Decisions {
   async #tell(chosen: readonly Chosen[], tell: () => Promise<unknown>): Promise<void> {
     try {
       await tell();
+      this.#latest = new Set(chosen.map((it) => it.hunk.id));
     } catch (error) {
       for (const { shown, hunk } of chosen) {
         shown.texts.own.unsettle([hunk.id]);

@@ -131,8 +131,8 @@ export class ReviewDesk {
     const isDecided = !files.some((it) => pendingIn(it.file).length > 0);
     for (const it of files) {
       const words = it.texts.update(it.file, versionOf(it, event));
-      if (isDecided) {
-        it.texts.freeze();
+      if (it.file.operation === "create") {
+        this.#texts.reload(it.left);
       }
       const why = `What you wrote for a change of ${nameOf(it.file.uri)} was not used: the change is no longer pending.`;
       void offerWords(why, words, languageOf(it));

@@ -1,12 +1,22 @@
 // A file under review: its text, the text that is proposed for it, and a document for each, both of which can be edited.
 
 import type { TextDocument, TextDocumentContentChangeEvent } from "vscode";
-import type { ReviewFile, ReviewHunk } from "../protocol";
-import { Layout } from "./layout";
+import type { ReviewFile } from "../protocol";
+import { Layout, type Settled } from "./layout";
 import { OwnTexts } from "./own-texts";
-import { isLive, isPending } from "./reviews";
+import { isInDocument, isPending } from "./reviews";
 import { type Pen, Side } from "./side";
-import { type Change, changed, difference, type Placed, type Sheet, typedBelow, typedInto, unified } from "./texts";
+import {
+  type Change,
+  changed,
+  changedBelow,
+  difference,
+  moved,
+  type Placed,
+  type Sheet,
+  typedInto,
+  unified,
+} from "./texts";
 
 const CRLF = 2;
 
@@ -14,10 +24,11 @@ export type Decided = { decision: "accept" | "reject" } | { decision: "modify"; 
 
 export class FileUnderReview {
   sheet: Sheet = { base: "", hunks: [] };
+  /** Hunks that are decided: their text is the file's own. */
+  settled: readonly Settled[] = [];
   #layout = new Layout(this.sheet);
   #real: Side | undefined;
   #isRead = false;
-  #isFrozen = false;
   #proposed: Side | undefined;
   readonly own = new OwnTexts();
 
@@ -25,6 +36,12 @@ export class FileUnderReview {
     public file: ReviewFile,
     private readonly pen: Pen,
   ) {
+    for (const hunk of file.hunks) {
+      if (hunk.text !== undefined) {
+        this.own.write(hunk, unified(hunk.text));
+        this.own.settle([hunk.id]);
+      }
+    }
     if (file.operation === "create") {
       this.#place(true);
     }
@@ -43,7 +60,7 @@ export class FileUnderReview {
   /** Where everything stands. */
   get layout(): Layout {
     if (this.#layout.sheet !== this.sheet) {
-      this.#layout = new Layout(this.sheet);
+      this.#layout = new Layout(this.sheet, this.settled);
     }
     return this.#layout;
   }
@@ -83,6 +100,8 @@ export class FileUnderReview {
 
   /** What the server says now. The result are words of the user for hunks that somebody else has decided. */
   update(file: ReviewFile, version?: number): string[] {
+    const reopened = file.hunks.filter((hunk) => isPending(hunk) && this.settled.some((it) => it.id === hunk.id));
+    this.own.unsettle(reopened.map((it) => it.id));
     this.file = file;
     const lost = this.own.lose(file.hunks);
     const isCurrent = this.#real?.document.version === version && this.#real?.known === this.sheet.base;
@@ -93,11 +112,10 @@ export class FileUnderReview {
 
   /** Somebody typed into the file. */
   realTyped(changes: readonly TextDocumentContentChangeEvent[]): void {
-    if (!this.#real || this.#isFrozen) {
-      return;
+    if (this.#real) {
+      this.#followReal(this.#real.typed(changes, this.sheet.base));
+      this.#send();
     }
-    this.#followReal(this.#real.typed(changes, this.sheet.base));
-    this.#send();
   }
 
   /** Somebody typed into the text that is proposed. */
@@ -106,11 +124,13 @@ export class FileUnderReview {
       return;
     }
     for (const change of this.#proposed.typed(changes, this.layout.proposed.text)) {
-      this.sheet = typedInto(this.sheet, change).sheet;
+      const { sheet, edits } = typedInto(this.sheet, change);
+      this.settled = edits.toReversed().reduce(allMoved, this.settled);
+      this.sheet = sheet;
     }
-    for (const { id, text, decided } of this.sheet.hunks) {
+    for (const { id, text } of this.sheet.hunks) {
       const hunk = this.file.hunks.find((it) => it.id === id);
-      if (hunk && !decided) {
+      if (hunk) {
         this.own.write(hunk, text);
       }
     }
@@ -137,15 +157,10 @@ export class FileUnderReview {
     }
   }
 
-  /** It is being carried out: what happens to the file from now on is not the user's typing. */
-  freeze(): void {
-    this.#isFrozen = true;
-    this.#real?.end();
-  }
-
   #followReal(changes: readonly Change[]): void {
     if (this.file.operation === "edit") {
-      this.sheet = changes.reduce(typedBelow, this.sheet);
+      this.settled = changes.reduce(allMoved, this.settled);
+      this.sheet = changes.reduce(changedBelow, this.sheet);
     } else if (changes.length > 0) {
       this.sheet = { base: changes.reduce(changed, this.sheet.base), hunks: [] };
       this.#place(true);
@@ -154,31 +169,38 @@ export class FileUnderReview {
 
   /** Put the hunks where the server says, or leave them where they have moved to if that is news of an older text. */
   #place(anew: boolean): void {
-    const { base } = this.sheet;
+    const base = this.file.operation === "create" ? this.#created() : this.sheet.base;
     const { real } = this.layout;
     const hunks: Placed[] = [];
-    for (const hunk of this.file.hunks.filter(isLive)) {
+    const settled: Settled[] = [];
+    for (const hunk of this.file.hunks) {
+      const known = [...this.sheet.hunks, ...this.settled].find((it) => it.id === hunk.id);
       const old = this.file.operation === "delete" ? base : unified(hunk.oldText);
-      const known = this.sheet.hunks.find((it) => it.id === hunk.id)?.start;
-      const start = anew ? real.offsetAt(hunk.range.start) : known;
-      if (start !== undefined && base.slice(start, start + old.length) === old) {
-        hunks.push({ id: hunk.id, start, old, text: this.#textOf(hunk), decided: !isPending(hunk) });
+      const start = anew ? real.offsetAt(hunk.range.start) : known?.start;
+      if (start === undefined || hunk.state === "superseded") {
+        continue;
+      }
+      if (!isPending(hunk)) {
+        const end = anew || !known || !("end" in known) ? real.offsetAt(hunk.range.end) : known.end;
+        settled.push({ id: hunk.id, start, end });
+      } else if (base.slice(start, start + old.length) === old) {
+        hunks.push({ id: hunk.id, start, old, text: this.own.of(hunk.id) ?? unified(hunk.newText) });
       }
     }
+    this.settled = settled;
     this.sheet = { base, hunks: apart(hunks) };
   }
 
-  #textOf(hunk: ReviewHunk): string {
-    const own = hunk.state === "accepted" ? undefined : this.own.of(hunk.id);
-    return own ?? unified(hunk.newText);
+  /** A file that does not exist until it is accepted. */
+  #created(): string {
+    const made = this.file.hunks.find(isInDocument);
+    return made ? unified(made.text ?? made.newText) : "";
   }
 
   /** What was typed beside the hunks is the user's own edit of the file; the other side shows what became of it. */
   #send(): void {
-    if (!this.#isFrozen) {
-      this.#real?.edit(this.sheet.base);
-      this.#proposed?.refresh(this.layout.proposed.text);
-    }
+    this.#real?.edit(this.sheet.base);
+    this.#proposed?.refresh(this.layout.proposed.text);
   }
 
   #sent(isDone: boolean): void {
@@ -196,6 +218,10 @@ export class FileUnderReview {
 
 function listed<T>(it: T | undefined): T[] {
   return it === undefined ? [] : [it];
+}
+
+function allMoved(settled: readonly Settled[], by: Change): readonly Settled[] {
+  return settled.map((it) => moved(it, by));
 }
 
 function apart(hunks: Placed[]): Placed[] {

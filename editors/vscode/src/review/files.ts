@@ -96,13 +96,14 @@ export class ShownFiles {
     return proposed !== undefined || files.length > 0;
   }
 
-  /** Of a document that only a review has. */
+  /** Of a document that only a review has: a proposed text, or the left of a file that does not exist yet. */
   textOf(uri: Uri): Text | undefined {
     const it = this.#rightAt(uri);
     if (it) {
       return { text: it.texts.proposed, isEditable: it.texts.isEditable };
     }
-    return this.#shown.some(({ left }) => sameUri(left, uri)) ? { text: "", isEditable: false } : undefined;
+    const left = this.#shown.find((shown) => sameUri(shown.left, uri));
+    return left && { text: left.texts.sheet.base, isEditable: false };
   }
 
   #rightAt(uri: Uri): Shown | undefined {

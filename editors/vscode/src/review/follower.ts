@@ -1,6 +1,6 @@
 // A document that is to have a text, which others change too: tells what was typed from what was sent to it.
 
-import { type Change, changed, difference } from "./texts";
+import { type Change, changed, difference, moved } from "./texts";
 
 export class Follower {
   readonly #sent = new Set<string>();
@@ -24,13 +24,6 @@ export class Follower {
     const isTold = changes.reduce(changed, before) === now;
     const behind = difference(before, wanted);
     const typed = isTold ? changes : [difference(before, now) as Change];
-    return typed.map((change) => (behind ? movedBy(change, behind) : change));
+    return typed.map((change) => (behind ? moved(change, behind) : change));
   }
-}
-
-function movedBy(change: Change, other: Change): Change {
-  const grown = other.text.length - (other.end - other.start);
-  const moved = (at: number) => (at <= other.start ? at : at >= other.end ? at + grown : other.start);
-  const start = moved(change.start);
-  return { start, end: Math.max(start, moved(change.end)), text: change.text };
 }

@@ -4,11 +4,9 @@ import { CodeLens, type CodeLensProvider, type Command, EventEmitter, Range, typ
 import type { ReviewHunk } from "../protocol";
 import { SCHEME } from "./addresses";
 import type { ShownFiles } from "./files";
-import { isLive, isPending, oneLine, pendingIn } from "./reviews";
+import { decisionOn, isInDocument, isPending, oneLine, pendingIn } from "./reviews";
 import type { Shown } from "./shown";
 import { isInEditor } from "./tabs";
-
-const WAITS = "Accepted; applied when the rest is decided";
 
 export class ReviewLenses implements CodeLensProvider {
   readonly #changed = new EventEmitter<void>();
@@ -23,7 +21,7 @@ export class ReviewLenses implements CodeLensProvider {
   provideCodeLenses(document: TextDocument): CodeLens[] {
     if (document.uri.scheme === SCHEME) {
       const file = this.files.proposedAs(document.uri);
-      return file ? file.file.hunks.filter(isLive).flatMap((hunk) => this.#inDiff(file, hunk)) : [];
+      return file ? file.file.hunks.flatMap((hunk) => this.#inDiff(file, hunk)) : [];
     }
     // A diff shows the file too, on its left: there is nothing to decide on that side.
     const files = isInEditor(document.uri) ? this.files.reviewsOf(document.uri) : [];
@@ -39,10 +37,14 @@ export class ReviewLenses implements CodeLensProvider {
     if (line === undefined) {
       return [];
     }
-    if (!isPending(hunk)) {
-      return lensesAt(line, [{ title: `$(check) ${WAITS}`, command: "" }]);
-    }
     const target = { hunkId: hunk.id };
+    if (!isPending(hunk)) {
+      const icon = isInDocument(hunk) ? "$(check)" : "$(close)";
+      return lensesAt(line, [
+        { title: `${icon} ${decisionOn(hunk)}`, command: "" },
+        { title: "Reopen", command: "odin.vscode.reopen", arguments: [target] },
+      ]);
+    }
     const several = pendingIn(file.file).length > 1 && pendingIn(file.file)[0] === hunk;
     return lensesAt(line, [
       { title: "Accept Change", command: "odin.vscode.acceptChange", arguments: [target] },

@@ -1,4 +1,4 @@
-// Where a file would change, marked lightly in its own editor; what it would be is in the hover.
+// Where a file would change, marked lightly in its own editor, and in diffs what is decided.
 
 import {
   type DecorationOptions,
@@ -11,9 +11,10 @@ import {
 } from "vscode";
 import type { ShownFiles } from "./files";
 import type { Stretch } from "./layout";
-import { pendingIn } from "./reviews";
+import { isDecided, pendingIn } from "./reviews";
 
 const MOST_IN_HOVER = 2000;
+const NOTHING = JSON.stringify({ waiting: [], decided: [] });
 
 interface Mark {
   lines: Stretch;
@@ -22,13 +23,19 @@ interface Mark {
 }
 
 export class ReviewMarks {
-  readonly #type = window.createTextEditorDecorationType({
+  readonly #waiting = window.createTextEditorDecorationType({
     isWholeLine: true,
     borderStyle: "solid",
     borderWidth: "0 0 0 2px",
     borderColor: new ThemeColor("editorGutter.modifiedBackground"),
     overviewRulerColor: new ThemeColor("editorOverviewRuler.modifiedForeground"),
     overviewRulerLane: OverviewRulerLane.Left,
+  });
+  readonly #decided = window.createTextEditorDecorationType({
+    isWholeLine: true,
+    borderStyle: "dotted",
+    borderWidth: "0 0 0 2px",
+    borderColor: new ThemeColor("disabledForeground"),
   });
   /** What stands in each editor. It moves along with what is typed there. */
   readonly #drawn = new WeakMap<TextEditor, string>();
@@ -37,23 +44,29 @@ export class ReviewMarks {
 
   draw(): void {
     for (const editor of window.visibleTextEditors) {
-      const marks = this.#marksIn(editor);
+      const marks = { waiting: this.#waitingIn(editor), decided: this.#decidedIn(editor) };
       const wanted = JSON.stringify(marks);
-      if (wanted !== (this.#drawn.get(editor) ?? "[]")) {
+      if (wanted !== (this.#drawn.get(editor) ?? NOTHING)) {
         this.#drawn.set(editor, wanted);
+        const { languageId } = editor.document;
         editor.setDecorations(
-          this.#type,
-          marks.map((it) => decoration(it, editor.document.languageId)),
+          this.#waiting,
+          marks.waiting.map((it) => decoration(it, languageId)),
+        );
+        editor.setDecorations(
+          this.#decided,
+          marks.decided.map(([first, last]) => new Range(first, 0, last, 0)),
         );
       }
     }
   }
 
   dispose(): void {
-    this.#type.dispose();
+    this.#waiting.dispose();
+    this.#decided.dispose();
   }
 
-  #marksIn(editor: TextEditor): Mark[] {
+  #waitingIn(editor: TextEditor): Mark[] {
     // The sides of a diff have no column of their own.
     const files = editor.viewColumn === undefined ? [] : this.files.reviewsOf(editor.document.uri);
     return files.flatMap(({ file, texts }) =>
@@ -62,6 +75,13 @@ export class ReviewMarks {
         return lines ? [{ lines, reason, text: newText }] : [];
       }),
     );
+  }
+
+  /** On the right of a diff. */
+  #decidedIn(editor: TextEditor): Stretch[] {
+    const shown = this.files.proposedAs(editor.document.uri);
+    const lines = shown?.file.hunks.filter(isDecided).map((it) => shown.texts.layout.of(it.id)?.proposed);
+    return lines?.filter((it) => it !== undefined) ?? [];
   }
 }
 

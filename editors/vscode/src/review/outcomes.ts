@@ -3,7 +3,7 @@
 import type { Receipt, ReviewFile } from "../protocol";
 import { counted } from "../words";
 import type { FileUnderReview } from "./file";
-import { nameOf } from "./reviews";
+import { isInDocument, nameOf } from "./reviews";
 import { type Place, placeAt } from "./texts";
 
 const TYPED_THERE = "the user typed there meanwhile";
@@ -15,14 +15,14 @@ export interface Loss {
 }
 
 export function isAcceptedIn(file: ReviewFile, receipts: readonly Receipt[]): boolean {
-  return receipts.some((it) => isAccepted(it) && file.hunks.some((hunk) => hunk.id === it.hunkId));
+  return receipts.some((it) => isInDocument(it) && file.hunks.some((hunk) => hunk.id === it.hunkId));
 }
 
-/** Where the file has changed first. What comes before is as it was, so the place is the same as before the change. */
-export function firstAccepted(texts: FileUnderReview, receipts: readonly Receipt[]): Place | undefined {
-  const accepted = new Set(receipts.filter(isAccepted).map((it) => it.hunkId));
-  const first = texts.sheet.hunks.find((it) => accepted.has(it.id));
-  return first && placeAt(texts.sheet.base, first.start);
+/** Where the file has changed first. */
+export function firstAccepted({ sheet, settled }: FileUnderReview, receipts: readonly Receipt[]): Place | undefined {
+  const accepted = new Set(receipts.filter(isInDocument).map((it) => it.hunkId));
+  const starts = settled.filter((it) => accepted.has(it.id)).map((it) => it.start);
+  return starts.length > 0 ? placeAt(sheet.base, Math.min(...starts)) : undefined;
 }
 
 export function lossIn(file: ReviewFile, words: string[], receipts: readonly Receipt[]): Loss | undefined {
@@ -35,8 +35,4 @@ export function lossIn(file: ReviewFile, words: string[], receipts: readonly Rec
   }
   const why = `What you wrote for a change of ${name} was not used: the review has ended.`;
   return words.length > 0 ? { why, words } : undefined;
-}
-
-function isAccepted({ state }: Receipt): boolean {
-  return state === "accepted" || state === "modified";
 }

@@ -28,10 +28,11 @@ export class OwnTexts {
     this.#kept = new Map(this.#texts);
   }
 
-  /** What was not kept is not wanted. */
+  /** What was not kept is not wanted, unless it was decided on. */
   revert(): void {
+    const decided = [...this.#texts].filter(([id]) => this.#decided.has(id));
     this.#texts.clear();
-    for (const [id, text] of this.#kept) {
+    for (const [id, text] of [...this.#kept, ...decided]) {
       this.#texts.set(id, text);
     }
   }
@@ -43,7 +44,7 @@ export class OwnTexts {
     }
   }
 
-  /** The server did not hear of it. */
+  /** They are open again, or the server did not hear of it. */
   unsettle(hunkIds: readonly string[]): void {
     for (const id of hunkIds) {
       this.#decided.delete(id);

@@ -54,9 +54,18 @@ export function isPending(hunk: ReviewHunk): boolean {
   return (hunk.state ?? "pending") === "pending";
 }
 
-/** Whether it would be in the file if the rest were accepted. */
-export function isLive(hunk: ReviewHunk): boolean {
-  return isPending(hunk) || hunk.state === "accepted" || hunk.state === "modified";
+/** Whether it was accepted, with its own text or the user's. */
+export function isInDocument({ state }: Pick<ReviewHunk, "state">): boolean {
+  return state === "accepted" || state === "modified";
+}
+
+/** Whether it is decided, and can be open again. */
+export function isDecided(hunk: ReviewHunk): boolean {
+  return isInDocument(hunk) || hunk.state === "rejected";
+}
+
+export function decisionOn({ state }: ReviewHunk): string {
+  return { accepted: "Accepted", modified: "Accepted with your text", rejected: "Rejected" }[state as string] ?? "";
 }
 
 export function pendingIn(file: ReviewFile): ReviewHunk[] {

@@ -13,11 +13,9 @@ export interface Placed {
   start: number;
   old: string;
   text: string;
-  /** It can no longer be edited. */
-  decided: boolean;
 }
 
-/** A text and the hunks that are shown in it, in the order of the text and apart from each other. */
+/** A text and the hunks that wait to be in it, in the order of the text and apart from each other. */
 export interface Sheet {
   readonly base: string;
   readonly hunks: readonly Placed[];
@@ -139,6 +137,20 @@ export function spans({ hunks }: Sheet): Span[] {
   });
 }
 
+/** Where something is after a change. */
+export function moved<T extends Span>(it: T, by: Change): T {
+  const grown = by.text.length - (by.end - by.start);
+  const place = (at: number) => (at <= by.start ? at : at >= by.end ? at + grown : by.start);
+  const start = place(it.start);
+  return { ...it, start, end: Math.max(start, place(it.end)) };
+}
+
+/** The text itself has changed: a hunk that was applied is in it now, the others move along. */
+export function changedBelow(sheet: Sheet, change: Change): Sheet {
+  const made = narrowed(sheet.base, change);
+  return typedBelow({ ...sheet, hunks: sheet.hunks.filter((it) => !isApplied(sheet.base, it, made)) }, change);
+}
+
 /** Somebody typed into the text itself: hunks move along, and those that were typed into go, as on the server. */
 export function typedBelow(sheet: Sheet, typed: Change): Sheet {
   const change = narrowed(sheet.base, typed);
@@ -162,8 +174,8 @@ export function typedBelow(sheet: Sheet, typed: Change): Sheet {
  * Somebody typed into the text with the hunks: inside of a hunk that is what they want in its place, outside it is an
  * edit of the text itself, for which `edits` are in the order of the text.
  *
- * Not taken is what a hunk that is decided, or the place of an insertion, does not survive: the sheet then shows
- * another text than the one that was typed.
+ * Not taken is what the place of an insertion does not survive: the sheet then shows another text than the one that was
+ * typed.
  */
 export function typedInto(sheet: Sheet, typed: Change): { sheet: Sheet; edits: Change[] } {
   const change = narrowed(shown(sheet), typed);
@@ -172,7 +184,7 @@ export function typedInto(sheet: Sheet, typed: Change): { sheet: Sheet; edits: C
   const hunks = sheet.hunks.map((hunk, index) => {
     const place = places[index] as Span;
     const cut = common(place, change);
-    if (hunk.decided || (!cut && index !== host)) {
+    if (!cut && index !== host) {
       return hunk;
     }
     const start = Math.max((cut?.start ?? change.start) - place.start, 0);
@@ -191,7 +203,7 @@ export function typedInto(sheet: Sheet, typed: Change): { sheet: Sheet; edits: C
 function hostOf(sheet: Sheet, places: readonly Span[], change: Change): number | undefined {
   const index = sheet.hunks.findIndex((hunk, at) => {
     const place = places[at] as Span;
-    if (hunk.decided || !change.text) {
+    if (!change.text) {
       return false;
     }
     if (common(place, change)) {
@@ -243,6 +255,15 @@ function survives(hunk: Placed, isBefore: boolean, removes: boolean): boolean {
 /** What is typed at the place of lines that go belongs to the line after them. */
 function isRemovalOfLines(hunk: Placed): boolean {
   return hunk.text === "" && hunk.old.endsWith("\n");
+}
+
+/** Whether a change, without what it leaves as it is, makes of a hunk's place what the hunk wants. */
+function isApplied(base: string, hunk: Placed, { start, end, text }: Change): boolean {
+  if (start < hunk.start || endOf(hunk) < end) {
+    return false;
+  }
+  const whole = narrowed(base, { start: hunk.start, end: endOf(hunk), text: hunk.text });
+  return whole.start === start && whole.end === end && whole.text === text;
 }
 
 function endOf(hunk: Placed): number {

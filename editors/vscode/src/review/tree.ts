@@ -1,7 +1,8 @@
-// The files and hunks that wait for a decision, beside the chat.
+// The files and hunks under review, beside the chat.
 
 import {
   EventEmitter,
+  ThemeColor,
   ThemeIcon,
   type TreeDataProvider,
   TreeItem,
@@ -14,11 +15,12 @@ import {
 import type { ReviewHunk } from "../protocol";
 import { counted } from "../words";
 import type { ShownFiles } from "./files";
-import { nameOf, oneLine, pendingIn, sizeOf } from "./reviews";
+import { decisionOn, isInDocument, isPending, nameOf, oneLine, pendingIn, sizeOf } from "./reviews";
 import type { Shown } from "./shown";
 
 export type Node = { shown: Shown; hunk?: ReviewHunk };
 
+const FAINT = new ThemeColor("disabledForeground");
 const ICONS: Partial<Record<string, string>> = { create: "diff-added", delete: "diff-removed", rename: "diff-renamed" };
 
 export class ReviewTree implements TreeDataProvider<Node> {
@@ -41,12 +43,11 @@ export class ReviewTree implements TreeDataProvider<Node> {
 
   getChildren(node?: Node): Node[] {
     if (!node) {
-      return this.files.open.filter(({ file }) => pendingIn(file).length > 0).map((shown) => ({ shown }));
+      return this.files.open.map((shown) => ({ shown }));
     }
-    const { shown, hunk } = node;
-    return hunk || shown.file.operation !== "edit"
-      ? []
-      : pendingIn(shown.file).map((pending) => ({ shown, hunk: pending }));
+    const { shown, hunk: parent } = node;
+    const hunks = parent || shown.file.operation !== "edit" ? [] : shown.file.hunks;
+    return hunks.filter((it) => it.state !== "superseded").map((hunk) => ({ shown, hunk }));
   }
 
   getTreeItem({ shown: file, hunk }: Node): TreeItem {
@@ -72,7 +73,7 @@ export class ReviewTree implements TreeDataProvider<Node> {
     const folder = workspace.asRelativePath(Uri.parse(file.uri)).split("/").slice(0, -1).join("/");
     item.description = [sizeOf(file.hunks), isEdit ? "" : file.operation, folder].filter((it) => it).join(" · ");
     item.tooltip = [file.note, ...new Set(file.hunks.map((it) => it.reason))].filter((it) => it).join("\n");
-    item.contextValue = "file";
+    item.contextValue = pendingIn(file).length > 0 ? "file" : "decided";
     item.command = { title: "Show Changes", command: "odin.vscode.showChange", arguments: [{ shown }] };
     return item;
   }
@@ -80,9 +81,12 @@ export class ReviewTree implements TreeDataProvider<Node> {
   #hunkItem(file: Shown, hunk: ReviewHunk): TreeItem {
     const item = new TreeItem(oneLine(lineOf(file, hunk)) || "Blank lines");
     item.id = hunk.id;
-    item.description = `line ${hunk.range.start.line + 1}, ${sizeOf([hunk])}`;
+    item.description = [`line ${hunk.range.start.line + 1}, ${sizeOf([hunk])}`, decisionOn(hunk).toLowerCase()]
+      .filter((it) => it)
+      .join(" · ");
     item.tooltip = hunk.reason;
-    item.contextValue = "hunk";
+    item.contextValue = isPending(hunk) ? "hunk" : "decided";
+    item.iconPath = isPending(hunk) ? undefined : new ThemeIcon(isInDocument(hunk) ? "check" : "close", FAINT);
     item.command = { title: "Show Change", command: "odin.vscode.showChange", arguments: [{ shown: file, hunk }] };
     return item;
   }
