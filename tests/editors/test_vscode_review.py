@@ -58,7 +58,8 @@ async def vscode(shared: VSCode, wire: Wire, tmp_path: Path) -> AsyncIterator[VS
     """As if it had just been started."""
     async with lent(shared, wire, tmp_path):
         yield shared
-        await shared.eval("await vscode.commands.executeCommand('odin.cancel', {}).then(undefined, () => {})")
+        for command in ("odin.cancel", "odin.review.reject"):
+            await shared.eval("await vscode.commands.executeCommand(args[0], {}).then(undefined, () => {})", command)
 
 
 def write(root: Path, name: str, text: str = BEFORE) -> Path:
@@ -152,11 +153,15 @@ async def test_two_hunks_are_accepted_and_one_is_rejected_with_a_reason(vscode: 
     await shows(vscode, "decided.txt (Odin)")
 
     await vscode.lens("Accept Change").first.click()
-    await expect(vscode.page.locator(".codelens-decoration", has_text="Accepted; applied when")).to_be_visible()
-    assert await vscode.text(path) == BEFORE
+    await vscode.has_text(BEFORE.replace("line 2\n", "LINE 2\n", 1), path)
+    await expect(vscode.page.locator(".codelens-decoration", has_text="Accepted")).to_be_visible()
+    await proposed_is(vscode, AFTER)
+    await is_placed(vscode, "2 of 3")
     await vscode.lens("Reject…").first.click()
     await vscode.answer("nothing is to be added")
     await expect(vscode.lens("Reject…")).to_have_count(1)
+    await expect(vscode.page.locator(".codelens-decoration", has_text="Rejected")).to_be_visible()
+    await proposed_is(vscode, AFTER.replace("added\n", ""))
     await vscode.lens("Accept Change").click()
 
     await vscode.has_text(BEFORE.replace("line 2\n", "LINE 2\n", 1).replace("line 28\n", ""), path)
@@ -165,8 +170,67 @@ async def test_two_hunks_are_accepted_and_one_is_rejected_with_a_reason(vscode: 
     await is_at(vscode, path, 2)
     await expect(vscode.page.locator(".monaco-editor.focused")).to_be_visible()
 
+    await vscode.press("Control+Z", "Control+Z")
+    await vscode.has_text(BEFORE, path)
+
+
+async def test_what_is_decided_is_reopened_and_what_is_undone_waits_again(
+    vscode: VSCode, wire: Wire, root: Path
+) -> None:
+    path = write(root, "reopened.txt")
+    await vscode.open_file(path)
+    play_edit(wire, path)
+    await ask(vscode)
+    await shows(vscode, "reopened.txt (Odin)")
+    await click_into(vscode, "added")
+    await vscode.type(" by me")
+    await vscode.press("Alt+Enter")
+    mine = "line 15\nadded by me\n"
+    await vscode.has_text(BEFORE.replace("line 15\n", mine), path)
+    await is_placed(vscode, "3 of 3")
+
+    await vscode.press("Shift+Alt+Enter")
+    await vscode.has_text(BEFORE, path)
+    await proposed_is(vscode, AFTER.replace("added", "added by me"))
+    await expect(vscode.lens("Reject…")).to_have_count(3)
+
+    await vscode.press("Alt+F5")
+    await is_placed(vscode, "1 of 3")
+    await vscode.press("Alt+Enter")
+    await vscode.has_text(BEFORE.replace("line 2\n", "LINE 2\n", 1), path)
+    await is_placed(vscode, "2 of 3")
+    await vscode.open_file(path)
     await vscode.press("Control+Z")
     await vscode.has_text(BEFORE, path)
+    await expect(vscode.lens("Odin: Show Change")).to_have_count(3)
+    await vscode.palette("Odin: Accept All Changes")
+    await vscode.has_text(AFTER.replace("added", "added by me"), path)
+    await has_no_review(vscode)
+    await decided(wire)
+
+
+async def test_a_turn_that_is_cancelled_leaves_what_waits(vscode: VSCode, wire: Wire, root: Path) -> None:
+    path = write(root, "cancelled.txt")
+    await vscode.open_file(path)
+    play_edit(wire, path)
+    await ask(vscode)
+    await shows(vscode, "cancelled.txt (Odin)")
+    await vscode.lens("Accept Change").first.click()
+    await is_placed(vscode, "2 of 3")
+    await expect(vscode.lens("Reject…")).to_have_count(2)
+    await vscode.command("odin.vscode.cancel")
+    wire.answers.clear()
+
+    card = vscode.webview().locator(".review", has_text="2 changes wait for you")
+    await expect(card).to_be_visible()
+    await has_tab(vscode, "cancelled.txt (Odin)")
+    await vscode.lens("Accept Change").first.click()
+    await vscode.has_text(AFTER.replace("line 29\n", "line 28\nline 29\n"), path)
+    card = vscode.webview().locator(".review", has_text="1 change waits for you")
+    await card.get_by_role("button", name="Drop").click()
+    await has_no_review(vscode)
+    await vscode.has_text(AFTER.replace("line 29\n", "line 28\nline 29\n"), path)
+    await expect(card).to_have_count(0)
 
 
 async def test_what_is_typed_on_the_right_is_in_the_file(vscode: VSCode, wire: Wire, root: Path) -> None:

@@ -13,6 +13,8 @@ export const READY: ServerState = { kind: "ready", info: INFO };
 type Asked = { command: CommandName; argument: Record<string, unknown> };
 type Reply = (argument: Record<string, unknown>) => unknown;
 
+const DEFAULTS: Partial<Record<CommandName, Reply>> = { "odin.review.list": () => ({ proposals: [] }) };
+
 export class FakeOdin implements Odin {
   state: ServerState = READY;
   readonly states = new Emitter<ServerState>();
@@ -28,7 +30,8 @@ export class FakeOdin implements Odin {
   ): Promise<Commands[Name]["result"]> {
     const given = argument as Record<string, unknown>;
     this.asked.push({ command, argument: given });
-    return (await this.replies[command]?.(given)) as Commands[Name]["result"];
+    const reply = this.replies[command] ?? DEFAULTS[command];
+    return (await reply?.(given)) as Commands[Name]["result"];
   }
 
   async restart(): Promise<void> {}

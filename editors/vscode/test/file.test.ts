@@ -217,6 +217,36 @@ test("what is accepted is on both sides at once, what is rejected on none, and w
   expect(it.file.layout.of("b")?.proposed).toEqual([3, 3]);
 });
 
+test("what is accepted and not done yet is shown as it will be", async () => {
+  const it = screen();
+  const reloads = vi.spyOn(it.proposed, "type");
+  it.file.decide("a");
+  it.file.decide("b");
+  it.say(it.hunks.map((hunk) => ({ ...hunk, state: "accepted" })));
+  expect(it.file.proposed).toBe("one\nTWO\nthree\nnew\nfour\n");
+  it.hunks.forEach((hunk) => {
+    hunk.state = "pending";
+  });
+  it.apply("a", "accepted");
+  it.apply("b", "accepted");
+  await it.rest();
+
+  expect(it.real.text).toBe(it.proposed.text);
+  expect(reloads).not.toHaveBeenCalled();
+});
+
+test("what was unsaved in the window before is the user's own again", () => {
+  const it = screen();
+  const kept = new FakeDocument("one\nmy TWO\nthree\nmy new\nfour\n");
+  kept.isDirty = true;
+  expect(it.file.openProposed(kept.asDocument)).toEqual([]);
+  expect(it.file.decide("a")).toEqual({ decision: "modify", text: "my TWO" });
+  expect(it.file.decide("b")).toEqual({ decision: "modify", text: "my new\n" });
+
+  kept.text = "another text\n";
+  expect(it.file.openProposed(kept.asDocument)).toEqual(["another text\n"]);
+});
+
 test("lines that are added come once, and what is typed into them afterwards is an edit of the file", async () => {
   const it = screen();
   it.file.decide("b");

@@ -3,10 +3,12 @@ import type { Receipt } from "../src/protocol";
 import { firstAccepted, isAcceptedIn, lossIn } from "../src/review/outcomes";
 import { hunk, ReviewOfOne } from "./review-fakes";
 
-const HUNKS = [
-  { ...hunk("a", "two", "two", "TWO\n2"), state: "accepted" as const },
-  { ...hunk("b", "four", "", "new\n"), state: "modified" as const },
-];
+/** It stands in the text. */
+const made = (id: string, text: string, state: "accepted" | "modified") => ({
+  ...hunk(id, text, text, ""),
+  ...{ oldText: "", newText: text, state },
+});
+const HUNKS = [made("a", "two", "accepted"), made("b", "four", "modified")];
 const receipt = (hunkId: string, state: Receipt["state"], reason?: string): Receipt => ({
   hunkId,
   uri: "file:///w/a.txt",

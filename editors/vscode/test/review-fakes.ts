@@ -11,8 +11,9 @@ import { type Change, changed, placeAt, unified } from "../src/review/texts";
 export const BASE = "one\ntwo\nthree\nfour\n";
 
 export const hunk = (id: string, at: string, oldText: string, newText: string, base = BASE): ReviewHunk => {
-  const start = placeAt(base, base.indexOf(at));
-  return { id, range: { start, end: start }, oldText, newText, reason: "", state: "pending" };
+  const start = base.indexOf(at);
+  const range = { start: placeAt(base, start), end: placeAt(base, start + oldText.length) };
+  return { id, range, oldText, newText, reason: "", state: "pending" };
 };
 
 /** A document as VS Code has it, with one kind of line ends; what it is told to do is done when the test says. */

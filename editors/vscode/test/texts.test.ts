@@ -13,6 +13,7 @@ import {
   type Sheet,
   shown,
   spans,
+  textsIn,
   typedBelow,
   typedInto,
   unified,
@@ -141,6 +142,21 @@ test("a hunk that is applied is in the text, and what is shown stays the same", 
       },
     ),
     { numRuns: 1000 },
+  );
+});
+
+test("what the user made of hunks is found again in a text, if it is the same between them", () => {
+  const sheet = { base: "one\ntwo\nthree\n", hunks: [hunk(4, "two", "TWO"), hunk(8, "three", "3")] };
+
+  expect(textsIn(sheet, "one\nmine\nalso mine\n")).toEqual(["mine", "also mine"]);
+  expect(textsIn(sheet, "one\nTWO\n3\n")).toEqual(["TWO", "3"]);
+  expect(textsIn(sheet, "two\nTWO\n3\n")).toBeUndefined();
+  expect(textsIn(sheet, "one\nTWO 3\n")).toBeUndefined();
+  expect(textsIn({ base: "one", hunks: [] }, "one more")).toBeUndefined();
+  fc.assert(
+    fc.property(sheets, (it) => {
+      expect(textsIn(it, shown(it))).toEqual(it.hunks.map(({ text }) => text));
+    }),
   );
 });
 

@@ -325,18 +325,20 @@ function reviewOf(item: ReviewItem, { post }: LogActions): HTMLElement {
     const words = `${told.join(", ") || "Nothing decided"} in ${names.join(", ")}`;
     return h("p", { class: "notice" }, icon("diff-multiple"), h("span", { text: words }));
   }
-  const decide = (decision: "open" | "accept" | "reject") => () =>
+  const decide = (decision: "open" | "accept" | "reject" | "drop") => () =>
     post({ type: "review", proposalId: item.id, decision });
   const list = item.files.map((file, index) => {
     const what = file.operation === "edit" ? "" : ` (${file.operation})`;
     return h("li", { title: readable(file.uri) }, names[index] ?? "", h("span", { class: "muted", text: what }));
   });
-  const title = `${plural(sum("pending"), "change")} in ${plural(item.files.length, "file")} to review`;
-  const buttons = [
-    button("Review", decide("open"), "primary"),
-    button("Accept all", decide("accept")),
-    button("Reject all", decide("reject")),
-  ];
+  const pending = plural(sum("pending"), "change");
+  const title = item.waits
+    ? `${pending} ${sum("pending") === 1 ? "waits" : "wait"} for you`
+    : `${pending} in ${plural(item.files.length, "file")} to review`;
+  const others = item.waits
+    ? [button("Drop", decide("drop"))]
+    : [button("Accept all", decide("accept")), button("Reject all", decide("reject"))];
+  const buttons = [button("Review", decide("open"), "primary"), ...others];
   return h(
     "section",
     { class: "review is-open", "aria-label": "Review" },

@@ -181,6 +181,14 @@ export class Conversation implements Turns, Disposable {
     });
   }
 
+  /** Cancel the turn of a review without keeping what waits in it; `false` if the turn is over. */
+  async cancelWithReview(proposalId: string): Promise<boolean> {
+    const turnId = this.#current.turnOfReview(proposalId);
+    if (!turnId || turnId !== this.state.head.running) return false;
+    await this.#attempt(() => this.#odin.execute("odin.cancel", { turnId, drop: true }));
+    return true;
+  }
+
   /** Where the user is in a review, in words. */
   place(proposalId: string, position: string): void {
     for (const chat of new Set([this.#current, ...this.#chats.values()])) chat.place(proposalId, position);
@@ -339,6 +347,7 @@ export class Conversation implements Turns, Disposable {
       const { model } = state.info;
       this.#current.setHead({ trouble: undefined, model });
       if (this.#restoring === undefined && this.#show) void this.restore();
+      else if (this.#current.isReviewing) void this.#attempt(() => this.#listReviews(this.#current));
     } else {
       for (const chat of new Set([this.#current, ...this.#chats.values()])) this.#loseAll(chat, state);
       const trouble = state.kind === "failed" ? { why: state.why, actions: state.actions } : undefined;
@@ -394,7 +403,16 @@ export class Conversation implements Turns, Disposable {
     const known = this.#chats.get(summary.sessionId);
     if (known?.state.head.running) return known;
     const state = (await this.#odin.execute("odin.state", {})) as unknown as SessionState;
-    return this.#adopt(Transcript.restored(summary, state.messages), summary.sessionId);
+    const chat = this.#adopt(Transcript.restored(summary, state.messages), summary.sessionId);
+    await this.#listReviews(chat);
+    return chat;
+  }
+
+  /** What waits for a review outlives the window, the server and its turn. */
+  async #listReviews(chat: Transcript): Promise<void> {
+    const { proposals } = await this.#odin.execute("odin.review.list", {});
+    chat.setReviews(proposals);
+    this.#changed(chat);
   }
 
   #adopt(chat: Transcript, sessionId: string): Transcript {

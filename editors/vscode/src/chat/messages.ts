@@ -40,7 +40,7 @@ export type FromPage =
   | { type: "queueRemove"; turnId: string }
   | { type: "queueSend"; turnId: string }
   | { type: "answer"; questionId: string; optionIds: string[]; text?: string }
-  | { type: "review"; proposalId: string; decision: "open" | "accept" | "reject" }
+  | { type: "review"; proposalId: string; decision: "open" | "accept" | "reject" | "drop" }
   | { type: "complete"; request: number; word: string }
   | { type: "find"; paths: string[] }
   | { type: "openFile"; path: string }

@@ -109,6 +109,8 @@ export interface ReviewItem extends Piece {
   kind: "review";
   files: { uri: string; operation: string; pending: number; accepted: number; rejected: number }[];
   isOpen: boolean;
+  /** Its turn has ended without it. */
+  waits?: boolean;
   /** Where the user is in it, in words. */
   position?: string;
 }

@@ -164,9 +164,32 @@ export class Transcript {
 
   /** Where the user is in a review. */
   place(proposalId: string, position: string): void {
+    const { turn, item } = this.#reviewOf(proposalId) ?? {};
+    if (turn && item?.isOpen) this.#put(turn, { ...item, position });
+  }
+
+  get isReviewing(): boolean {
+    return this.state.turns.some(({ items }) => items.some((it) => it.kind === "review" && it.isOpen));
+  }
+
+  /** The turn of a review. */
+  turnOfReview(proposalId: string): string | undefined {
+    return this.#reviewOf(proposalId)?.turn.head.id;
+  }
+
+  /** These are the reviews that wait, of all sessions; those that are shown as open and are none of them have ended. */
+  setReviews(open: readonly Review[]): void {
     for (const turn of this.state.turns) {
-      const item = turn.items.find((it): it is ReviewItem => it.kind === "review" && it.id === proposalId);
-      if (item?.isOpen) this.#put(turn, { ...item, position });
+      for (const item of turn.items) {
+        if (item.kind === "review" && item.isOpen && !open.some((it) => it.proposalId === item.id)) {
+          this.#put(turn, { ...item, isOpen: false });
+        }
+      }
+    }
+    for (const review of open) {
+      if (review.sessionId === this.state.head.sessionId) {
+        this.#openReview(this.#find(review.turnId) ?? this.#aside(), review, {});
+      }
     }
   }
 
@@ -260,13 +283,13 @@ export class Transcript {
         break;
       }
       case "reviewOpened":
-        this.#openReview(record, event.proposal);
+        this.#openReview(this.#turnOf(record), event.proposal, agentOf(record));
         break;
       case "reviewChanged":
-        this.#changeReview(record, event.proposalId, event.hunks.map(hunkState), true);
+        this.#changeReview(event.proposalId, event.hunks.map(hunkState), true);
         break;
       case "reviewClosed":
-        this.#changeReview(record, event.proposalId, event.receipts.map(receiptState), false);
+        this.#changeReview(event.proposalId, event.receipts.map(receiptState), false);
         break;
       case "userSpoke":
         this.#put(this.#turnOf(record), {
@@ -313,7 +336,7 @@ export class Transcript {
       else if (item.kind === "tool" && item.status === "running") item.status = "cancelled";
       else if (item.kind === "helper" && item.status === "running") item.status = "cancelled";
       else if (item.kind === "question" && item.answer === null) item.answer = "gone";
-      else if (item.kind === "review" && item.isOpen) item.isOpen = false;
+      else if (item.kind === "review" && item.isOpen) item.waits = true;
       else continue;
       this.#changes.item(turn, item);
     }
@@ -427,22 +450,22 @@ export class Transcript {
     this.#changes.item(call.turn, call.item);
   }
 
-  #openReview(record: EventRecord, review: Review): void {
+  #openReview(turn: Turn, review: Review, agent: { agentId?: string }): void {
     const hunks = new Map<string, { uri: string; state: HunkState }>();
     for (const file of review.files) {
       for (const hunk of file.hunks) hunks.set(hunk.id, { uri: file.uri, state: hunk.state ?? "pending" });
     }
     this.#hunks.set(review.proposalId, hunks);
     const files = review.files.map(({ uri, operation }) => ({ uri, operation, pending: 0, accepted: 0, rejected: 0 }));
-    this.#put(this.#turnOf(record), { kind: "review", id: review.proposalId, ...agentOf(record), files, isOpen: true });
-    this.#changeReview(record, review.proposalId, [], true);
+    const waits = turn.head.status !== "running";
+    this.#put(turn, { kind: "review", id: review.proposalId, ...agent, files, isOpen: true, waits });
+    this.#changeReview(review.proposalId, [], true);
   }
 
-  #changeReview(record: EventRecord, proposalId: string, states: [string, HunkState][], isOpen: boolean): void {
-    const turn = this.#turnOf(record);
-    const item = turn.items.find((it): it is ReviewItem => it.kind === "review" && it.id === proposalId);
+  #changeReview(proposalId: string, states: [string, HunkState][], isOpen: boolean): void {
+    const { turn, item } = this.#reviewOf(proposalId) ?? {};
     const hunks = this.#hunks.get(proposalId);
-    if (!item || !hunks) return;
+    if (!turn || !item || !hunks) return;
     for (const [id, state] of states) {
       const hunk = hunks.get(id);
       if (hunk) hunk.state = state;
@@ -461,6 +484,14 @@ export class Transcript {
     if (isOpen) return;
     this.#hunks.delete(proposalId);
     if (here.some(isInDocument)) this.#changeTurn(turn, { changed: true });
+  }
+
+  #reviewOf(proposalId: string): { turn: Turn; item: ReviewItem } | undefined {
+    for (const turn of this.state.turns) {
+      const item = turn.items.find((it): it is ReviewItem => it.kind === "review" && it.id === proposalId);
+      if (item) return { turn, item };
+    }
+    return undefined;
   }
 
   #compact(record: EventRecord, event: Compacted): void {

@@ -30,6 +30,7 @@ const REVIEW_COMMANDS = {
   open: "odin.vscode.review",
   accept: "odin.vscode.acceptAll",
   reject: "odin.vscode.rejectAll",
+  drop: "odin.vscode.rejectAll",
 };
 
 export class ChatView implements WebviewViewProvider, Disposable {
@@ -150,6 +151,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
       case "openSession":
         return chat.openSession(message.sessionId);
       case "review":
+        if (message.decision === "drop" && (await chat.cancelWithReview(message.proposalId))) return;
         return this.#run(REVIEW_COMMANDS[message.decision], { proposalId: message.proposalId });
       case "complete":
         this.#mentions ??= new Mentions();

@@ -42,6 +42,13 @@ export class Decisions {
     this.#answer(proposalId, null);
   }
 
+  /** The server is gone, and with it its requests. */
+  releaseAll(): void {
+    for (const proposalId of [...this.#waiting.keys()]) {
+      this.release(proposalId);
+    }
+  }
+
   /** Accept as it stands on the screen, with what the user has changed there. */
   async accept(chosen: readonly Chosen[], isInEditor = false): Promise<void> {
     this.#isInEditor = isInEditor;

@@ -4,11 +4,10 @@ import { type Disposable, type Event, languages, type TextDocument, Uri, window,
 import { Emitter } from "../emitter";
 import type { AnswerReview, Odin } from "../odin";
 import type { Receipt, Review, ReviewChanged } from "../protocol";
-import { counted } from "../words";
 import { sameUri } from "./addresses";
 import { registerReviewCommands } from "./commands";
 import { Decisions } from "./decisions";
-import { ShownFiles } from "./files";
+import { ShownFiles, type Text } from "./files";
 import { Leftovers } from "./leftovers";
 import { lossIn } from "./outcomes";
 import { offerWords, penFor } from "./pen";
@@ -16,7 +15,7 @@ import { ProposedTexts } from "./proposed-texts";
 import { nameOf, pendingIn, Reviews } from "./reviews";
 import { read, type Shown, shownFile } from "./shown";
 import { Stage, type User } from "./stage";
-import { openDocument } from "./tabs";
+import { openDocument, reviewTabs } from "./tabs";
 import { ReviewViews } from "./views";
 import { Bookmark, type Position } from "./walk";
 
@@ -27,7 +26,7 @@ export class ReviewDesk {
   readonly #files = new ShownFiles();
   readonly #leftovers = new Leftovers();
   readonly #texts = new ProposedTexts(
-    (uri) => this.#files.textOf(uri) ?? this.#leftovers.textOf(uri),
+    (uri) => this.#textOf(uri),
     (uri) => this.#files.saved(uri),
   );
   readonly #bookmark = new Bookmark(this.#files);
@@ -39,7 +38,14 @@ export class ReviewDesk {
   readonly #stage: Stage;
   readonly #subscriptions: Disposable[];
 
-  constructor(odin: Odin, user: Pick<User, "isTyping" | "holdFocus">) {
+  /** Turns that have begun since the server was started: their reviews come as requests. */
+  readonly #begun = new Set<string>();
+  #restoring: Promise<void> | undefined;
+
+  constructor(
+    private readonly odin: Odin,
+    user: Pick<User, "isTyping" | "holdFocus">,
+  ) {
     const tellError = (why: string) => void window.showErrorMessage(`Odin: ${why}`);
     this.#decisions = new Decisions(odin, this.#reviews, this.#files, tellError);
     this.#stage = new Stage(
@@ -52,17 +58,23 @@ export class ReviewDesk {
       this.#texts,
       this.#views,
       ...registerReviewCommands(this.#files, this.#decisions, this.#stage, this.#bookmark),
-      odin.onEvent(({ event }) => {
-        if (event.kind === "reviewChanged") {
+      odin.onEvent(({ event, turnId }) => {
+        if (event.kind === "turnStarted") {
+          this.#begun.add(turnId);
+        } else if (event.kind === "reviewOpened" && !this.#begun.has(turnId)) {
+          void this.#open(event.proposal);
+        } else if (event.kind === "reviewChanged") {
           this.#change(event);
         } else if (event.kind === "reviewClosed" && odin.state.kind !== "stopped") {
           void this.#close(event.proposalId, event.receipts);
         }
       }),
       odin.onDidChangeState(({ kind }) => {
-        // Stopped, it is either started anew, or the window goes, which keeps what is unsaved for the next one.
-        if (kind === "starting" || kind === "failed") {
-          void this.#end();
+        if (kind === "ready") {
+          this.#restoring = this.#restore();
+        } else {
+          this.#begun.clear();
+          this.#decisions.releaseAll();
         }
       }),
       workspace.onDidOpenTextDocument((document) => this.#opened(document)),
@@ -73,7 +85,9 @@ export class ReviewDesk {
         }
       }),
     ];
-    void this.#leftovers.close();
+    if (reviewTabs().length > 0) {
+      this.#restoring = this.#restore();
+    }
   }
 
   /** `odin/review`: held until everything is decided, in whatever way. */
@@ -97,12 +111,50 @@ export class ReviewDesk {
     const files = review.files.map((file) => shownFile(review, file, pen, (uri) => void this.#deleted(uri)));
     this.#files.add(files);
     await Promise.all(files.map(read));
+    for (const document of workspace.textDocuments.filter((it) => files.some(({ right }) => sameUri(right, it.uri)))) {
+      this.#opened(document);
+    }
     this.#views.refresh();
     await this.#stage.arrive(files);
   }
 
+  /** After a start of the server or of the window: show what still waits, and close what does not. */
+  async #restore(): Promise<void> {
+    const before = [...this.#reviews].map((it) => it.proposalId);
+    const proposals = await this.odin.execute("odin.review.list", {}).then(
+      (it) => it.proposals,
+      () => undefined,
+    );
+    if (proposals) {
+      const gone = before.filter((id) => !proposals.some((it) => it.proposalId === id));
+      await Promise.all(gone.map((id) => this.#close(id, [])));
+    }
+    for (const review of proposals ?? []) {
+      const { proposalId, files } = review;
+      if (before.includes(proposalId)) {
+        const versions = Object.fromEntries(files.map((it) => [it.uri, it.version]));
+        this.#change({ kind: "reviewChanged", proposalId, hunks: files.flatMap((it) => it.hunks), versions });
+      } else {
+        await this.#open(review);
+      }
+    }
+    await this.#leftovers.close((uri) => this.#files.textOf(uri) !== undefined);
+  }
+
+  /** A tab that VS Code has opened by itself waits until the server has told of its review. */
+  async #textOf(uri: Uri): Promise<Text | undefined> {
+    const find = () => this.#files.textOf(uri) ?? this.#leftovers.textOf(uri);
+    const found = find();
+    if (!found) {
+      this.#restoring ??= this.#restore();
+      await this.#restoring;
+    }
+    return found ?? find();
+  }
+
   #opened(document: TextDocument): void {
-    this.#files.opened(document);
+    const lost = this.#files.opened(document);
+    void offerWords(`What you wrote for ${nameOf(document.uri.path)} no longer fits: the file has changed.`, lost);
     const proposed = this.#files.proposedAs(document.uri);
     const language = proposed && languageOf(proposed);
     if (language && language !== document.languageId) {
@@ -151,18 +203,6 @@ export class ReviewDesk {
       if (loss) {
         void tell(loss.why, loss.words, languageOf(it));
       }
-    }
-  }
-
-  /** The server has ended, and with it what it proposed. */
-  async #end(): Promise<void> {
-    const { pending } = this.#files;
-    const files = [...this.#reviews].flatMap((review) => this.#take(review.proposalId));
-    if (files.length > 0) {
-      await this.#leave(files, []);
-      const changes = counted(pending.length, "change");
-      const words = files.flatMap((it) => it.texts.own.unused);
-      await tell(`Odin ended while ${changes} waited for a review. Nothing of it was applied.`, words);
     }
   }
 

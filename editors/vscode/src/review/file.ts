@@ -14,6 +14,7 @@ import {
   moved,
   type Placed,
   type Sheet,
+  textsIn,
   typedInto,
   unified,
 } from "./texts";
@@ -87,9 +88,13 @@ export class FileUnderReview {
     this.#real = undefined;
   }
 
-  openProposed(document: TextDocument): void {
+  /** The proposed text is open in the editor, perhaps with what was unsaved in the window before. The result are words
+   * of the user that have no place any more. */
+  openProposed(document: TextDocument): string[] {
+    const lost = document.isDirty ? this.#recall(unified(document.getText())) : [];
     this.#proposed = new Side(document, this.pen, () => this.#send());
     this.#send();
+    return lost;
   }
 
   closeProposed(): void {
@@ -157,6 +162,18 @@ export class FileUnderReview {
     }
   }
 
+  #recall(text: string): string[] {
+    const texts = text === this.layout.proposed.text ? [] : textsIn(this.sheet, text);
+    for (const [index, own] of texts?.entries() ?? []) {
+      const hunk = this.file.hunks.find((it) => it.id === this.sheet.hunks[index]?.id);
+      if (hunk) {
+        this.own.write(hunk, own);
+      }
+    }
+    this.#place(false);
+    return texts ? [] : [text];
+  }
+
   #followReal(changes: readonly Change[]): void {
     if (this.file.operation === "edit") {
       this.settled = changes.reduce(allMoved, this.settled);
@@ -173,18 +190,19 @@ export class FileUnderReview {
     const { real } = this.layout;
     const hunks: Placed[] = [];
     const settled: Settled[] = [];
-    for (const hunk of this.file.hunks) {
-      const known = [...this.sheet.hunks, ...this.settled].find((it) => it.id === hunk.id);
-      const old = this.file.operation === "delete" ? base : unified(hunk.oldText);
+    for (const hunk of this.file.hunks.filter((it) => it.state !== "superseded")) {
+      const { id } = hunk;
+      const known = this.settled.find((it) => it.id === id) ?? this.sheet.hunks.find((it) => it.id === id);
       const start = anew ? real.offsetAt(hunk.range.start) : known?.start;
-      if (start === undefined || hunk.state === "superseded") {
-        continue;
-      }
-      if (!isPending(hunk)) {
-        const end = anew || !known || !("end" in known) ? real.offsetAt(hunk.range.end) : known.end;
-        settled.push({ id: hunk.id, start, end });
-      } else if (base.slice(start, start + old.length) === old) {
-        hunks.push({ id: hunk.id, start, old, text: this.own.of(hunk.id) ?? unified(hunk.newText) });
+      const end = known && "end" in known && !anew ? known.end : real.offsetAt(hunk.range.end);
+      const old = this.file.operation === "delete" ? base : unified(hunk.oldText);
+      const isOld = start !== undefined && base.slice(start, start + old.length) === old;
+      // What was accepted is told before it is done, and is shown until then as it was.
+      const isDue = isInDocument(hunk) && isOld && (anew ? base.slice(start, end) === old : !("end" in (known ?? {})));
+      if (isOld && (isPending(hunk) || isDue)) {
+        hunks.push({ id, start, old, text: this.own.of(id) ?? unified(hunk.newText) });
+      } else if (start !== undefined && !isPending(hunk)) {
+        settled.push({ id, start, end });
       }
     }
     this.settled = settled;

@@ -67,11 +67,12 @@ export class ShownFiles {
     this.#shown = this.#shown.filter((it) => !files.includes(it));
   }
 
-  opened(document: TextDocument): void {
+  /** The result are words of the user that have no place any more. */
+  opened(document: TextDocument): string[] {
     for (const { texts } of this.reviewsOf(document.uri)) {
       texts.openReal(document);
     }
-    this.proposedAs(document.uri)?.texts.openProposed(document);
+    return this.proposedAs(document.uri)?.texts.openProposed(document) ?? [];
   }
 
   closed({ uri }: TextDocument): void {
@@ -99,7 +100,7 @@ export class ShownFiles {
   /** Of a document that only a review has: a proposed text, or the left of a file that does not exist yet. */
   textOf(uri: Uri): Text | undefined {
     const it = this.#rightAt(uri);
-    if (it) {
+    if (it?.isText) {
       return { text: it.texts.proposed, isEditable: it.texts.isEditable };
     }
     const left = this.#shown.find((shown) => sameUri(shown.left, uri));

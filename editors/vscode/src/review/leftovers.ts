@@ -1,7 +1,6 @@
-// Tabs of reviews that ended with the window before this one: closed, with what was typed into them offered.
+// Tabs of reviews that the server no longer knows of: closed, with what was typed into them offered.
 
-import { type Uri, window, workspace } from "vscode";
-import { counted } from "../words";
+import { type Uri, workspace } from "vscode";
 import { SCHEME } from "./addresses";
 import type { Text } from "./files";
 import { offerWords } from "./pen";
@@ -15,16 +14,13 @@ export class Leftovers {
     return this.#documents.has(uri.toString()) ? { text: "", isEditable: true } : undefined;
   }
 
-  async close(): Promise<void> {
-    const tabs = reviewTabs();
-    if (tabs.length === 0) {
-      return;
-    }
-    const words: string[] = [];
-    const documents = tabs.flatMap((tab) => urisOf(tab).filter((uri) => uri.scheme === SCHEME));
+  async close(isKnown: (uri: Uri) => boolean): Promise<void> {
+    const left = () => reviewTabs().filter((tab) => !urisOf(tab).some((uri) => uri.scheme === SCHEME && isKnown(uri)));
+    const documents = left().flatMap((tab) => urisOf(tab).filter((uri) => uri.scheme === SCHEME));
     for (const uri of documents) {
       this.#documents.add(uri.toString());
     }
+    const words: string[] = [];
     for (const uri of documents) {
       // Only opening it brings back what was unsaved in it.
       const document = await workspace.openTextDocument(uri);
@@ -32,8 +28,7 @@ export class Leftovers {
         words.push(document.getText());
       }
     }
-    await close(reviewTabs, documents);
-    const why = `Odin's review ended with the window. Nothing of it was applied; ${counted(tabs.length, "tab")} closed.`;
-    await (words.length > 0 ? offerWords(why, words) : window.showInformationMessage(why));
+    await close(left, documents);
+    await offerWords("A review ended with the last window. What you wrote in it was not used.", words);
   }
 }

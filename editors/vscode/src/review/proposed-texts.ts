@@ -30,7 +30,7 @@ export class ProposedTexts implements FileSystemProvider {
   readonly #reloading = new Map<string, NodeJS.Timeout>();
 
   constructor(
-    private readonly textOf: (uri: Uri) => Text | undefined,
+    private readonly textOf: (uri: Uri) => Promise<Text | undefined>,
     private readonly saved: (uri: Uri) => void,
   ) {}
 
@@ -46,8 +46,8 @@ export class ProposedTexts implements FileSystemProvider {
     this.#reloading.set(key, setTimeout(reload, PAUSE_MS));
   }
 
-  stat(uri: Uri): FileStat {
-    const { text, isEditable } = this.#found(uri);
+  async stat(uri: Uri): Promise<FileStat> {
+    const { text, isEditable } = await this.#found(uri);
     const { changed, read } = this.#timesOf(uri);
     // A document that was edited before it was read again is not in conflict with what it did not read.
     const isDirty = workspace.textDocuments.some((it) => it.isDirty && it.uri.toString() === uri.toString());
@@ -60,16 +60,17 @@ export class ProposedTexts implements FileSystemProvider {
     };
   }
 
-  readFile(uri: Uri): Uint8Array {
-    const { text } = this.#found(uri);
+  async readFile(uri: Uri): Promise<Uint8Array> {
+    const { text } = await this.#found(uri);
     const times = this.#timesOf(uri);
     times.read = times.changed;
     return encoded(text, uri);
   }
 
   /** What was written is known already, from what was typed. */
-  writeFile(uri: Uri): void {
-    if (!this.#found(uri).isEditable) {
+  async writeFile(uri: Uri): Promise<void> {
+    const { isEditable } = await this.#found(uri);
+    if (!isEditable) {
       throw FileSystemError.NoPermissions(uri);
     }
     this.saved(uri);
@@ -110,8 +111,8 @@ export class ProposedTexts implements FileSystemProvider {
     return times;
   }
 
-  #found(uri: Uri): Text {
-    const found = this.textOf(uri);
+  async #found(uri: Uri): Promise<Text> {
+    const found = await this.textOf(uri);
     if (!found) {
       throw FileSystemError.FileNotFound(uri);
     }

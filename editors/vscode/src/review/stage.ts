@@ -62,7 +62,7 @@ export class Stage {
     const pending = this.files.pending.filter((it) => files.includes(it.shown));
     const texts = files.filter((it) => it.isText);
     const first = pending.find((it) => it.shown.isText);
-    if (texts.some((it) => tabs.isOnScreen(it.right))) {
+    if (tabs.reviewTabs().some((tab) => texts.some((it) => isIn(tab, it)))) {
       return;
     }
     if (first && !this.user.isTyping() && !tabs.isReviewInFront()) {

@@ -120,12 +120,6 @@ export function isReview(tab: Tab): boolean {
   return urisOf(tab).some((uri) => uri.scheme === SCHEME);
 }
 
-/** Whether a tab that can be seen shows this. */
-export function isOnScreen(uri: Uri): boolean {
-  const seen = window.tabGroups.all.map((it) => it.activeTab).filter((it) => it !== undefined);
-  return seen.some((tab) => urisOf(tab).some((it) => sameUri(it, uri)));
-}
-
 export function isReviewInFront(): boolean {
   return kindInFront() !== "";
 }

@@ -137,6 +137,35 @@ export function spans({ hunks }: Sheet): Span[] {
   });
 }
 
+/** What stands in place of each hunk in a text that is like the one that is shown between them; `undefined` if it is
+ * another one. */
+export function textsIn(sheet: Sheet, text: string): string[] | undefined {
+  const texts: string[] = [];
+  const gaps = gapsOf(sheet);
+  let at = gaps[0]?.length ?? 0;
+  if (!text.startsWith(gaps[0] ?? "")) {
+    return undefined;
+  }
+  for (const [index, hunk] of sheet.hunks.entries()) {
+    const gap = gaps[index + 1] ?? "";
+    const isLast = index === sheet.hunks.length - 1;
+    const isSame = !isLast && text.startsWith(hunk.text + gap, at);
+    const end = isLast ? text.length - gap.length : isSame ? at + hunk.text.length : gap ? text.indexOf(gap, at) : -1;
+    if (end < at || !text.startsWith(gap, end)) {
+      return undefined;
+    }
+    texts.push(text.slice(at, end));
+    at = end + gap.length;
+  }
+  return at === text.length ? texts : undefined;
+}
+
+/** The text before, between and after the hunks. */
+function gapsOf({ base, hunks }: Sheet): string[] {
+  const starts = [0, ...hunks.map(endOf)];
+  return starts.map((start, index) => base.slice(start, hunks[index]?.start));
+}
+
 /** Where something is after a change. */
 export function moved<T extends Span>(it: T, by: Change): T {
   const grown = by.text.length - (by.end - by.start);
