@@ -327,12 +327,14 @@ async def test_files_are_created_deleted_and_renamed(vscode: VSCode, wire: Wire,
     wire.play(says())
     await ask(vscode)
 
-    await has_tab(vscode, "new.txt (Odin: new file)")
-    await vscode.lens("Accept Change").click()
-    await has_tab(vscode, "gone.txt (Odin: delete)")
-    await vscode.lens("Reject Change").click()
-    await has_tab(vscode, "old.txt → moved-away.txt (Odin: rename)")
-    await vscode.lens("Accept Change").click()
+    await shows_set(vscode)
+    await vscode.page.locator(".pane-body .monaco-list-row", has_text="new.txt").click()
+    await is_placed(vscode, "1 of 3 · 1 of 3 files")
+    await vscode.command("odin.vscode.acceptChange")
+    await is_placed(vscode, "2 of 3 · 2 of 3 files")
+    await vscode.command("odin.vscode.rejectChange")
+    await is_placed(vscode, "3 of 3 · 3 of 3 files")
+    await vscode.command("odin.vscode.acceptChange")
     await has_no_review(vscode)
     await decided(wire)
     assert await vscode.text(new) == "one\ntwo\n"
@@ -402,20 +404,24 @@ async def test_nobody_who_types_is_taken_elsewhere(vscode: VSCode, wire: Wire, r
     await decided(wire)
 
 
-async def test_the_server_ends_with_a_review_open(vscode: VSCode, wire: Wire, root: Path) -> None:
-    path = write(root, "ended.txt")
+async def test_a_review_outlives_the_server(vscode: VSCode, wire: Wire, root: Path) -> None:
+    path = write(root, "restarted.txt")
+    await vscode.open_file(path)
     play_edit(wire, path)
     await ask(vscode)
-    await shows(vscode, "ended.txt (Odin)")
+    await shows(vscode, "restarted.txt (Odin)")
+    await vscode.press("Alt+Enter")
+    await is_placed(vscode, "2 of 3")
     await click_into(vscode, "added")
     await vscode.type(" words of mine")
 
     await vscode.command("odin.vscode.restart")
-    await vscode.respond("Odin ended while 3 changes waited for a review.", "Open What I Wrote")
-    await vscode.until("vscode.window.activeTextEditor?.document.getText().includes('added words of mine')")
+    await is_placed(vscode, "2 of 3")
+    await shows(vscode, "restarted.txt (Odin)")
+    await vscode.palette("Odin: Accept All Changes")
+    await vscode.has_text(AFTER.replace("added", "added words of mine"), path)
     await has_no_review(vscode)
-    assert await vscode.text(path) == BEFORE
-    wire.answers.clear()
+    await decided(wire)
 
 
 async def test_strict_mode_is_vs_codes_own_preview(vscode: VSCode, wire: Wire, root: Path) -> None:
@@ -438,10 +444,11 @@ async def test_strict_mode_is_vs_codes_own_preview(vscode: VSCode, wire: Wire, r
     await vscode.command("odin.vscode.restart")
 
 
-async def test_a_review_ends_with_the_window_and_nothing_typed_is_lost(
+async def test_a_review_outlives_the_window_with_all_that_was_typed(
     vscode: VSCode, wire: Wire, root: Path, tmp_path: Path
 ) -> None:
     path = write(root, "reloaded.txt")
+    await vscode.open_file(path)
     play_edit(wire, path)
     await ask(vscode)
     await shows(vscode, "reloaded.txt (Odin)")
@@ -454,8 +461,10 @@ async def test_a_review_ends_with_the_window_and_nothing_typed_is_lost(
 
     await until(is_kept, "VS Code keeps what is unsaved")
     await vscode.reload()
-    await vscode.respond("Odin's review ended with the window.", "Open What I Wrote")
-    await vscode.until("vscode.window.activeTextEditor?.document.getText().includes('added words of mine')")
+    await vscode.until("vscode.window.tabGroups.activeTabGroup.activeTab?.label === 'reloaded.txt (Odin)'")
+    await expect(vscode.lens("Accept Change").first).to_be_visible()
+    assert not await vscode.notifications()
+    await vscode.palette("Odin: Accept All Changes")
+    await vscode.has_text(AFTER.replace("added", "added words of mine"), path)
     await has_no_review(vscode)
-    assert path.read_text() == BEFORE
-    wire.answers.clear()
+    await decided(wire)

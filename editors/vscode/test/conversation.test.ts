@@ -291,6 +291,18 @@ describe("sessions", () => {
   });
 });
 
+it("drops a review with its turn while that runs, and leaves it to others afterwards", async () => {
+  const turn = hold();
+  void chat.take("ask_mode", "change it");
+  await vi.waitFor(() => expect(chat.running).toBeDefined());
+  const { turnId = "" } = chat.running ?? {};
+  odin.tell(turnId, { kind: "reviewOpened", proposal: { proposalId: "p", turnId, reason: "", files: [] } });
+  expect(await chat.cancelWithReview("p")).toBe(true);
+  expect(odin.of("odin.cancel")).toEqual([{ turnId, drop: true }]);
+  turn.finish();
+  expect(await chat.cancelWithReview("p")).toBe(false);
+});
+
 describe("a question", () => {
   it("waits for its answer, which stays to be seen", async () => {
     const asked = chat.ask(QUESTION, cancellation().token);

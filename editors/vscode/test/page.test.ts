@@ -273,6 +273,17 @@ describe("the conversation", () => {
   });
 });
 
+it("offers to drop what still waits when its turn is over", () => {
+  const file = { uri: "file:///p/a.py", operation: "edit", pending: 1, accepted: 2, rejected: 0 };
+  const item = { kind: "review" as const, id: "p", isOpen: true, waits: true, position: "3 of 3", files: [file] };
+  page.show([turnWith([item])]);
+  const card = find(".review");
+  expect(card.textContent).toContain("1 change waits for you");
+  expect(card.textContent).toContain("3 of 3");
+  named("Drop").click();
+  expect(page.of("review")).toEqual([{ type: "review", proposalId: "p", decision: "drop" }]);
+});
+
 const RICH: Item[] = [
   { kind: "thinking", id: "1", text: "hm", isDone: true },
   text(

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { applyPatch } from "../src/chat/patches";
 import { emptyState, type Item, type ToolItem } from "../src/chat/state";
 import { Transcript } from "../src/chat/transcript";
-import type { Event, EventRecord, ToolRecord } from "../src/protocol";
+import type { Event, EventRecord, Review, ToolRecord } from "../src/protocol";
 import { recorded } from "./chat-fakes";
 
 function told(events: Event[], turnId = "t"): Transcript {
@@ -181,6 +181,43 @@ it("says with patches what the whole state says", () => {
       expect(page).toEqual(transcript.state);
     }),
   );
+});
+
+describe("a review", () => {
+  const hunk = (id: string) => ({
+    ...{ id, oldText: "", newText: "x", reason: "" },
+    range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } },
+  });
+  const file = { uri: "file:///w/a.py", operation: "edit", baseHash: "", proposedText: "" } as const;
+  const files = [{ ...file, hunks: [hunk("1"), hunk("2")] }];
+  const proposal: Review = { proposalId: "p", turnId: "t", sessionId: "s", reason: "", files };
+  const card = (transcript: Transcript) => only(transcript).items.at(-1);
+
+  it("waits on when its turn has ended, and says where the user is in it", () => {
+    const transcript = told([STARTED, { kind: "reviewOpened", proposal }]);
+    expect(card(transcript)).toMatchObject({ isOpen: true, waits: false });
+    transcript.place("p", "1 of 2");
+    transcript.lose("t", "cancelled");
+    const accepted = { ...hunk("1"), state: "accepted" as const };
+    const changed: Event = { kind: "reviewChanged", proposalId: "p", hunks: [accepted] };
+    transcript.take({ seq: 0, turnId: "t", sessionId: "s", agentId: "main", event: changed });
+
+    expect(card(transcript)).toMatchObject({ isOpen: true, waits: true, position: "1 of 2" });
+    expect(card(transcript)).toMatchObject({ files: [{ pending: 1, accepted: 1 }] });
+    expect(transcript.turnOfReview("p")).toBe("t");
+    transcript.setReviews([]);
+    expect(card(transcript)).toMatchObject({ isOpen: false });
+    expect(transcript.isReviewing).toBe(false);
+  });
+
+  it("that is older than the window is shown in its session", () => {
+    const transcript = new Transcript();
+    transcript.setHead({ sessionId: "s" });
+    transcript.setReviews([proposal, { ...proposal, proposalId: "q", sessionId: "other" }]);
+
+    expect(transcript.state.turns).toHaveLength(1);
+    expect(only(transcript).items).toMatchObject([{ id: "p", isOpen: true, waits: true, files: [{ pending: 2 }] }]);
+  });
 });
 
 it("shows of a turn from the past what its tools changed, and what was accepted of it", () => {

@@ -15,7 +15,7 @@ import { ProposedTexts } from "./proposed-texts";
 import { nameOf, pendingIn, Reviews } from "./reviews";
 import { read, type Shown, shownFile } from "./shown";
 import { Stage, type User } from "./stage";
-import { openDocument, reviewTabs } from "./tabs";
+import { openDocument, reviewTabs, urisOf } from "./tabs";
 import { ReviewViews } from "./views";
 import { Bookmark, type Position } from "./walk";
 
@@ -71,7 +71,7 @@ export class ReviewDesk {
       }),
       odin.onDidChangeState(({ kind }) => {
         if (kind === "ready") {
-          this.#restoring = this.#restore();
+          void this.#restored();
         } else {
           this.#begun.clear();
           this.#decisions.releaseAll();
@@ -86,7 +86,7 @@ export class ReviewDesk {
       }),
     ];
     if (reviewTabs().length > 0) {
-      this.#restoring = this.#restore();
+      void this.#restored();
     }
   }
 
@@ -115,10 +115,18 @@ export class ReviewDesk {
       this.#opened(document);
     }
     this.#views.refresh();
-    await this.#stage.arrive(files);
+    void this.#stage.arrive(files);
   }
 
-  /** After a start of the server or of the window: show what still waits, and close what does not. */
+  #restored(): Promise<void> {
+    this.#restoring ??= this.#restore().finally(() => {
+      this.#restoring = undefined;
+    });
+    return this.#restoring;
+  }
+
+  /** After a start of the server or of the window: show what still waits, and close what does not. Done when it is known
+   * which texts there are: VS Code waits for them. */
   async #restore(): Promise<void> {
     const before = [...this.#reviews].map((it) => it.proposalId);
     const proposals = await this.odin.execute("odin.review.list", {}).then(
@@ -138,16 +146,15 @@ export class ReviewDesk {
         await this.#open(review);
       }
     }
-    await this.#leftovers.close((uri) => this.#files.textOf(uri) !== undefined);
+    void this.#leftovers.close((uri) => this.#files.textOf(uri) !== undefined);
   }
 
   /** A tab that VS Code has opened by itself waits until the server has told of its review. */
   async #textOf(uri: Uri): Promise<Text | undefined> {
     const find = () => this.#files.textOf(uri) ?? this.#leftovers.textOf(uri);
     const found = find();
-    if (!found) {
-      this.#restoring ??= this.#restore();
-      await this.#restoring;
+    if (!found && reviewTabs().some((tab) => urisOf(tab).some((it) => sameUri(it, uri)))) {
+      await this.#restored();
     }
     return found ?? find();
   }
