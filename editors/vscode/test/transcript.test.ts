@@ -205,6 +205,9 @@ describe("a review", () => {
     expect(card(transcript)).toMatchObject({ isOpen: true, waits: true, position: "1 of 2" });
     expect(card(transcript)).toMatchObject({ files: [{ pending: 1, accepted: 1 }] });
     expect(transcript.turnOfReview("p")).toBe("t");
+    transcript.setHead({ sessionId: "s" });
+    transcript.setReviews([proposal]);
+    expect(card(transcript)).toMatchObject({ position: "1 of 2", files: [{ pending: 2 }] });
     transcript.setReviews([]);
     expect(card(transcript)).toMatchObject({ isOpen: false });
     expect(transcript.isReviewing).toBe(false);

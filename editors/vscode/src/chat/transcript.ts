@@ -458,7 +458,8 @@ export class Transcript {
     this.#hunks.set(review.proposalId, hunks);
     const files = review.files.map(({ uri, operation }) => ({ uri, operation, pending: 0, accepted: 0, rejected: 0 }));
     const waits = turn.head.status !== "running";
-    this.#put(turn, { kind: "review", id: review.proposalId, ...agent, files, isOpen: true, waits });
+    const { position } = this.#reviewOf(review.proposalId)?.item ?? {};
+    this.#put(turn, { kind: "review", id: review.proposalId, ...agent, files, isOpen: true, waits, position });
     this.#changeReview(review.proposalId, [], true);
   }
 
