@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from odin_lsp import locks
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.live_session import LiveSession
 from odin_lsp.agent.model_registry import ModelRegistry
@@ -98,6 +99,7 @@ class Core:
             lambda level, message: editor.notify(level, message),
             lambda turn_id: turn_id in self._going_on or self.desk.is_waiting(turn_id),
         )
+        self._restoring: asyncio.Task[None] | None = None
         self._going_on: set[str] = set()
         """Turns that have waited for a review until just now."""
         self._tasks = Tasks()
@@ -146,7 +148,12 @@ class Core:
         return restored, kept
 
     async def restore_reviews(self) -> None:
-        """Show again what waited for a decision when Odin was ended, here or in another editor."""
+        """Show again, once, what waited for a decision when Odin was ended, here or in another editor."""
+        if self._restoring is None:
+            self._restoring = asyncio.create_task(self._restore_reviews())
+        await asyncio.shield(self._restoring)
+
+    async def _restore_reviews(self) -> None:
         for kept in await asyncio.to_thread(lambda: list(self._journal.waiting())):
             emit = self.stream.emitter(kept.turn_id, kept.session_id)
             late = partial(self._go_on, kept.session_id)
@@ -159,7 +166,8 @@ class Core:
     async def _have_go_on(self, session_id: str, proposal: Proposal) -> None:
         """The turn that waited goes on, whether or not anybody has its session open."""
         try:
-            live = await self.sessions.open(session_id, switch=self.sessions.current is None)
+            is_only = self.sessions.current is None
+            live = await self.sessions.open(session_id, switch=is_only, patience=locks.PATIENCE)
         except SessionError as error:
             log.info("nobody is told what became of the review %s: %s", proposal.id, error)
             return

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
+from odin_lsp import locks
 from odin_lsp.agent.live_session import LiveSession
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.errors import SessionBusy, SessionError, SessionLocked
@@ -63,15 +65,18 @@ class OpenSessions:
         self._switch(live)
         return live
 
-    async def open(self, session_id: str | None = None, *, switch: bool = True) -> LiveSession:
-        """Go on with that session, or with the last one; it is the current one then, unless that is not wanted."""
+    async def open(
+        self, session_id: str | None = None, *, switch: bool = True, patience: float = locks.MOMENT
+    ) -> LiveSession:
+        """Go on with that session, or with the last one; it is the current one then, unless that is not wanted. Who has
+        patience waits for an Odin that is about to end."""
         async with self._one_at_a_time:
             wanted = session_id or await asyncio.to_thread(self._last)
             if wanted not in self._live:
                 self._emit(wanted, SessionSwitchStarted(wanted))
                 await self._closing.settled()  # one that still closes would look like another Odin's
-                session = await asyncio.to_thread(_resume_or_fork, self.folder, wanted, self._is_waiting)
-                self._restore(wanted, session)
+                opening = partial(_resume_or_fork, self.folder, wanted, self._is_waiting, patience)
+                self._restore(wanted, await asyncio.to_thread(opening))
             if switch:
                 self._switch(self._live[wanted])
             return self._live[wanted]
@@ -205,12 +210,12 @@ class OpenSessions:
         self._stream.emitter("", session_id)(event)
 
 
-def _resume_or_fork(folder: Path, session_id: str, is_waiting: Callable[[str], bool]) -> Session:
+def _resume_or_fork(folder: Path, session_id: str, is_waiting: Callable[[str], bool], patience: float) -> Session:
     """The session, or a copy of it if somebody else is writing to it."""
     try:
-        return Session.resume(folder, session_id, is_waiting)
+        return Session.resume(folder, session_id, is_waiting, patience)
     except SessionLocked:
         new_id, _ = fork(folder, session_id)
-    session = Session.resume(folder, new_id)
+    session = Session.resume(folder, new_id, is_waiting)
     session.notices.append(FORKED.format(old=session_id, new=new_id))
     return session

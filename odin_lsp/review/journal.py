@@ -6,6 +6,7 @@ these are now is seen in the text. Who has a review open holds the lock on its f
 import json
 import logging
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -112,10 +113,13 @@ class ReviewJournal:
             (self._folder() / f"{proposal_id}{SUFFIX}").unlink(missing_ok=True)
 
     def waiting(self) -> Iterator[StoredReview]:
-        """Those that nobody has open; they are open here from now on. It waits for the disk."""
+        """Those that nobody has open; they are open here from now on. It waits for the disk, and a little for an Odin
+        that is about to end."""
         folder = self._folder()
+        until = time.monotonic() + locks.PATIENCE
         for path in sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else ():
-            if path.stem not in self._open and (found := self._claim(path)) is not None:
+            patience = max(0.0, until - time.monotonic())
+            if path.stem not in self._open and (found := self._claim(path, patience)) is not None:
                 yield found
 
     def close(self) -> None:
@@ -123,15 +127,15 @@ class ReviewJournal:
         for proposal_id in tuple(self._open):
             self._let_go(proposal_id)
 
-    def _claim(self, path: Path) -> StoredReview | None:
+    def _claim(self, path: Path, patience: float) -> StoredReview | None:
         try:
             descriptor = private_files.open_file(path, os.O_RDWR | os.O_APPEND)
         except (OSError, SessionError) as error:
             log.warning("the review in %s cannot be read: %s", path, error)
             return None
         try:
-            locks.hold(descriptor, path, patience=0)
-            found = _read(path)
+            locks.hold(descriptor, path, patience=patience)
+            found = _read(path) if path.exists() else None
         except locks.Held:
             os.close(descriptor)
             return None

@@ -124,8 +124,7 @@ class OdinServer(LanguageServer):
     async def warm(self) -> None:
         """Do what takes time before anybody waits for it."""
         await asyncio.to_thread(_import_the_rest)
-        await self.core.restore_reviews()
-        await self.core.warm()
+        await asyncio.gather(self.core.restore_reviews(), self.core.warm())
         gc.freeze()
 
     def start(self, params: types.InitializeParams) -> None:

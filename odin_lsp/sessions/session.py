@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from odin_lsp import locks
 from odin_lsp.errors import SessionError
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.records import Outcome, QueuedMessage, SubagentRecord, Todo, Usage
@@ -72,12 +73,18 @@ class Session:
         return session
 
     @classmethod
-    def resume(cls, folder: Path, session_id: str, is_waiting: Callable[[str], bool] = lambda _: False) -> "Session":
+    def resume(
+        cls,
+        folder: Path,
+        session_id: str,
+        is_waiting: Callable[[str], bool] = lambda _: False,
+        patience: float = locks.MOMENT,
+    ) -> "Session":
         """The same, to go on with it: nobody else does, and what was torn is repaired. A turn that was cut off has
         ended, unless it is one of those that wait for a review."""
         session = cls(folder, session_id)
         try:
-            found, repaired = session.log.claim()
+            found, repaired = session.log.claim(patience)
             with open_log(session.log.path) as file:
                 session._read(file, found)
         except BaseException:

@@ -90,7 +90,7 @@ class SessionLog:
         """The disk failed to take what is behind `_synced`: the kernel may have forgotten it."""
         self._has_lost = False
 
-    def claim(self) -> tuple[reader.Index, str | None]:
+    def claim(self, patience: float = locks.MOMENT) -> tuple[reader.Index, str | None]:
         """Become the only writer, of a file whose last record is whole; what is in it, and what had to be repaired."""
         try:
             descriptor = private_files.open_file(self.path, os.O_RDWR)
@@ -99,7 +99,7 @@ class SessionLog:
         except OSError as error:
             raise SessionError(f"{self.path} cannot be written: {error.strerror}") from error
         try:
-            self._lock(descriptor)
+            self._lock(descriptor, patience)
             claimed = self._repair(descriptor)
         except OSError as error:
             os.close(descriptor)
@@ -186,9 +186,9 @@ class SessionLog:
             self._descriptor = descriptor
         return self._descriptor
 
-    def _lock(self, descriptor: int) -> None:
+    def _lock(self, descriptor: int, patience: float = locks.MOMENT) -> None:
         try:
-            locks.hold(descriptor, self.path, patience=locks.MOMENT)
+            locks.hold(descriptor, self.path, patience=patience)
         except locks.Held as error:
             raise SessionLocked(f"session {self.path.stem!r} is open in {error.holder}") from None
 

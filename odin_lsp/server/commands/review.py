@@ -40,6 +40,7 @@ async def reopen(server: Work, params: wire.ReopenParams, _: Token) -> dict[str,
 
 @command("odin.review.list", wire.ReviewListParams)
 async def list_pending(server: Work, _params: wire.ReviewListParams, _: Token) -> dict[str, Any]:
+    await server.core.restore_reviews()
     desk = server.core.desk
     return to_wire(wire.Proposals(tuple(desk.shown(proposal) for proposal in desk.proposals)))
 
