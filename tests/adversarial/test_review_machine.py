@@ -12,7 +12,8 @@ import selectors
 import shutil
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,20 +25,22 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from odin_lsp.config import ReviewSettings, Timeouts
 from odin_lsp.events import ReviewChanged, ReviewClosed, ReviewOpened
 from odin_lsp.ports import Decision, FileChange, Range, Receipt, Review, ReviewAnswer, ReviewHunk
-from odin_lsp.review.desk import ReviewDesk
+from odin_lsp.review.desk import CANCELLED, ReviewDesk
 from odin_lsp.review.drafts import Draft
 from odin_lsp.review.journal import ReviewJournal
-from odin_lsp.review.proposals import FileProposal, Wish, edit_of
+from odin_lsp.review.proposals import FileProposal, Proposal, Wish, edit_of
+from odin_lsp.review.screen import CHANGED_SINCE
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo import take_back
 from odin_lsp.review.undo_log import UndoLog
-from odin_lsp.workspace.buffers import Buffers
+from odin_lsp.workspace.buffers import Buffer, Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.shown import Shown
 from odin_lsp.workspace.text import Change, Position
 
 T = TypeVar("T")
+CHOSEN = ("accepted", "modified")
 EXAMPLES = max(1000, settings().max_examples)
 NAMES = ("a.txt", "b.txt")
 PIECES = ("a", "a", "b", "a\n", "\n", "\r\n", "\r", "😀")
@@ -63,6 +66,8 @@ LIES = (
     "is typed into afterwards",
     "does something else",
 )
+HOW = st.sampled_from(["in steps", "in steps", "as one", "as a whole"])
+"""An editor tells of what it undoes."""
 STRANGE = Decision(hunk_id="unknown", decision="accept")
 CLIENT_SECONDS = 0.5
 
@@ -99,6 +104,16 @@ def is_within_line_end(text: str, offset: int) -> bool:
     return text[offset - 1 : offset + 1] == "\r\n"
 
 
+def spans_of(text: str, place: Range) -> list[tuple[int, int]]:
+    """What may be meant: within a line's end nothing can be shown, but where that begins. Nothing if the file has
+    changed where nobody tells of it."""
+    if place.end.line >= len(starts_of(text)):
+        return []
+    start, end = span_of(text, place)
+    firsts, lasts = ([at, at + 1] if is_within_line_end(text, at + 1) else [at] for at in (start, end))
+    return [(first, last) for first in firsts for last in lasts if first <= last]
+
+
 def path_of(uri: str) -> Path:
     return Path(uri.removeprefix("file://"))
 
@@ -126,18 +141,72 @@ class Page:
     loose: set[int] = field(default_factory=set[int])
     """Characters that came so."""
 
-    def splice(self, start: int, end: int, new: str) -> None:
-        head, tail = same_at_both_ends(self.text[start:end], new)
-        first, last = start + head, end - tail
-        fresh = [next(self.numbers) for _ in new[head : len(new) - tail]]
-        self.ids[first:last] = fresh
+    def splice(self, start: int, end: int, new: str, ids: Sequence[int] | None = None) -> None:
+        """With `ids`, the characters are those that an editor has kept."""
+        head, tail = (0, 0) if ids else same_at_both_ends(self.text[start:end], new)
+        fresh = ids or [next(self.numbers) for _ in new[head : len(new) - tail]]
+        self.ids[start + head : end - tail] = fresh
         self.text = self.text[:start] + new + self.text[end:]
 
-    def exchange(self, text: str) -> None:
+    def exchange(self, text: str, ids: Sequence[int] | None = None) -> None:
         before = set(self.ids)
-        self.splice(0, len(self.text), text)
+        self.splice(0, len(self.text), text, ids)
         self.loose.update(set(self.ids) - before)
         self.swaps += 1
+
+    def loosen(self) -> None:
+        """Somebody typed where nobody could tell of it: only the texts are known."""
+        self.loose.update(self.ids)
+        self.swaps += 1
+
+    def id(self, at: int) -> int | None:
+        return self.ids[at] if 0 <= at < len(self.ids) else None
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """Characters, or what an empty place stands between."""
+
+    cells: tuple[int, ...]
+    before: frozenset[int | None]
+    after: frozenset[int | None]
+    swaps: int
+
+    @classmethod
+    def at(cls, page: Page, start: int, end: int) -> "Anchor":
+        before, after = frozenset([page.id(start - 1)]), frozenset([page.id(end)])
+        return cls(tuple(page.ids[start:end]), before, after, page.swaps)
+
+    def holds(self, page: Page, start: int, end: int) -> bool:
+        """Whether these are the characters, as far as that can be told."""
+        if self.swaps < 0:
+            return True
+        if page.swaps != self.swaps:
+            return all(it in self.cells or it in page.loose for it in page.ids[start:end])
+        if self.cells:
+            return tuple(page.ids[start:end]) == self.cells
+        return page.id(start - 1) in self.before or page.id(start) in self.after
+
+    def blurred(self) -> "Anchor":
+        """Somebody has typed over its edge, or a line end has come together there: whose that is cannot be told."""
+        return replace(self, swaps=-1)
+
+    def span(self, page: Page) -> tuple[int, int] | None:
+        """Where it is for sure, which nobody has come near to."""
+        if page.swaps != self.swaps:
+            return None
+        if self.cells:
+            start = page.ids.index(self.cells[0]) if self.cells[0] in page.ids else 0
+            end = start + len(self.cells)
+            return (start, end) if tuple(page.ids[start:end]) == self.cells else None
+        places = range(len(page.ids) + 1)
+        sure = [at for at in places if page.id(at - 1) in self.before and page.id(at) in self.after]
+        return (sure[0], sure[0]) if len(sure) == 1 else None
+
+    def widened(self, page: Page, place: int) -> "Anchor":
+        """The same place between others."""
+        before, after = self.before | {page.id(place - 1)}, self.after | {page.id(place)}
+        return replace(self, before=before, after=after)
 
 
 @dataclass
@@ -146,13 +215,12 @@ class ShownHunk:
     turn: str
     proposal: str
     shown: ReviewHunk
-    swaps: int
-    cells: tuple[int, ...]
-    before: int | None
-    after: int | None
-    """The characters on either side of it."""
+    anchor: Anchor
+    """The characters that it would replace, or those that were put there."""
     decision: Decision | None = None
     carried_out: bool = False
+    recognised: bool = False
+    """It was in the text before anybody had decided."""
     doubtful: bool = False
     """The editor did something else than it was told."""
     blurred: bool = False
@@ -164,12 +232,22 @@ class ShownHunk:
     @property
     def wanted(self) -> str | None:
         """What the user wants there, if anything."""
+        if self.recognised:
+            return self.shown.new_text
         if self.decision is None or self.decision.decision == "reject":
             return None
         return self.decision.text if self.decision.decision == "modify" else self.shown.new_text
 
+    @property
+    def is_decided(self) -> bool:
+        return self.shown.state in ("accepted", "modified", "rejected")
+
     def can_be_seen_in(self, text: str) -> bool:
         return self.carried_out or text in self.as_if_done or (self.blurred and (self.wanted or "") in text)
+
+    def wait_again(self) -> None:
+        self.carried_out = self.recognised = self.blurred = False
+        self.decision = None
 
 
 @dataclass
@@ -177,6 +255,9 @@ class TurnOnScreen:
     draft: Draft
     policy: Any
     step: "asyncio.Task[Any] | None" = None
+    is_over: bool = False
+    late: list[str] = field(default_factory=list[str])
+    """The proposals of which it was told after its end."""
     before: dict[Path, str] = field(default_factory=dict[Path, str])
     after: dict[Path, str] = field(default_factory=dict[Path, str])
     since: dict[Path, int] = field(default_factory=dict[Path, int])
@@ -185,6 +266,88 @@ class TurnOnScreen:
     """Files that somebody else has changed between two edits of the turn."""
     doubtful: set[Path] = field(default_factory=set[Path])
     """Files in which the editor did not do as it was told."""
+
+
+@dataclass(frozen=True)
+class Splice:
+    start: int
+    end: int
+    new: str
+    ids: tuple[int, ...] | None = None
+
+    @property
+    def growth(self) -> int:
+        return len(self.new) - (self.end - self.start)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """All of the text at once."""
+
+    new: str
+    ids: tuple[int, ...] | None = None
+
+
+Step = Splice | Whole
+
+
+@dataclass
+class Undoable:
+    """The last thing that Odin did to a document, as the editor can take it back and do it again."""
+
+    path: Path
+    hunks: list[ShownHunk]
+    edits: list[Splice]
+    """In the text before it, in order."""
+    texts: tuple[str, str]
+    ids: tuple[tuple[int, ...], tuple[int, ...]]
+    """Before, and after."""
+    is_accept: bool
+    is_undone: bool = False
+
+    def steps(self, page: Page, how: str) -> list[Step]:
+        """What leads to the other text, as an editor would tell of it."""
+        to = 0 if not self.is_undone else 1
+        old, text, ids = self.texts[1 - to], self.texts[to], self.ids[to]
+        head, tail = same_at_both_ends(old, text)
+        one = Splice(head, len(old) - tail, text[head : len(text) - tail], ids[head : len(ids) - tail])
+        every = self.edits if self.is_undone else inverse(self.texts[0], self.edits)
+        shift = 0
+        each: list[Splice] = []
+        for it in every:
+            start = it.start + shift
+            each.append(replace(it, ids=ids[start : start + len(it.new)]))
+            shift += it.growth
+        steps = [one] if how == "as one" else each[::-1]
+        return [Whole(text, ids)] if how == "as a whole" or not can_be_told(page.text, steps) else list(steps)
+
+
+def inverse(text: str, edits: Sequence[Splice]) -> list[Splice]:
+    shift = 0
+    undone: list[Splice] = []
+    for it in edits:
+        start = it.start + shift
+        undone.append(Splice(start, start + len(it.new), text[it.start : it.end]))
+        shift += it.growth
+    return undone
+
+
+def can_be_told(text: str, steps: Sequence[Splice]) -> bool:
+    """No step begins or ends between a carriage return and its line feed: there is no position."""
+    for it in steps:
+        if is_within_line_end(text, it.start) or is_within_line_end(text, it.end):
+            return False
+        text = replaced(text, [it])
+    return True
+
+
+def narrowed(text: str, splice: Splice) -> list[Splice]:
+    """Without the halves of line ends that an editor needs to have a position."""
+    start, end, new = splice.start, splice.end, splice.new
+    heads = [0, 1] if text[start : start + 2] == "\r\n" and new.startswith("\r") else [0]
+    tails = [0, 1] if text[end - 2 : end] == "\r\n" and new.endswith("\n") else [0]
+    fitting = [(head, tail) for head in heads for tail in tails if head + tail <= min(len(new), end - start)]
+    return [Splice(start + head, end - tail, new[head : len(new) - tail]) for head, tail in fitting if head or tail]
 
 
 class FakeEditor:
@@ -196,6 +359,7 @@ class FakeEditor:
         self.undoing = False
         self.applying: set[str] = set()
         """The hunks of the file that is being changed: two that are alike are told apart so."""
+        self.reopening: set[str] = set()
         self.lie: str | None = None
         self.typed: tuple[int, int, str] = (0, 0, "")
         self.answers = "later"
@@ -205,7 +369,25 @@ class FakeEditor:
         """Characters that the user typed."""
         self.turns: dict[str, TurnOnScreen] = {}
         self.open_reviews: dict[str, list[str]] = {}
+        self.last: Undoable | None = None
         self.clock = itertools.count(1_000_000_000)
+        self._coming: list[Step] = []
+        """What the server is being told of, step by step."""
+        self._own: str | None = None
+        """The review that it is for."""
+        self._without: dict[tuple[str, Path], str] = {}
+        """During a step: the texts before it without any of a review's hunks."""
+        self.errors: list[BaseException] = []
+        files.buffers.watchers.append(self._keep_up)
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """What is wrong is known, whoever catches it."""
+        try:
+            yield
+        except BaseException as error:
+            self.errors.append(error)
+            raise
 
     # what the user does
 
@@ -225,9 +407,10 @@ class FakeEditor:
     def close(self, path: Path) -> None:
         page = self.pages[path]
         page.version = 0
-        self.files.buffers.close(path.as_uri())
         if page.text != (disk := path.read_bytes().decode()):
             page.exchange(disk)
+        self.files.buffers.close(path.as_uri())
+        self.last = None
 
     def save(self, path: Path) -> None:
         self.write(path, self.pages[path].text)
@@ -236,18 +419,98 @@ class FakeEditor:
     def type(self, path: Path, splices: Sequence[tuple[int, int, str]]) -> None:
         """One message with several changes, each of the text that the one before has left."""
         page = self.pages[path]
-        changes: list[Change] = []
+        text = page.text
+        steps: list[Step] = []
         for place, length, new in splices:
-            start = min(place, len(page.text))
-            end = min(start + length, len(page.text))
-            start -= is_within_line_end(page.text, start)
-            end += is_within_line_end(page.text, end)
-            changes.append(Change(new, position_of(page.text, start), position_of(page.text, end)))
-            known = set(page.ids)
-            page.splice(start, end, new)
-            self.users.update(set(page.ids) - known)
+            start = min(place, len(text))
+            end = min(start + length, len(text))
+            start -= is_within_line_end(text, start)
+            end += is_within_line_end(text, end)
+            steps.append(Splice(start, end, new))
+            text = text[:start] + new + text[end:]
+        known = set(page.ids)
+        self._tell(path, steps)
+        self.users.update(set(page.ids) - known)
+
+    def undo_or_redo(self, how: str) -> None:
+        """What Odin did last, if nothing was typed since."""
+        it = self.last
+        assert it is not None
+        page = self.pages[it.path]
+        steps = it.steps(page, how)
+        it.is_undone = not it.is_undone
+        self._tell(it.path, steps, it.hunks[0].proposal)
+
+    @property
+    def can_undo(self) -> bool:
+        it = self.last
+        return it is not None and self.pages[it.path].ids == list(it.ids[0 if it.is_undone else 1])
+
+    def _tell(self, path: Path, steps: Sequence[Step], own: str | None = None) -> None:
+        page = self.pages[path]
+        text = page.text
+        changes: list[Change] = []
+        for it in steps:
+            if isinstance(it, Whole):
+                text = it.new
+                changes.append(Change(text))
+                continue
+            changes.append(Change(it.new, position_of(text, it.start), position_of(text, it.end)))
+            text = replaced(text, [it])
         page.version += 1
+        self._coming, self._own = list(steps), own
         self.files.buffers.change(path.as_uri(), page.version, changes)
+        self._own = None
+        self._without = {}
+
+    def _keep_up(self, buffer: Buffer) -> None:
+        """The page is as the server knows it, at each step."""
+        if buffer.change is None:
+            return
+        assert buffer.path is not None
+        page, step = self.pages[buffer.path], self._coming.pop(0)
+        self._without = {
+            (proposal, buffer.path): text
+            for proposal in self.open_reviews
+            if (text := self._text_without(proposal, buffer.path)) is not None
+        }
+        if isinstance(step, Whole):
+            page.exchange(step.new, step.ids)
+        else:
+            spans = [(it, it.anchor.span(page)) for it in self._waiting(buffer.path)]
+            page.splice(step.start, step.end, step.new, step.ids)
+            for hunk, span in spans:
+                if span is not None:
+                    hunk.anchor = self._moved(hunk, page, span, step)
+
+    def _waiting(self, path: Path) -> list[ShownHunk]:
+        return [it for it in self.hunks.values() if it.path == path and it.receipt is None]
+
+    def _moved(self, hunk: ShownHunk, page: Page, span: tuple[int, int], step: Splice) -> Anchor:
+        """What is typed into what was put there belongs to it. An empty place stays where it is while other hunks of
+        its review come and go."""
+        start, end = span
+        is_inside = start <= step.start and step.end <= end and (step.end > step.start or start < step.start < end)
+        if hunk.carried_out and start < end and is_inside:
+            return Anchor.at(page, start, end + step.growth)
+        now = hunk.anchor.span(page)
+        if hunk.proposal != self._own and now and any(is_within_line_end(page.text, at) for at in now):
+            return hunk.anchor.blurred()
+        if hunk.is_decided and start < end and now is None:
+            return hunk.anchor.blurred()
+        if start == end and hunk.proposal == self._own and (step.end <= start or step.start >= end):
+            return hunk.anchor.widened(page, start + (step.growth if step.end <= start else 0))
+        return hunk.anchor
+
+    def _text_without(self, proposal: str, path: Path) -> str | None:
+        """The text if nothing of the review had been carried out; `None` if that cannot be told for sure."""
+        page = self.pages[path]
+        ours = [it for it in self._waiting(path) if it.proposal == proposal and it.carried_out]
+        spans = [it.anchor.span(page) for it in ours]
+        if any(it.doubtful for it in ours):
+            return None
+        sure = [(*span, it.shown.old_text) for span, it in zip(spans, ours, strict=True) if span is not None]
+        return replaced(page.text, [Splice(*it) for it in sure]) if len(sure) == len(ours) else None
 
     # what Odin asks of it
 
@@ -264,23 +527,28 @@ class FakeEditor:
         pass
 
     async def apply(self, change: FileChange) -> str | None:
+        with self.noted():
+            return self._apply(change)
+
+    def _apply(self, change: FileChange) -> str | None:
         path = path_of(change.uri)
         page = self.pages[path]
         if self.undoing and not self.applying & self.hunks.keys():
-            self._do(path, [(*span_of(page.text, it.range), it.new_text) for it in change.edits])
+            self._do(path, [Splice(*span_of(page.text, it.range), it.new_text) for it in change.edits])
             return None
         lie, self.lie = self.lie, None
         if lie == "is typed into first" and page.version:
             self._recognised(path, change)
             self._blur(path)
             self.type(path, [self.typed])
+            page.loosen()
             return "the version is another one"
         if change.version != (page.version or None):
             self._blur(path)
             return "the version is another one"
         todo = self._recognised(path, change)
         if lie:
-            for at, (hunk, *_) in enumerate(todo):
+            for at, (hunk, _) in enumerate(todo):
                 hunk.doubtful = True
                 self.turns[hunk.turn].doubtful.add(path)
                 hunk.blurred = lie == "does something else"
@@ -292,6 +560,7 @@ class FakeEditor:
                 return "no"
             case "does something else" if page.version:
                 self.type(path, [self.typed])
+                page.loosen()
                 return None
             case "does the first only":
                 todo = todo[:1]
@@ -306,103 +575,99 @@ class FakeEditor:
             case _:
                 pass
         self._carry_out(path, todo)
-        if lie == "is typed into afterwards":
+        if lie == "is typed into afterwards" and page.version:
             self.type(path, [self.typed])
+            page.loosen()
         return "no" if lie == "says no, does it" else None
 
     def _blur(self, path: Path) -> None:
-        for hunk in (self.hunks[it] for it in self.applying):
-            hunk.blurred = True
+        for hunk in (self.hunks[it] for it in self.applying & self.hunks.keys()):
+            hunk.blurred = hunk.blurred or hunk.shown.state != "pending"
             self.turns[hunk.turn].doubtful.add(path)
 
-    def _recognised(self, path: Path, change: FileChange) -> list[tuple[ShownHunk, int, int, str]]:
-        """Each edit must be a hunk that the user saw and wants, at the characters that it was shown for."""
+    def _recognised(self, path: Path, change: FileChange) -> list[tuple[ShownHunk, Splice]]:
+        """Each edit must be a hunk that the user saw and wants, at the characters that it was shown for; or one that
+        the user does not want any more, at the characters that were put there."""
         page = self.pages[path]
-        todo: list[tuple[ShownHunk, int, int, str]] = []
+        todo: list[tuple[ShownHunk, Splice]] = []
         for edit in change.edits:
-            start, end = span_of(page.text, edit.range)
-            taken = [hunk for hunk, *_ in todo]
+            splice = Splice(*span_of(page.text, edit.range), edit.new_text)
+            assert can_be_told(page.text, [splice])
+            taken = [hunk for hunk, _ in todo]
             others = [it for it in self.hunks.values() if all(it is not hunk for hunk in taken)]
-            found = [it for it in others if self._is_it(it, path, page, start, end, edit.new_text)]
+            splices = [splice, *narrowed(page.text, splice)]
+            found = [(it, one) for one in splices for it in others if self._is_it(it, path, page, one)]
             assert found, f"{change} is not what anybody wanted in {page.text!r}"
-            todo.append((found[0], start, end, edit.new_text))
-        ordered = sorted(todo, key=lambda it: (it[1], it[2]))
-        assert all(one[2] <= two[1] for one, two in itertools.pairwise(ordered))
-        return todo
+            todo.append(found[0])
+        ordered = sorted(todo, key=lambda it: (it[1].start, it[1].end))
+        assert all(one.end <= two.start for (_, one), (_, two) in itertools.pairwise(ordered))
+        return ordered
 
-    def _is_it(self, hunk: ShownHunk, path: Path, page: Page, start: int, end: int, new: str) -> bool:
-        if (hunk.path, hunk.wanted, hunk.receipt, hunk.carried_out) != (path, new, None, False):
+    def _is_it(self, hunk: ShownHunk, path: Path, page: Page, splice: Splice) -> bool:
+        if hunk.path != path or hunk.receipt is not None or hunk.shown.state not in CHOSEN:
             return False
-        if hunk.shown.id not in self.applying or hunk.shown.state == "superseded":
-            return False
-        return self.stands(hunk, page, start, end)
+        if hunk.shown.id in self.applying:
+            is_wanted = (hunk.wanted, hunk.carried_out) == (splice.new, False)
+            return is_wanted and self.stands(hunk, page, splice.start, splice.end)
+        is_back = hunk.shown.id in self.reopening and hunk.carried_out and hunk.shown.old_text == splice.new
+        is_there = hunk.doubtful or page.text[splice.start : splice.end] == hunk.wanted
+        return is_back and is_there and hunk.anchor.holds(page, splice.start, splice.end)
 
     def stands(self, hunk: ShownHunk, page: Page, start: int, end: int) -> bool:
         """Whether these are the characters that the hunk is about."""
-        if page.text[start:end] != hunk.shown.old_text:
-            return False
-        if page.swaps != hunk.swaps:
-            return all(it in hunk.cells or it in page.loose for it in page.ids[start:end])
-        if hunk.cells:
-            return tuple(page.ids[start:end]) == hunk.cells
-        return hunk.before == self._id(page, start - 1) or hunk.after == self._id(page, start)
+        return page.text[start:end] == hunk.shown.old_text and hunk.anchor.holds(page, start, end)
 
-    def _id(self, page: Page, at: int) -> int | None:
-        return page.ids[at] if 0 <= at < len(page.ids) else None
-
-    def _carry_out(self, path: Path, todo: Sequence[tuple[ShownHunk, int, int, str]]) -> None:
+    def _carry_out(self, path: Path, todo: Sequence[tuple[ShownHunk, Splice]]) -> None:
         page = self.pages[path]
-        if not todo or any(not self.stands(hunk, page, start, end) for hunk, start, end, _ in todo):
+        if not todo or any(not hunk.anchor.holds(page, it.start, it.end) for hunk, it in todo):
             return
         turn = self.turns[todo[0][0].turn]
         turn.before.setdefault(path, page.text)
         turn.since.setdefault(path, next(page.numbers))
         if turn.after.get(path, page.text) != page.text:
             turn.mixed.add(path)
-        for hunk, *_ in todo:
-            hunk.carried_out = True
-        self._do(path, [(start, end, new) for _, start, end, new in todo])
+        hunks, edits = [hunk for hunk, _ in todo], [it for _, it in todo]
+        text, ids = page.text, tuple(page.ids)
+        is_accept = not hunks[0].carried_out
+        own = hunks[0].proposal
+        self._do(path, edits, own)
+        for hunk, it in zip(hunks, inverse(text, edits), strict=True):
+            hunk.carried_out = is_accept
+            hunk.anchor = Anchor.at(page, it.start, it.end)
         turn.after[path] = page.text
+        self.last = Undoable(path, hunks, edits, (text, page.text), (ids, tuple(page.ids)), is_accept)
 
-    def _do(self, path: Path, edits: Sequence[tuple[int, int, str]]) -> None:
-        """From the last to the first, as one message; a file that is not open is opened for it. Where a step on the way
-        would begin or end between a carriage return and its line feed there is no position: then all of the text."""
+    def _do(self, path: Path, edits: Sequence[Splice], own: str | None = None) -> None:
+        """From the last to the first, as one message; a file that is not open is opened for it."""
         page = self.pages[path]
         if not page.version:
             self.open(path)
-        text = page.text
-        changes: list[Change] = []
-        for start, end, new in sorted(edits, reverse=True):
-            if is_within_line_end(text, start) or is_within_line_end(text, end):
-                changes.clear()
-                break
-            changes.append(Change(new, position_of(text, start), position_of(text, end)))
-            text = text[:start] + new + text[end:]
-        for start, end, new in sorted(edits, reverse=True) if changes else ():
-            page.splice(start, end, new)
-        if not changes:
-            page.exchange(replaced(page.text, edits))
-            changes.append(Change(page.text))
-        page.version += 1
-        self.files.buffers.change(path.as_uri(), page.version, changes)
+        steps = sorted(edits, key=lambda it: (it.start, it.end), reverse=True)
+        self._tell(path, steps if can_be_told(page.text, steps) else [Whole(replaced(page.text, edits))], own)
 
     # what it shows
 
     def show(self, event: Any) -> None:
+        with self.noted():
+            self._show(event)
+
+    def _show(self, event: Any) -> None:
         match event:
             case ReviewOpened(review):
                 self.open_reviews[review.proposal_id] = []
                 for file in review.files:
                     for hunk in file.hunks:
                         self._track(path_of(file.uri), review, hunk)
-            case ReviewChanged(_, hunks):
-                for hunk in hunks:
-                    self.hunks[hunk.id].shown = hunk
+            case ReviewChanged(proposal_id, hunks):
+                flipped = [it for it in hunks if self._change(self.hunks[it.id], it)]
+                for path in {self.hunks[it.id].path for it in flipped}:
+                    self._anchor_anew(proposal_id, path)
             case ReviewClosed(proposal_id, receipts):
-                del self.open_reviews[proposal_id]
+                assert {it.hunk_id for it in receipts} == set(self.open_reviews.pop(proposal_id))
                 for receipt in receipts:
+                    assert receipt.state != "pending"
+                    check(self.hunks[receipt.hunk_id], receipt, self.pages)
                     self.hunks[receipt.hunk_id].receipt = receipt
-                    check(self.hunks[receipt.hunk_id], self.pages)
             case _:
                 pass
 
@@ -410,35 +675,84 @@ class FakeEditor:
         page = self.pages[path]
         start, end = span_of(page.text, hunk.range)
         assert hunk.state != "pending" or page.text[start:end] == hunk.old_text
-        shown = ShownHunk(
-            path,
-            review.turn_id,
-            review.proposal_id,
-            hunk,
-            page.swaps,
-            tuple(page.ids[start:end]),
-            self._id(page, start - 1),
-            self._id(page, end),
-        )
-        if self.turns[review.turn_id].policy == "auto":
+        shown = ShownHunk(path, review.turn_id, review.proposal_id, hunk, Anchor.at(page, start, end))
+        if hunk.state == "accepted":  # somebody has typed the same while it was a draft, and perhaps more
+            shown.carried_out = shown.recognised = shown.blurred = True
+        elif self.turns[review.turn_id].policy == "auto":
             shown.decision = Decision(hunk_id=hunk.id, decision="accept")
         self.hunks[hunk.id] = shown
         self.open_reviews[review.proposal_id].append(hunk.id)
 
+    def _change(self, hunk: ShownHunk, now: ReviewHunk) -> bool:
+        """Whether the text has decided, and nobody else."""
+        before, hunk.shown = hunk.shown.state, now
+        if now.state == "pending" and before in CHOSEN:
+            assert self.has(hunk, now.old_text)
+            hunk.wait_again()
+            return True
+        if now.state == "pending" and before == "rejected":
+            assert now.id in self.reopening
+            hunk.wait_again()
+        if now.state == "accepted" and hunk.decision is None and not hunk.recognised:
+            assert self.has(hunk, now.new_text)
+            hunk.recognised = hunk.carried_out = True
+            return True
+        if now.state in CHOSEN and not (hunk.carried_out or hunk.doubtful or hunk.blurred):
+            wanted, is_open = hunk.wanted, self.pages[hunk.path].version > 0
+            is_there = wanted is not None and not self.has(hunk, now.old_text) and self.has(hunk, wanted)
+            hunk.carried_out = is_open and is_there
+            return hunk.carried_out
+        return False
 
-def check(hunk: ShownHunk, pages: dict[Path, Page]) -> None:
+    def has(self, hunk: ShownHunk, text: str) -> bool:
+        page = self.pages[hunk.path]
+        return any(page.text[start:end] == text for start, end in spans_of(page.text, hunk.shown.range))
+
+    def _anchor_anew(self, proposal: str, path: Path) -> None:
+        """All that is in the text, and not in what it was before, is the review's: so its hunks are where they say."""
+        page = self.pages[path]
+        if not page.version:
+            return
+        ours = [it for it in self._waiting(path) if it.proposal == proposal and it.shown.state != "superseded"]
+        spans = [self._span(it, page) for it in ours]
+        before = self._without.get((proposal, path))
+        if before is not None:
+            undone = [(*span, it.shown.old_text) for span, it in zip(spans, ours, strict=True) if it.carried_out]
+            assert replaced(page.text, [Splice(*it) for it in undone]) == before
+        for span, it in zip(spans, ours, strict=True):
+            it.anchor = Anchor.at(page, *span)
+
+    def _span(self, hunk: ShownHunk, page: Page) -> tuple[int, int]:
+        """Where it says that it is."""
+        text = hunk.wanted if hunk.carried_out else hunk.shown.old_text
+        spans = spans_of(page.text, hunk.shown.range)
+        return next((it for it in spans if page.text[slice(*it)] == text), spans[0])
+
+
+def check(hunk: ShownHunk, receipt: Receipt, pages: dict[Path, Page]) -> None:
     """A receipt says what happened."""
-    receipt = hunk.receipt
-    assert receipt is not None
+    page = pages[hunk.path]
     decision = hunk.decision.decision if hunk.decision else None
+    spans = spans_of(page.text, hunk.shown.range)
+    here = [page.text[start:end] for start, end in spans] if page.version else [receipt.text, hunk.shown.new_text]
+    is_there = hunk.can_be_seen_in(page.text) or (
+        not page.version and any(page.text[slice(*it)] == hunk.wanted for it in spans)
+    )
+    is_clear = not hunk.doubtful and not hunk.blurred
     match receipt.state:
+        case "accepted" | "modified" if receipt.reason == CHANGED_SINCE:
+            assert is_there
+            assert hunk.anchor.span(page) is None or not is_clear
         case "accepted":
-            assert decision == "accept"
-            assert hunk.can_be_seen_in(pages[hunk.path].text)
+            assert decision == "accept" or hunk.recognised
+            assert is_there
+            assert hunk.shown.new_text in here
+        case "modified" if decision == "modify" and receipt.text == hunk.wanted:
+            assert hunk.wanted == hunk.shown.old_text or is_there
+            assert receipt.text in here
         case "modified":
-            assert (decision, receipt.text) == ("modify", hunk.wanted)
-            idle = hunk.wanted == hunk.shown.old_text
-            assert idle or hunk.can_be_seen_in(pages[hunk.path].text)
+            assert is_there
+            assert receipt.text in here
         case "rejected":
             assert decision in ("reject", None)
             assert not hunk.carried_out
@@ -447,19 +761,19 @@ def check(hunk: ShownHunk, pages: dict[Path, Page]) -> None:
             assert receipt.reason
             assert not hunk.carried_out or hunk.doubtful
         case "pending":
-            raise AssertionError("nobody decided, and nobody was told so")
+            assert not hunk.carried_out or hunk.doubtful
 
 
-def outcomes(text: str, todo: Sequence[tuple[ShownHunk, int, int, str]]) -> Iterator[tuple[set[int], str]]:
+def outcomes(text: str, todo: Sequence[tuple[ShownHunk, Splice]]) -> Iterator[tuple[set[int], str]]:
     """What each choice of these edits makes of the text."""
     for size in range(1, len(todo) + 1):
         for chosen in itertools.combinations(range(len(todo)), size):
-            yield set(chosen), replaced(text, [todo[at][1:] for at in chosen])
+            yield set(chosen), replaced(text, [todo[at][1] for at in chosen])
 
 
-def replaced(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
-    for start, end, new in sorted(edits, reverse=True):
-        text = text[:start] + new + text[end:]
+def replaced(text: str, edits: Sequence[Splice]) -> str:
+    for it in sorted(edits, key=lambda it: (it.start, it.end), reverse=True):
+        text = text[: it.start] + it.new + text[it.end :]
     return text
 
 
@@ -485,7 +799,7 @@ def timeless_loop() -> asyncio.AbstractEventLoop:
     def at_once(_: object, work: Callable[..., T], *arguments: Any) -> asyncio.Future[T]:
         """No threads, which would take time of their own."""
         future = loop.create_future()
-        future.set_result(work(*arguments))
+        loop.call_soon(future.set_result, work(*arguments))
         return future
 
     loop.time = lambda: clock.now
@@ -499,7 +813,6 @@ class Reviews(RuleBasedStateMachine):
         self.runner = asyncio.Runner(loop_factory=timeless_loop)
         self.folder = Path(tempfile.mkdtemp(prefix="odin-reviews-")).resolve()
         self.calls = itertools.count(1)
-        self.errors: list[BaseException] = []
 
     def run(self, work: Callable[[], T | Coroutine[Any, Any, T]]) -> T:
         """Do it in the loop, and let everything happen that follows from it."""
@@ -511,7 +824,7 @@ class Reviews(RuleBasedStateMachine):
             return value
 
         value = self.runner.run(run())
-        for error in self.errors:
+        for error in self.editor.errors:
             raise error
         return value
 
@@ -540,11 +853,22 @@ class Reviews(RuleBasedStateMachine):
                 pages[path].exchange(text)
                 if is_open:
                     self.editor.open(path)
-            for index, policy in enumerate(policies):
-                draft = Draft(self.desk, TurnReview(f"t{index}", self.editor.show), Shown())
-                self.editor.turns[f"t{index}"] = TurnOnScreen(draft, policy)
+            self.running = [self._turn(policy) for policy in policies]
 
         self.run(start)
+
+    def _turn(self, policy: Any) -> TurnOnScreen:
+        turn_id = f"t{len(self.editor.turns)}"
+        turn = TurnReview(turn_id, self.editor.show)
+        shown = self.editor.turns[turn_id] = TurnOnScreen(Draft(self.desk, turn, Shown()), policy)
+        turn.decided_late = lambda proposal: self._late(shown, proposal)
+        return shown
+
+    def _late(self, turn: TurnOnScreen, proposal: Proposal) -> None:
+        assert turn.is_over
+        assert proposal.is_settled
+        assert proposal.id not in [*self.editor.open_reviews, *turn.late]
+        turn.late.append(proposal.id)
 
     def _noted(self, change: Callable[[FileProposal], FileChange]) -> Callable[[FileProposal], FileChange]:
         def noted(file: FileProposal) -> FileChange:
@@ -621,22 +945,77 @@ class Reviews(RuleBasedStateMachine):
         for decision in decisions:
             hunk = self.editor.hunks[decision.hunk_id]
             is_asked = answering in (None, hunk.proposal)
-            if hunk.receipt is None and hunk.shown.state == "pending" and hunk.decision is None and is_asked:
+            if hunk.receipt is None and hunk.shown.state == "pending" and is_asked:
                 firsts.setdefault(decision.hunk_id, decision)
 
-        def take() -> None:
+        async def take() -> None:
             for hunk_id, decision in firsts.items():
                 self.editor.hunks[hunk_id].decision = decision
             if answering is not None:
                 self.editor.asking[answering].set_result(ReviewAnswer(decisions=tuple(decisions)))
                 return
-            assert {it.hunk_id for it in self.desk.decide([*decisions, STRANGE])} == set(firsts)
+            receipts = await self.desk.decide([*decisions, STRANGE])
+            assert {it.hunk_id for it in receipts} == set(firsts)
+            for it in receipts:
+                self._compare(it)
 
         self.run(take)
 
+    def _compare(self, receipt: Receipt) -> None:
+        """With the document, or with what was told when the review was closed."""
+        hunk = self.editor.hunks[receipt.hunk_id]
+        if hunk.receipt is None:
+            check(hunk, receipt, self.editor.pages)
+        else:
+            assert receipt == hunk.receipt
+
+    @precondition(lambda self: any(it.is_decided and it.receipt is None for it in self.editor.hunks.values()))
+    @rule(index=st.integers(0, 7), lie=st.sampled_from([None] * 4 + [*LIES]), typed=SPLICES)
+    def reopen(self, index: int, lie: str | None, typed: tuple[int, int, str]) -> None:
+        """One of those that can be, or all that were ever shown."""
+        waiting = {hunk_id: it for hunk_id, it in self.editor.hunks.items() if it.receipt is None}
+        decided = [hunk_id for hunk_id, it in waiting.items() if it.is_decided]
+        wanted = [decided[index % len(decided)]] if index < 6 else list(self.editor.hunks)
+        sure = [it for it in wanted if it in decided and lie is None and self._is_as_left(waiting[it])]
+        self.editor.lie, self.editor.typed, self.editor.reopening = lie, typed, set(wanted)
+        receipts = self.run(lambda: self._reopen(wanted))
+        self.editor.lie, self.editor.reopening = None, set()
+        assert {it.hunk_id for it in receipts} == set(wanted) & set(decided)
+        states = {it.hunk_id: it.state for it in receipts}
+        assert all(states[it] == "pending" for it in sure)
+        assert all(it.state == "pending" or it.reason for it in receipts)
+
+    async def _reopen(self, wanted: Sequence[str]) -> list[Receipt]:
+        receipts = await self.desk.reopen(self.desk.proposals.select(hunk_ids=wanted))
+        for it in receipts:
+            if it.state == "pending":
+                self._compare(it)
+        return receipts
+
+    def _is_as_left(self, hunk: ShownHunk) -> bool:
+        """Nobody has come near to it since it was decided."""
+        page = self.editor.pages[hunk.path]
+        span = hunk.anchor.span(page) if page.version and not hunk.doubtful and not hunk.blurred else None
+        text = hunk.wanted if hunk.carried_out else hunk.shown.old_text
+        return span is not None and page.text[slice(*span)] == text
+
+    @precondition(lambda self: self.editor.can_undo)
+    @rule(times=st.integers(1, 3), how=HOW)
+    def undo_or_redo(self, times: int, how: str) -> None:
+        """In the editor."""
+        for _ in range(times):
+            it = self.editor.last
+            assert it is not None
+            asked = [hunk for hunk in it.hunks if hunk.receipt is None]
+            were = [hunk.shown.state for hunk in asked]
+            self.run(lambda: self.editor.undo_or_redo(how))
+            now = [hunk.shown.state for hunk in asked]
+            if it.is_undone == it.is_accept:
+                assert all(state == "pending" for state, was in zip(now, were, strict=True) if was in CHOSEN)
+
     # the model
 
-    @precondition(lambda self: any(turn.step is None for turn in self.editor.turns.values()))
+    @precondition(lambda self: any(turn.step is None for turn in self.running))
     @rule(
         which=st.integers(0, 1),
         calls=CALLS,
@@ -645,12 +1024,12 @@ class Reviews(RuleBasedStateMachine):
         answers=st.sampled_from(["later", "hangs"]),
     )
     def propose(self, which: int, calls: Any, lie: str | None, typed: tuple[int, int, str], answers: str) -> None:
-        first, second = self.editor.turns[f"t{which}"], self.editor.turns[f"t{1 - which}"]
+        first, second = self.running[which], self.running[1 - which]
         turn = first if first.step is None else second
         self.editor.lie, self.editor.typed, self.editor.answers = lie, typed, answers
         self._go_on(turn, self._step(turn, calls))
 
-    @precondition(lambda self: self.is_open and self.editor.turns["t0"].step is None)
+    @precondition(lambda self: self.is_open and self.running[0].step is None)
     @rule(calls=CALLS, typed=st.lists(st.tuples(st.integers(0, 1), SPLICES), min_size=1, max_size=3), rejects=PLACES)
     def propose_while_the_user_types(self, calls: Any, typed: Any, rejects: int) -> None:
         """The story that all the others are variations of, so that it is told in most examples."""
@@ -661,6 +1040,28 @@ class Reviews(RuleBasedStateMachine):
         kinds: list[Any] = ["reject" if at == rejects else "accept" for at in range(len(shown))]
         pairs = zip(shown, kinds, strict=True)
         self._take([Decision(hunk_id=it, decision=kind) for it, kind in pairs], as_answer=False)
+
+    @precondition(lambda self: self.is_open and self.running[1].step is None)
+    @rule(
+        calls=CALLS,
+        kinds=st.lists(st.sampled_from(["accept", "accept", "reject", None]), min_size=3, max_size=3),
+        then=st.lists(st.sampled_from(["undo", "undo", "reopen", "type"]), min_size=1, max_size=3),
+        how=HOW,
+        typed=SPLICES,
+    )
+    def propose_and_have_some_of_it(self, calls: Any, kinds: Any, then: Any, how: str, typed: Any) -> None:
+        """The other one: decided little by little, and taken back."""
+        self.propose(1, calls, None, (0, 0, ""), "later")
+        shown = [it for it, hunk in self.editor.hunks.items() if hunk.shown.state == "pending" and not hunk.receipt]
+        pairs = [(it, kind) for it, kind in zip(shown[1:], itertools.cycle(kinds), strict=False) if kind]
+        self._take([Decision(hunk_id=it, decision=kind) for it, kind in pairs], as_answer=False)
+        for index, it in enumerate(then):
+            if it == "undo" and self.editor.can_undo:
+                self.undo_or_redo(1, how)
+            elif it == "reopen" and any(hunk.is_decided and not hunk.receipt for hunk in self.editor.hunks.values()):
+                self.reopen(index, None, (0, 0, ""))
+            elif it == "type" and self.is_open:
+                self.type(0, [typed])
 
     async def _step(self, turn: TurnOnScreen, calls: Any) -> None:
         """As the executor does it."""
@@ -679,11 +1080,11 @@ class Reviews(RuleBasedStateMachine):
             call_id = str(next(self.calls))
             await turn.draft.propose(edit_of(path, old, new, Wish(call_id, "because")), call_id)
 
-    @precondition(lambda self: any(not turn.draft.is_empty for turn in self.editor.turns.values()))
+    @precondition(lambda self: any(not turn.draft.is_empty for turn in self.running))
     @rule(which=st.integers(0, 1))
     def end_turn(self, which: int) -> None:
         """With the policy `end`, what was gathered is reviewed now."""
-        turn = self.editor.turns[f"t{which}"]
+        turn = self.running[which]
         if turn.step is None and not turn.draft.is_empty:
             self._go_on(turn, turn.draft.review())
 
@@ -698,30 +1099,46 @@ class Reviews(RuleBasedStateMachine):
     def _ended(self, turn: TurnOnScreen, step: "asyncio.Task[Any]") -> None:
         turn.step = None
         if not step.cancelled() and (error := step.exception()) is not None:
-            self.errors.append(error)
+            self.editor.errors.append(error)
 
-    @precondition(lambda self: any(turn.step is not None for turn in self.editor.turns.values()))
-    @rule(which=st.integers(0, 1))
-    def cancel_turn(self, which: int) -> None:
-        self.run(lambda: self._cancel(self.editor.turns[f"t{which}"]))
+    @precondition(lambda self: any(turn.step is not None for turn in self.running))
+    @rule(which=st.integers(0, 1), drops=st.booleans())
+    def cancel_turn(self, which: int, *, drops: bool) -> None:
+        """The next one begins at once."""
+        turn = self.running[which]
+        if turn.step is not None:
+            self.run(lambda: self._cancel(turn, drops=drops))
+            self.running[which] = self._turn(turn.policy)
 
-    async def _cancel(self, turn: TurnOnScreen) -> None:
+    async def _cancel(self, turn: TurnOnScreen, *, drops: bool) -> None:
+        """What waits goes on waiting, unless nobody wants it any more."""
+        ours = [it for it in self.editor.hunks.values() if self.editor.turns[it.turn] is turn and it.receipt is None]
+        waiting = [it for it in ours if it.shown.state == "pending"]
+        turn.draft.turn.drops_rest = drops
+        turn.is_over = True
         if turn.step is not None:
             turn.step.cancel()
             await asyncio.wait([turn.step])
         turn.draft.drop()
+        told = {it.hunk_id: it for it in turn.draft.turn.receipts}
+        assert len(told) == len(turn.draft.turn.receipts)
+        for it in ours:
+            assert told[it.shown.id].state == it.shown.state or it.shown.state in CHOSEN
+            self._compare(told[it.shown.id])
+        for it in waiting:
+            receipt = told[it.shown.id]
+            assert (receipt.state, receipt.reason) == (("rejected", CANCELLED) if drops else ("pending", None))
 
     @precondition(lambda self: any(turn.before and turn.step is None for turn in self.editor.turns.values()))
-    @rule(which=st.integers(0, 1))
+    @rule(which=PLACES)
     def undo_turn(self, which: int) -> None:
-        turn_id = f"t{which}"
-        turn = self.editor.turns[turn_id]
-        if turn.step is not None or not turn.before:
-            return
+        ended = [(it, turn) for it, turn in self.editor.turns.items() if turn.step is None and turn.before]
+        turn_id, turn = ended[which % len(ended)]
         before = {path: page.text for path, page in self.editor.pages.items()}
         theirs = {
             path: [it for it in self.editor.pages[path].ids if it > since and it in self.editor.users]
             for path, since in turn.since.items()
+            if before[path] != turn.after.get(path)  # else somebody has typed what Odin had left
         }
         carried_out = [it for it in self.editor.hunks.values() if it.carried_out]
         self.editor.undoing = True
@@ -757,17 +1174,38 @@ class Reviews(RuleBasedStateMachine):
             assert (buffer.text if buffer else None) == (page.text if page.version else None)
 
     @invariant()
-    def what_is_pending_is_shown_where_it_is(self) -> None:
+    def all_is_shown_where_it_is(self) -> None:
         for hunk in self.editor.hunks.values():
             page = self.editor.pages[hunk.path]
-            if hunk.receipt is None and hunk.shown.state == "pending" and page.version:
-                assert self.editor.stands(hunk, page, *span_of(page.text, hunk.shown.range))
+            if hunk.receipt is not None or not page.version:
+                continue
+            here = spans_of(page.text, hunk.shown.range)
+            if hunk.shown.state == "pending":
+                assert any(self.editor.stands(hunk, page, *it) for it in here)
+            elif hunk.is_decided and (sure := hunk.anchor.span(page)) is not None and not hunk.doubtful:
+                assert sure in here
+
+    @invariant()
+    def who_hears_of_what_has_changed_knows_all_hunks_as_they_are(self) -> None:
+        for proposal in self.desk.proposals:
+            shown = [hunk for file in self.desk.shown(proposal).files for hunk in file.hunks]
+            assert [self.editor.hunks[it.id].shown for it in shown] == shown
+
+    @invariant()
+    def what_is_decided_is_closed(self) -> None:
+        assert {it.id for it in self.desk.proposals} == set(self.editor.open_reviews)
+        for hunks in self.editor.open_reviews.values():
+            assert any(self.editor.hunks[it].shown.state == "pending" for it in hunks)
 
     def teardown(self) -> None:
         try:
             if hasattr(self, "editor"):
-                for turn in self.editor.turns.values():
-                    self.run(lambda turn=turn: self._cancel(turn))
+                for turn in self.running:
+                    self.run(lambda turn=turn: self._cancel(turn, drops=False))
+                left = set(self.editor.open_reviews)
+                rest = [Decision(hunk_id=it, decision="reject") for it in self.editor.hunks]
+                self._take(rest, as_answer=False)
+                assert left <= {it for turn in self.editor.turns.values() for it in turn.late}
                 assert list(self.desk.proposals) == []
                 assert self.desk.drafts == []
                 assert self.editor.open_reviews == {}
