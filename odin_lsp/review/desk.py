@@ -61,10 +61,10 @@ class ReviewDesk:
     ) -> None:
         self.proposals = Proposals()
         self.drafts: list[Proposal] = []
-        """Not shown yet; their hunks follow the user's typing all the same."""
+        """Not shown yet, or taking something back; their hunks follow the user's typing all the same."""
         self.applier = Applier(files, editor, lambda: settings()[1])
         self._screen = Screen(files, self.applier, caution, undo_log)
-        self._maker = Maker(files, self.applier, undo_log)
+        self._maker = Maker(files, self.applier, undo_log, self.drafts)
         self._files = files
         self._editor = editor
         self._settings = settings

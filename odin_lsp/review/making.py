@@ -7,7 +7,7 @@ from odin_lsp.events import Notice
 from odin_lsp.review.applying import NOT_SEEN, Applier
 from odin_lsp.review.hunks import Hunk
 from odin_lsp.review.previews import Preview
-from odin_lsp.review.proposals import FileProposal, PendingHunk, operation_of
+from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal, operation_of
 from odin_lsp.review.screen import NO_WAY_BACK
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo_log import Step, UndoLog, new_step
@@ -16,10 +16,12 @@ from odin_lsp.workspace.text import Lines
 
 
 class Maker:
-    def __init__(self, files: Files, applier: Applier, undo_log: UndoLog) -> None:
+    def __init__(self, files: Files, applier: Applier, undo_log: UndoLog, followed: list[Proposal]) -> None:
         self._files = files
         self._applier = applier
         self._undo_log = undo_log
+        self._followed = followed
+        """Their hunks follow the user's typing."""
 
     async def make(self, file: FileProposal, turn: TurnReview) -> None:
         """Carry out what is due of the file."""
@@ -37,7 +39,12 @@ class Maker:
         inverse = _inverse(file, hunks)
         if inverse is None:
             return
-        await self.make(inverse, turn)
+        waiting = Proposal(turn.turn_id, [inverse])
+        self._followed.append(waiting)
+        try:
+            await self.make(inverse, turn)
+        finally:
+            self._followed.remove(waiting)
         if file.operation == "edit":
             self._applier.catch_up(file)
             for it in hunks:

@@ -374,6 +374,25 @@ async def test_decisions_can_be_taken_back_while_the_review_is_open(editor, desk
     assert editor.text == NEW
 
 
+async def test_what_is_taken_back_while_somebody_types_comes_back_where_it_was(editor, desk, turn, path):
+    old = "x\nd\nx\nx\n"
+    editor.open(old)
+    editor.answers = lambda review: None
+    task = asyncio.create_task(desk.submit(Proposal("t", [edit_of(path, old, "x\nx\ny\n", WISH)]), turn))
+    await until(lambda: editor.reviews)
+    one, two = hunks(editor.reviews[0])
+    await desk.decide(accepted(one))
+    taking_back = asyncio.create_task(desk.reopen(desk.proposals.select(hunk_ids=[one.id])))
+    await asyncio.sleep(0)
+    editor.type("x\n", 0)
+
+    assert [it.state for it in await taking_back] == ["pending"]
+    assert editor.text == f"x\n{old}"
+    await desk.decide(rejected(one, two))
+    await task
+    assert desk.drafts == []
+
+
 async def test_who_wanted_there_what_was_there_can_take_that_back(editor, desk, waiting):
     _, (one, *_) = waiting
     await desk.decide([Decision(hunk_id=one.id, decision="modify", text="two")])
