@@ -260,11 +260,12 @@ class ReviewDesk:
 
     async def _reopen(self, hunks: Sequence[PendingHunk], file: FileProposal, review: _OpenReview) -> None:
         left = [it for it in hunks if it.is_as_left]
-        if applied := [it for it in left if it.applied is not None]:
-            await self._maker.take_back(file, applied, review.turn)
+        applied = [it for it in left if it.applied is not None]
         for it in left:
             if it.applied is None:
                 it.reopen()
+        if applied:
+            await self._maker.take_back(file, applied, review.turn)
 
     def _reject_rest(self, review: _OpenReview, reason: str) -> None:
         rest = [Decision(hunk_id=it.id, decision="reject", reason=reason) for it in review.proposal.pending]

@@ -48,7 +48,7 @@ class Maker:
         if file.operation == "edit":
             self._applier.catch_up(file)
             for it in hunks:
-                if it.applied == it.hunk.old:  # it has made no difference that could be seen
+                if it.is_as_left and it.applied == it.hunk.old:  # it has made no difference that could be seen
                     it.reopen()
         elif inverse.hunks[0].applied is not None:
             file.hunks[0].reopen()

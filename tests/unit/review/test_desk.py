@@ -393,6 +393,23 @@ async def test_what_is_taken_back_while_somebody_types_comes_back_where_it_was(e
     assert desk.drafts == []
 
 
+async def test_what_is_typed_into_right_after_it_was_taken_back_does_not_wait(editor, desk, waiting, events):
+    _, (one, *_) = waiting
+    await desk.decide(accepted(one))
+    apply = editor.apply
+
+    async def apply_and_type(change):
+        await apply(change)
+        editor.type("x", 1, 1, 2)
+
+    editor.apply = apply_and_type
+    [receipt] = await desk.reopen(desk.proposals.select(hunk_ids=[one.id]))
+
+    assert (receipt.state, receipt.reason) == ("superseded", TYPED_SINCE)
+    assert [it.state for it in told(events)] == ["superseded", "pending", "pending"]
+    assert editor.text == OLD.replace("two", "txo")
+
+
 async def test_who_wanted_there_what_was_there_can_take_that_back(editor, desk, waiting):
     _, (one, *_) = waiting
     await desk.decide([Decision(hunk_id=one.id, decision="modify", text="two")])
