@@ -66,6 +66,7 @@ LIES = (
     "is typed into afterwards",
     "does something else",
 )
+MEANWHILE = "is typed into meanwhile"
 HOW = st.sampled_from(["in steps", "in steps", "as one", "as a whole"])
 """An editor tells of what it undoes."""
 STRANGE = Decision(hunk_id="unknown", decision="accept")
@@ -970,23 +971,29 @@ class Reviews(RuleBasedStateMachine):
             assert receipt == hunk.receipt
 
     @precondition(lambda self: any(it.is_decided and it.receipt is None for it in self.editor.hunks.values()))
-    @rule(index=st.integers(0, 7), lie=st.sampled_from([None] * 4 + [*LIES]), typed=SPLICES)
+    @rule(index=st.integers(0, 7), lie=st.sampled_from([None] * 4 + [MEANWHILE] * 4 + [*LIES]), typed=SPLICES)
     def reopen(self, index: int, lie: str | None, typed: tuple[int, int, str]) -> None:
         """One of those that can be, or all that were ever shown."""
         waiting = {hunk_id: it for hunk_id, it in self.editor.hunks.items() if it.receipt is None}
         decided = [hunk_id for hunk_id, it in waiting.items() if it.is_decided]
         wanted = [decided[index % len(decided)]] if index < 6 else list(self.editor.hunks)
         sure = [it for it in wanted if it in decided and lie is None and self._is_as_left(waiting[it])]
-        self.editor.lie, self.editor.typed, self.editor.reopening = lie, typed, set(wanted)
-        receipts = self.run(lambda: self._reopen(wanted))
+        meanwhile = typed if lie == MEANWHILE else None
+        self.editor.lie, self.editor.typed, self.editor.reopening = None if meanwhile else lie, typed, set(wanted)
+        receipts = self.run(lambda: self._reopen(wanted, meanwhile))
         self.editor.lie, self.editor.reopening = None, set()
         assert {it.hunk_id for it in receipts} == set(wanted) & set(decided)
         states = {it.hunk_id: it.state for it in receipts}
         assert all(states[it] == "pending" for it in sure)
         assert all(it.state == "pending" or it.reason for it in receipts)
 
-    async def _reopen(self, wanted: Sequence[str]) -> list[Receipt]:
-        receipts = await self.desk.reopen(self.desk.proposals.select(hunk_ids=wanted))
+    async def _reopen(self, wanted: Sequence[str], meanwhile: tuple[int, int, str] | None) -> list[Receipt]:
+        reopening = asyncio.create_task(self.desk.reopen(self.desk.proposals.select(hunk_ids=wanted)))
+        if meanwhile is not None:
+            await asyncio.sleep(0)
+            for path in [path for path, page in self.editor.pages.items() if page.version]:
+                self.editor.type(path, [meanwhile])
+        receipts = await reopening
         for it in receipts:
             if it.state == "pending":
                 self._compare(it)
