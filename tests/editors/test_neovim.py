@@ -84,7 +84,7 @@ async def neovim(shared: Neovim, wire: Wire) -> AsyncIterator[Neovim]:
     yield shared
     said = await shared.messages()
     if not await shared.lua(IDLE):
-        await shared.lua("require('odin').cancel({ queue = true })")
+        await shared.lua("require('odin').cancel({ queue = true, drop = true })")
         await until(lambda: shared.lua(IDLE), "nothing runs")
     assert "traceback" not in said, said
     assert not wire.answers

@@ -148,18 +148,15 @@ async def test_stock_neovim_asks_and_never_applies_what_nobody_accepted(
     wire.play(says())
     await neovim.lua(EXECUTE, "odin.edit", {"text": "change it"})
     await neovim.until("#vim.diagnostic.get(0) == 2")
-    before = ["alpha = 1", "beta = 2", "gamma = 3"]
-    assert await neovim.lines() == before
+    shown = ["alpha = 1", "beta = 2", "gamma = 3"]
+    assert await neovim.lines() == shown
     assert (await neovim.call("nvim_get_mode"))["blocking"] is False
     for line, title in ((1, "Odin: Accept this change"), (3, "Odin: Reject this change")):
         await neovim.call("nvim_win_set_cursor", 0, [line, 0])
-        assert await neovim.lines() == before
+        await comes(neovim, LINES, shown)
+        shown[0] = "alpha = 11"
         await neovim.lua(CODE_ACTION, title)
         await neovim.until("#vim.diagnostic.get(0) < ...", 2 if line == 1 else 1)
     await neovim.until("#_G.outcomes == 2")
-    assert await neovim.lines(await neovim.lua("return vim.fn.bufnr(...)", str(file))) == [
-        "alpha = 11",
-        "beta = 2",
-        "gamma = 3",
-    ]
+    assert await neovim.lines(await neovim.lua("return vim.fn.bufnr(...)", str(file))) == shown
     assert results(wire)[0].startswith("Of 2 hunks: 1 accepted, 1 rejected.")

@@ -90,7 +90,16 @@ end
 
 section("Maps", "odin-maps")
 paragraph("There are no keymaps outside of Odin's own buffers. Map these as you like, for instance:", 0)
-add(">lua", '    vim.keymap.set({ "n", "x" }, "<Leader>a", "<Plug>(odin-ask)")', "<")
+add(
+  ">lua",
+  '    vim.keymap.set({ "n", "x" }, "<Leader>a", "<Plug>(odin-ask)")',
+  '    vim.keymap.set("n", "]o", "<Plug>(odin-next)")',
+  '    vim.keymap.set("n", "[o", "<Plug>(odin-previous)")',
+  '    vim.keymap.set({ "n", "x" }, "<Leader>y", "<Plug>(odin-accept)")',
+  '    vim.keymap.set({ "n", "x" }, "<Leader>n", "<Plug>(odin-reject)")',
+  '    vim.keymap.set({ "n", "x" }, "<Leader>o", "<Plug>(odin-reopen)")',
+  "<"
+)
 for _, map in ipairs(require("odin.commands").maps) do
   tagged(("%s  %s"):format(map.lhs, (map.desc:gsub("`", ""))), map.lhs)
 end

@@ -237,9 +237,9 @@ function M.cost(usage)
     return ""
   end
   local into = (usage.inputTokens or 0) + (usage.cacheReadTokens or 0) + (usage.cacheWriteTokens or 0)
-  local words = ("%d tokens in, %d out"):format(into, usage.outputTokens or 0)
+  local tokens = ("%s in, %d out"):format(require("odin.words").count(into, "token"), usage.outputTokens or 0)
   local money = usage.costUsd or 0
-  return money > 0 and ("%s · $%.4f"):format(words, money) or words
+  return money > 0 and ("%s · $%.4f"):format(tokens, money) or tokens
 end
 
 ---The line above the chat.

@@ -32,12 +32,28 @@ local function speak(mode)
 end
 
 ---The hunks that a command is about: all of them, those of its range, or the one at the cursor.
-local function chosen(args)
+---@param args { bang?: boolean, line1: integer, line2: integer }
+---@param among? fun(root?: string): odin.OpenHunk[]
+local function chosen(args, among)
   local review = require("odin.review")
+  among = among or review.pending
   if args.bang then
-    return review.pending(root())
+    return among(root())
   end
-  return review.within(vim.api.nvim_get_current_buf(), args.line1, args.line2)
+  return review.within(among(), vim.api.nvim_get_current_buf(), args.line1, args.line2)
+end
+
+---Where nothing was decided the user chooses: what was accepted may have taken its place with it, as a deletion does.
+local function reopen(args)
+  local review = require("odin.review")
+  local here, decided = chosen(args, review.decided), review.decided(root())
+  if #here > 0 or #decided == 0 then
+    review.reopen(here)
+    return
+  end
+  require("odin.walk").pick(decided, "Odin's decided changes", function(it)
+    review.reopen({ it })
+  end)
 end
 
 local function complete_from(words)
@@ -63,18 +79,20 @@ local function open_review(args)
     server().say("nothing to review")
   elseif args.args == "edit" then
     if here then
-      review.edit(here)
+      require("odin.amend").open(here)
     else
       server().say("no pending change here", vim.log.levels.WARN)
     end
   elseif args.args == "diff" then
-    local uri = vim.uri_from_bufnr(0)
+    local bufnr = vim.api.nvim_get_current_buf()
     local in_buffer = vim.tbl_filter(function(it)
-      return it.file.uri == uri
+      return it.bufnr == bufnr
     end, pending)
     require("odin.diff").open((in_buffer[1] or pending[1]).file)
+  elseif args.args == "pick" then
+    require("odin.walk").pick(pending, "Odin's changes", require("odin.walk").go_to)
   else
-    review.list()
+    require("odin.walk").list()
     vim.cmd("botright copen")
   end
 end
@@ -85,8 +103,8 @@ local function undo(args)
     local kept = vim.tbl_map(function(it)
       return ("%s stays: %s"):format(vim.fn.fnamemodify(vim.uri_to_fname(it.uri), ":."), it.reason)
     end, result.kept)
-    local words = { ("%d files restored"):format(#result.restored) }
-    server().say(table.concat(vim.list_extend(words, kept), "; "))
+    local restored = require("odin.words").count(#result.restored, "file") .. " restored"
+    server().say(table.concat(vim.list_extend({ restored }, kept), "; "))
   end)
 end
 
@@ -154,12 +172,13 @@ M.commands = {
   },
   {
     name = "OdinCancel",
-    args = "",
-    desc = "End the running turn. With ! forget what is queued, too.",
+    args = "[drop]",
+    desc = "End the running turn. What waits for a review goes on waiting; with `drop` it is rejected. With ! forget "
+      .. "what is queued, too.",
     run = function(args)
-      require("odin").cancel({ queue = args.bang })
+      require("odin").cancel({ queue = args.bang, drop = args.args == "drop" })
     end,
-    opts = { bang = true },
+    opts = { bang = true, nargs = "?", complete = complete_from({ "drop" }) },
   },
   {
     name = "OdinChat",
@@ -181,11 +200,11 @@ M.commands = {
   },
   {
     name = "OdinReview",
-    args = "[list|diff|edit]",
-    desc = "List all pending changes in the quickfix window; show a file and what it would become in a tab; edit "
-      .. "the change at the cursor before accepting it.",
+    args = "[list|pick|diff|edit]",
+    desc = "List all pending changes in the quickfix window; choose one to go to; show a file and what it would "
+      .. "become in a tab; edit the lines of the change at the cursor before accepting it.",
     run = open_review,
-    opts = { nargs = "?", complete = complete_from({ "list", "diff", "edit" }) },
+    opts = { nargs = "?", complete = complete_from({ "list", "pick", "diff", "edit" }) },
   },
   {
     name = "OdinAccept",
@@ -209,6 +228,14 @@ M.commands = {
       require("odin.review").reject(chosen(args), args.args)
     end,
     opts = { bang = true, range = true, nargs = "*" },
+  },
+  {
+    name = "OdinReopen",
+    args = "",
+    desc = "Take back what was decided on the change at the cursor, or on those in the range; with ! on all of them. "
+      .. "They wait again, and the text is as before. Where nothing was decided, choose a change.",
+    run = reopen,
+    opts = { bang = true, range = true },
   },
   {
     name = "OdinUndo",
@@ -255,12 +282,13 @@ M.maps = {
   { lhs = "<Plug>(odin-cancel)", mode = { "n" }, rhs = "<Cmd>OdinCancel<CR>", desc = "`:OdinCancel`" },
   { lhs = "<Plug>(odin-accept)", mode = { "n", "x" }, rhs = ":OdinAccept<CR>", desc = "`:OdinAccept`" },
   { lhs = "<Plug>(odin-reject)", mode = { "n", "x" }, rhs = ":OdinReject<CR>", desc = "`:OdinReject`" },
+  { lhs = "<Plug>(odin-reopen)", mode = { "n", "x" }, rhs = ":OdinReopen<CR>", desc = "`:OdinReopen`" },
   { lhs = "<Plug>(odin-review-edit)", mode = { "n" }, rhs = "<Cmd>OdinReview edit<CR>", desc = "`:OdinReview edit`" },
   {
     lhs = "<Plug>(odin-next)",
     mode = { "n" },
     rhs = function()
-      require("odin.review").jump(1)
+      require("odin.walk").jump(1)
     end,
     desc = "go to the next pending change",
   },
@@ -268,7 +296,7 @@ M.maps = {
     lhs = "<Plug>(odin-previous)",
     mode = { "n" },
     rhs = function()
-      require("odin.review").jump(-1)
+      require("odin.walk").jump(-1)
     end,
     desc = "go to the pending change before",
   },

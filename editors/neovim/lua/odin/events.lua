@@ -10,9 +10,10 @@ function M.take(record, client_id)
     return
   end
   local kind = record.event.kind
-  require("odin.chat").of_root(require("odin.server").root_in(client.config)):take(record, client_id)
+  local chat = require("odin.chat").of_root(require("odin.server").root_in(client.config))
+  chat:take(record, client_id)
   if kind == "reviewOpened" then
-    require("odin.review").open(record.event.proposal, client)
+    require("odin.review").open(record.event.proposal, client, chat.turn ~= record.turnId)
   elseif kind == "reviewChanged" then
     require("odin.review").change(record.event.proposalId, record.event.hunks)
   elseif kind == "reviewClosed" then

@@ -1,12 +1,159 @@
--- Saving and reloading buffers when the server asks for it.
+-- Loading, changing, saving and reloading files when the server asks for it.
 
 local M = {}
+
+---@type table<string, true> Folders that were made for files of Odin's.
+local made = {}
 
 ---@param uri string
 ---@return integer? bufnr Of a buffer that is loaded.
 function M.buffer(uri)
   local bufnr = vim.fn.bufnr("^" .. vim.fn.escape(vim.uri_to_fname(uri), "\\[]*?{},") .. "$")
   return bufnr > 0 and vim.api.nvim_buf_is_loaded(bufnr) and bufnr or nil
+end
+
+---A path as people know it.
+---@param uri string
+---@param root string
+---@return string
+function M.shown(uri, root)
+  local path = vim.uri_to_fname(uri)
+  return vim.startswith(path, root .. "/") and path:sub(#root + 2) or vim.fn.fnamemodify(path, ":~")
+end
+
+---@param uri string
+---@return boolean
+function M.is_folder(uri)
+  return vim.fn.isdirectory(vim.uri_to_fname(uri)) == 1
+end
+
+---A file's buffer, loaded if it is not yet. Nobody is asked about swap files: that would stop everything until somebody
+---looks.
+---@param uri string
+---@return integer? bufnr
+function M.load(uri)
+  local path = vim.uri_to_fname(uri)
+  local loaded = M.buffer(uri)
+  if loaded or vim.fn.filereadable(path) == 0 then
+    return loaded
+  end
+  local bufnr = vim.fn.bufadd(path)
+  local ok, problem = pcall(M.unasked, vim.fn.bufload, bufnr)
+  if not ok then
+    M.warn(("%s cannot be opened: %s"):format(vim.fn.fnamemodify(path, ":~:."), problem))
+  else
+    M.tell_of_others(bufnr)
+  end
+  return vim.api.nvim_buf_is_loaded(bufnr) and bufnr or nil
+end
+
+---@private
+---@generic T
+---@param run fun(...: any): T
+---@return T
+function M.unasked(run, ...)
+  local before = vim.o.shortmess
+  vim.opt.shortmess:append("A")
+  local results = { pcall(run, ...) }
+  vim.o.shortmess = before
+  if not results[1] then
+    error(results[2], 0)
+  end
+  return results[2]
+end
+
+---Say so if another Neovim has a swap file of it: the first one has the name that ours would have had.
+---@private
+---@param bufnr integer
+function M.tell_of_others(bufnr)
+  local own = vim.fn.swapname(bufnr)
+  local first = own:gsub("%.%w+$", ".swp")
+  if own == first or vim.fn.filereadable(first) == 0 then
+    return
+  end
+  local info = vim.fn.swapinfo(first)
+  local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(bufnr), ":~:.")
+  if (info.pid or 0) > 0 then
+    local unsaved = info.dirty == 1 and ", with unsaved changes there" or ""
+    M.warn(("%s is open in another Neovim, too (process %d)%s"):format(name, info.pid, unsaved))
+  else
+    M.warn(("%s has a swap file of a Neovim that has ended; `nvim -r` shows what is in it"):format(name))
+  end
+end
+
+---@private
+function M.warn(message)
+  require("odin.server").say(message, vim.log.levels.WARN)
+end
+
+---Have an edit carried out by Neovim, in one step to undo, apart from what the user types before and after it.
+---@param params lsp.ApplyWorkspaceEditParams
+---@param context lsp.HandlerContext
+---@return lsp.ApplyWorkspaceEditResult
+function M.apply(params, context)
+  local changes = params.edit.documentChanges or {}
+  params.label = nil -- it would be told each time
+  local folders = {}
+  for _, change in ipairs(changes) do
+    if change.kind == "create" or change.kind == "rename" then
+      vim.list_extend(folders, M.missing_folders(change.newUri or change.uri))
+    elseif not change.kind then
+      change.textDocument.version = change.textDocument.version or 0 -- Neovim 0.12 stumbles over none
+      local bufnr = M.load(change.textDocument.uri)
+      if bufnr then
+        vim.lsp.buf_attach_client(bufnr, context.client_id)
+      end
+    end
+  end
+  M.break_undo(changes)
+  local result = M.unasked(vim.lsp.handlers["workspace/applyEdit"], nil, params, context)
+  M.break_undo(changes)
+  for _, folder in ipairs(folders) do
+    made[folder] = M.is_folder(vim.uri_from_fname(folder)) or nil
+  end
+  for _, change in ipairs(changes) do
+    if change.kind == "delete" or change.kind == "rename" then
+      M.remove_made_folders(change.oldUri or change.uri)
+    end
+  end
+  return result
+end
+
+---@private
+---@param changes table[]
+function M.break_undo(changes)
+  for _, change in ipairs(changes) do
+    local bufnr = change.textDocument and M.buffer(change.textDocument.uri)
+    if bufnr then
+      vim.bo[bufnr].undolevels = vim.bo[bufnr].undolevels
+    end
+  end
+end
+
+---@private
+---@param uri string
+---@return string[]
+function M.missing_folders(uri)
+  local missing = {}
+  for folder in vim.fs.parents(vim.uri_to_fname(uri)) do
+    if vim.uv.fs_stat(folder) then
+      break
+    end
+    table.insert(missing, folder)
+  end
+  return missing
+end
+
+---What is gone leaves no empty folder behind that was made for it.
+---@private
+---@param uri string
+function M.remove_made_folders(uri)
+  for folder in vim.fs.parents(vim.uri_to_fname(uri)) do
+    if not made[folder] or not vim.uv.fs_rmdir(folder) then -- which leaves folders that hold something
+      break
+    end
+    made[folder] = nil
+  end
 end
 
 ---@param uris string[]
@@ -63,6 +210,24 @@ function M.changed_on_disk(bufnr)
   local known = vim.b[bufnr].odin_mtime
   local stat = vim.uv.fs_stat(vim.api.nvim_buf_get_name(bufnr))
   return known and stat and (known[1] ~= stat.mtime.sec or known[2] ~= stat.mtime.nsec) or false
+end
+
+---The byte of a line that a position's character is at.
+---@param line string
+---@param character integer
+---@param encoding string
+---@return integer
+function M.byte(line, character, encoding)
+  if encoding == "utf-8" then
+    return math.min(character, #line)
+  end
+  local ok, column
+  if vim.fn.has("nvim-0.11") == 1 then
+    ok, column = pcall(vim.str_byteindex, line, encoding, character, false)
+  else
+    ok, column = pcall(vim.str_byteindex, line, character, encoding == "utf-16")
+  end
+  return ok and column or #line
 end
 
 ---@param bufnr integer

@@ -9,16 +9,6 @@ local function request(answer)
   end
 end
 
----Break the undo sequence: what Odin changes is one step, apart from what the user types before and after it.
-local function break_undo(edit)
-  for _, change in ipairs(edit.documentChanges or {}) do
-    local bufnr = change.textDocument and vim.fn.bufnr(vim.uri_to_fname(change.textDocument.uri)) or -1
-    if bufnr > 0 and vim.api.nvim_buf_is_loaded(bufnr) then
-      vim.bo[bufnr].undolevels = vim.bo[bufnr].undolevels
-    end
-  end
-end
-
 return {
   ["odin/event"] = function(_, record, context)
     require("odin.events").take(record, context.client_id)
@@ -39,10 +29,7 @@ return {
     params.takeFocus = false -- the user may be typing
     return vim.lsp.handlers["window/showDocument"](err, params, context)
   end,
-  ["workspace/applyEdit"] = function(err, params, context)
-    break_undo(params.edit)
-    local result = vim.lsp.handlers["workspace/applyEdit"](err, params, context)
-    break_undo(params.edit)
-    return result
+  ["workspace/applyEdit"] = function(_, params, context)
+    return require("odin.files").apply(params, context)
   end,
 }

@@ -22,8 +22,8 @@ function M.check()
   local clients = server.clients()
   for _, client in ipairs(clients) do
     local info = vim.tbl_get(client.server_capabilities or {}, "experimental", "odin") or {}
-    local buffers = vim.tbl_count(client.attached_buffers)
-    health.ok(("%s: model %s, %d buffers"):format(client.config.root_dir, info.model or "unknown", buffers))
+    local open = require("odin.words").count(vim.tbl_count(client.attached_buffers), "buffer")
+    health.ok(("%s: model %s, %s"):format(client.config.root_dir, info.model or "unknown", open))
   end
   if #clients == 0 then
     health.info("no server is running; it starts with the first file")

@@ -4,6 +4,19 @@ local server = require("odin.server")
 
 local M = {}
 
+---@param root string
+---@param was_running boolean
+---@param drop? boolean
+local function tell_cancelled(root, was_running, drop)
+  local review = require("odin.review")
+  local pending = review.pending(root)
+  if drop and #pending > 0 then
+    review.reject(pending) -- of turns that have ended before
+  elseif not review.tell_of_waiting(root, "still wait") and not was_running then
+    server.say("nothing is running")
+  end
+end
+
 ---Settings by call instead of `vim.g.odin`. There is no need to call it.
 ---@param settings? odin.Config
 function M.setup(settings)
@@ -23,22 +36,21 @@ function M.send(mode, text, context)
   chat:send(mode, text, vim.list_extend(context or {}, mentioned))
 end
 
----End the running turn.
----@param opts? { queue?: boolean } Also forget what waits.
+---End the running turn. What waits for a review goes on waiting.
+---@param opts? { queue?: boolean, drop?: boolean } Also forget what is queued; also reject what waits for a review.
 function M.cancel(opts)
+  opts = opts or {}
   local root = server.root_of(0)
   if not server.clients(root)[1] then
     server.say("nothing is running")
     return
   end
   local function cancel()
-    server.execute(root, "cancel", {}, function(result)
-      if not result.cancelled then
-        server.say("nothing is running")
-      end
+    server.execute(root, "cancel", { drop = opts.drop or nil }, function(result)
+      tell_cancelled(root, result.cancelled, opts.drop)
     end)
   end
-  if opts and opts.queue then
+  if opts.queue then
     server.execute(root, "queue", { action = "clear" }, cancel)
   else
     cancel()

@@ -1,10 +1,15 @@
--- What Odin proposes and the user decides: pending hunks by file, shown over the real buffers.
+-- What Odin proposes and the user decides: hunks by file, shown over the real buffers.
 
 local files = require("odin.files")
+local hunks = require("odin.hunks")
 local marks = require("odin.marks")
+local preview = require("odin.preview")
 local server = require("odin.server")
+local words = require("odin.words")
 
 local M = {}
+
+local LATER_MS = 200
 
 ---@class odin.OpenReview
 ---@field proposal odin.Proposal
@@ -17,27 +22,63 @@ local M = {}
 ---@type table<string, odin.OpenReview> By proposal.
 local reviews = {}
 local is_redrawing = false
+---@type table<string, boolean> Roots of which the user is about to be told that something waits.
+local telling = {}
 
----A proposal to decide on. Its files are loaded, so that hunks move along with what the user types.
+---A proposal to decide on.
 ---@param proposal odin.Proposal
 ---@param client vim.lsp.Client
-function M.open(proposal, client)
+---@param is_earlier? boolean It has waited since an earlier turn: there may be others.
+function M.open(proposal, client, is_earlier)
   local root = server.root_in(client.config)
-  reviews[proposal.proposalId] =
-    { proposal = proposal, client_id = client.id, root = root, encoding = client.offset_encoding or "utf-16" }
+  local known = reviews[proposal.proposalId] or {}
+  known.proposal, known.client_id, known.root = proposal, client.id, root
+  known.encoding = client.offset_encoding or "utf-16"
+  reviews[proposal.proposalId] = known
   for _, file in ipairs(proposal.files) do
     if file.operation ~= "create" and vim.fn.filereadable(vim.uri_to_fname(file.uri)) == 1 then
-      local ok, err = pcall(vim.fn.bufload, vim.fn.bufadd(vim.uri_to_fname(file.uri)))
-      if not ok then
-        server.say(("%s cannot be shown: %s"):format(file.uri, err), vim.log.levels.WARN)
-      end
+      vim.fn.bufadd(vim.uri_to_fname(file.uri))
     end
   end
+  M.follow()
   M.redraw()
-  local pending = M.pending(root)
-  if #pending > 0 then
-    server.say(("%d changes to review: :OdinReview lists them"):format(#pending))
+  if is_earlier then
+    M.tell_later(root)
+  else
+    M.tell(root, "%s to review: :OdinReview lists them")
   end
+end
+
+---@private
+---@param root string
+function M.tell_later(root)
+  if not telling[root] then
+    telling[root] = true
+    vim.defer_fn(function()
+      telling[root] = nil
+      M.tell_of_waiting(root, "wait")
+    end, LATER_MS)
+  end
+end
+
+---Say how much waits for the user.
+---@param root string
+---@param wait "wait"|"still wait"
+---@return boolean waits
+function M.tell_of_waiting(root, wait)
+  return M.tell(root, ("%%s %s%s for you: :OdinReview"):format(wait, #M.pending(root) == 1 and "s" or ""))
+end
+
+---@private
+---@param root string
+---@param message string
+---@return boolean told
+function M.tell(root, message)
+  local count = #M.pending(root)
+  if count > 0 then
+    server.say(message:format(words.count(count, "change")))
+  end
+  return count > 0
 end
 
 ---Answer `odin/review` when the user accepts the rest of the turn; all else is decided by commands.
@@ -57,10 +98,10 @@ end
 
 ---Hunks have moved or were decided.
 ---@param id string
----@param hunks odin.Hunk[]
-function M.change(id, hunks)
+---@param changed odin.Hunk[]
+function M.change(id, changed)
   local by_id = {}
-  for _, hunk in ipairs(hunks) do
+  for _, hunk in ipairs(changed) do
     by_id[hunk.id] = hunk
   end
   for _, file in ipairs(reviews[id] and reviews[id].proposal.files or {}) do
@@ -78,6 +119,7 @@ function M.close(id)
   if review and review.waiting then
     coroutine.resume(review.waiting, nil)
   end
+  M.follow()
   M.redraw()
 end
 
@@ -92,56 +134,102 @@ function M.forget(client_id)
   end
 end
 
----@class odin.PendingHunk
+---@class odin.OpenHunk
 ---@field hunk odin.Hunk
 ---@field file odin.ProposedFile
 ---@field review odin.OpenReview
+---@field path string
 ---@field bufnr? integer Where it is shown.
 
----What is not decided yet, in the order of files and lines.
+---All hunks of open reviews, decided or not, in the order of files and lines.
 ---@param root? string
----@return odin.PendingHunk[]
-function M.pending(root)
+---@return odin.OpenHunk[]
+function M.all(root)
   local found = {}
   for _, review in pairs(reviews) do
     for _, file in ipairs((root == nil or review.root == root) and review.proposal.files or {}) do
+      local path, bufnr = vim.uri_to_fname(file.uri), M.buffer(file)
       for _, hunk in ipairs(file.hunks) do
-        if (hunk.state or "pending") == "pending" then
-          table.insert(found, { hunk = hunk, file = file, review = review, bufnr = files.buffer(file.uri) })
-        end
+        local at = bufnr or preview.buffer(hunk.id)
+        table.insert(found, { hunk = hunk, file = file, review = review, path = path, bufnr = at })
       end
     end
   end
   table.sort(found, function(a, b)
-    if a.file.uri ~= b.file.uri then
-      return a.file.uri < b.file.uri
+    local one, two = a.hunk.range.start, b.hunk.range.start
+    if a.path ~= b.path then
+      return a.path < b.path
+    elseif one.line ~= two.line then
+      return one.line < two.line
     end
-    return a.hunk.range.start.line < b.hunk.range.start.line
+    return one.character < two.character
   end)
   return found
 end
 
----Hunks that are shown in these lines of a buffer.
+---@private
+---@param file odin.ProposedFile
+---@return integer?
+function M.buffer(file)
+  local is_in = #file.hunks > 0 and hunks.is_in(file.hunks[1])
+  if file.operation == "create" and not is_in then
+    return nil
+  end
+  return files.buffer(file.operation == "rename" and is_in and file.newUri or file.uri)
+end
+
+---What is not decided yet.
+---@param root? string
+---@return odin.OpenHunk[]
+function M.pending(root)
+  return vim.tbl_filter(function(it)
+    return hunks.is_pending(it.hunk)
+  end, M.all(root))
+end
+
+---What can be taken back.
+---@param root? string
+---@return odin.OpenHunk[]
+function M.decided(root)
+  return vim.tbl_filter(function(it)
+    return hunks.is_in(it.hunk) or it.hunk.state == "rejected"
+  end, M.all(root))
+end
+
+---Those of them that are shown in these lines of a buffer; if there is none, those that are beside them.
+---@param among odin.OpenHunk[]
 ---@param bufnr integer
 ---@param first integer
 ---@param last integer
----@return odin.PendingHunk[]
-function M.within(bufnr, first, last)
-  return vim.tbl_filter(function(it)
-    return it.bufnr == bufnr and marks.touches(bufnr, it.hunk.id, first - 1, last - 1)
-  end, M.pending())
+---@return odin.OpenHunk[]
+function M.within(among, bufnr, first, last)
+  local found = { ["in"] = {}, beside = {} }
+  for _, it in ipairs(among) do
+    local how = it.bufnr == bufnr and marks.touches(bufnr, it.hunk.id, first - 1, last - 1)
+    if how then
+      table.insert(found[how], it)
+    end
+  end
+  return #found["in"] > 0 and found["in"] or found.beside
 end
 
----@param chosen odin.PendingHunk[]
+---@param chosen odin.OpenHunk[]
 ---@param texts? table<string, string> What takes the place of the proposed text, by hunk.
-function M.accept(chosen, texts)
-  M.decide("review.accept", chosen, { texts = texts })
+---@param done? fun()
+function M.accept(chosen, texts, done)
+  M.decide("review.accept", chosen, { texts = texts }, done)
 end
 
----@param chosen odin.PendingHunk[]
+---@param chosen odin.OpenHunk[]
 ---@param reason? string For the model.
 function M.reject(chosen, reason)
   M.decide("review.reject", chosen, { reason = reason ~= "" and reason or nil })
+end
+
+---Have decided ones wait again, with their text as before.
+---@param chosen odin.OpenHunk[]
+function M.reopen(chosen)
+  M.decide("review.reopen", chosen, {})
 end
 
 ---Accept what is pending, and all that the turn still proposes.
@@ -171,26 +259,48 @@ function M.rest_accepted(review)
   return { decisions = decisions, restOfTurn = "accept" }
 end
 
+---Have the server decide, and go on to what is next; to what waits again.
 ---@private
----@param command string
----@param chosen odin.PendingHunk[]
+---@param command "review.accept"|"review.reject"|"review.reopen"
+---@param chosen odin.OpenHunk[]
 ---@param argument table
-function M.decide(command, chosen, argument)
+---@param done? fun()
+function M.decide(command, chosen, argument, done)
+  local is_reopening = command == "review.reopen"
   if #chosen == 0 then
-    server.say("no pending change here", vim.log.levels.WARN)
+    server.say(is_reopening and "nothing was decided here" or "no pending change here", vim.log.levels.WARN)
     return
   end
+  local last = chosen[is_reopening and 1 or #chosen]
+  local go_on = require("odin.walk").from(last, is_reopening)
   local by_root = vim.defaulttable()
   for _, it in ipairs(chosen) do
     table.insert(by_root[it.review.root], it.hunk.id)
   end
   for root, ids in pairs(by_root) do
-    server.execute(root, command, vim.tbl_extend("error", argument, { hunkIds = ids }))
+    server.execute(root, command, vim.tbl_extend("error", argument, { hunkIds = ids }), function(result)
+      M.tell_problems(result.receipts, root)
+      if done then
+        done()
+      end
+      go_on()
+    end)
+  end
+end
+
+---What could not be done as it was meant.
+---@private
+---@param receipts odin.Receipt[]
+---@param root string
+function M.tell_problems(receipts, root)
+  for _, it in ipairs(receipts) do
+    if it.reason and it.state ~= "rejected" then
+      server.say(("%s: %s"):format(files.shown(it.uri, root), it.reason), vim.log.levels.WARN)
+    end
   end
 end
 
 ---Draw them when the events that wait already have been heard: a fast typist has one for every key.
----@private
 function M.redraw_soon()
   if is_redrawing then
     return
@@ -202,109 +312,50 @@ function M.redraw_soon()
   end)
 end
 
----Draw all pending hunks anew, and bring up to date what else shows them.
+---Draw all hunks anew, and bring up to date what else shows them.
 function M.redraw()
-  local pending = M.pending()
-  marks.draw(pending)
+  local needed = {}
+  for _, it in ipairs(M.draw()) do
+    needed[it.hunk.id] = not hunks.is_in(it.hunk)
+  end
+  preview.refresh(needed)
   require("odin.diff").refresh()
-  if vim.fn.getqflist({ title = 1 }).title == M.TITLE then
-    M.list()
-  end
-end
-
-M.TITLE = "Odin review"
-
----Put all pending hunks into the quickfix list.
-function M.list()
-  local items = vim.tbl_map(function(it)
-    local row = it.bufnr and marks.row(it.bufnr, it.hunk.id) or it.hunk.range.start.line
-    local what = it.file.operation == "edit" and "" or it.file.operation .. ": "
-    return {
-      filename = vim.uri_to_fname(it.file.uri),
-      lnum = row + 1,
-      text = what .. (it.hunk.reason:gsub("\n", " ")),
-    }
-  end, M.pending())
-  local is_ours = vim.fn.getqflist({ title = 1 }).title == M.TITLE
-  vim.fn.setqflist({}, is_ours and "r" or " ", { title = M.TITLE, items = items })
-end
-
----Move to the next hunk of the buffer, or of the next file.
----@param step 1|-1
-function M.jump(step)
-  local pending = vim.tbl_filter(function(it)
-    return it.bufnr ~= nil
-  end, M.pending())
-  if #pending == 0 then
-    server.say("nothing to review")
-    return
-  end
-  local here, row = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1] - 1
-  local target
-  for index, it in ipairs(pending) do
-    local at = marks.row(it.bufnr, it.hunk.id) or 0
-    if it.bufnr == here and ((step == 1 and at > row) or (step == -1 and at < row)) then
-      target = index
-      if step == 1 then
-        break
-      end
-    end
-  end
-  target = target or M.in_next_file(pending, here, step)
-  local found = pending[target]
-  vim.cmd("normal! m'")
-  vim.api.nvim_win_set_buf(0, found.bufnr)
-  vim.api.nvim_win_set_cursor(0, { (marks.row(found.bufnr, found.hunk.id) or 0) + 1, 0 })
+  require("odin.walk").refresh()
 end
 
 ---@private
-function M.in_next_file(pending, here, step)
-  local first, last
-  for index, it in ipairs(pending) do
-    if it.bufnr == here then
-      first, last = first or index, index
+---@return odin.OpenHunk[] all
+function M.draw()
+  local by_buffer, all = {}, M.all()
+  for _, bufnr in ipairs(marks.buffers()) do
+    by_buffer[bufnr] = {}
+  end
+  for _, it in ipairs(all) do
+    if it.bufnr then
+      by_buffer[it.bufnr] = by_buffer[it.bufnr] or {}
+      table.insert(by_buffer[it.bufnr], it)
     end
   end
-  if step == 1 then
-    return last and last < #pending and last + 1 or 1
+  marks.define_highlights()
+  for bufnr, shown in pairs(by_buffer) do
+    marks.draw(bufnr, shown, require("odin.diff").shows(bufnr))
   end
-  return first and first > 1 and first - 1 or #pending
+  return all
 end
 
----Let the user write what takes the place of a hunk; writing the buffer accepts it so.
----@param it odin.PendingHunk
-function M.edit(it)
-  local bufnr = vim.api.nvim_create_buf(false, true)
-  local ends = it.hunk.newText:sub(-1) == "\n"
-  local text = ends and it.hunk.newText:sub(1, -2) or it.hunk.newText
-  vim.api.nvim_buf_set_name(bufnr, "odin://hunk/" .. it.hunk.id)
-  vim.bo[bufnr].buftype = "acwrite"
-  vim.bo[bufnr].bufhidden = "wipe"
-  vim.bo[bufnr].filetype = it.bufnr and vim.bo[it.bufnr].filetype or ""
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, vim.split(text, "\n", { plain = true }))
-  vim.bo[bufnr].modified = false
-  local window = vim.api.nvim_open_win(bufnr, true, {
-    relative = "cursor",
-    row = 1,
-    col = 0,
-    width = math.max(40, math.min(100, vim.o.columns - 8)),
-    height = math.max(3, math.min(vim.api.nvim_buf_line_count(bufnr) + 1, vim.o.lines - 6)),
-    border = "rounded",
-    title = " :w accepts it as it stands here, :q! leaves it pending ",
-  })
-  vim.api.nvim_create_autocmd("BufWriteCmd", {
-    buffer = bufnr,
-    callback = function()
-      local lines = table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false), "\n")
-      vim.bo[bufnr].modified = false
-      M.accept({ it }, { [it.hunk.id] = ends and lines .. "\n" or lines })
-      vim.schedule(function()
-        if vim.api.nvim_win_is_valid(window) then
-          vim.api.nvim_win_close(window, true)
-        end
-      end)
-    end,
-  })
+---Draw hunks over buffers that are loaded later, and where no diff shows them any more, as long as there are any.
+---@private
+function M.follow()
+  local group = vim.api.nvim_create_augroup("odin.review", {})
+  if next(reviews) then
+    local function draw(event)
+      if event.event == "BufReadPost" then
+        marks.forget(event.buf)
+      end
+      M.draw()
+    end
+    vim.api.nvim_create_autocmd({ "BufReadPost", "TabEnter" }, { group = group, callback = draw })
+  end
 end
 
 return M

@@ -147,7 +147,8 @@ end
 
 ---@return string
 function Transcript.fold_text()
-  return ("%sthinking, %d lines"):format(THINKING, vim.v.foldend - vim.v.foldstart + 1)
+  local count = vim.v.foldend - vim.v.foldstart + 1
+  return ("%sthinking, %s"):format(THINKING, require("odin.words").count(count, "line"))
 end
 
 ---@private

@@ -46,7 +46,15 @@
 ---@field oldText string
 ---@field newText string
 ---@field reason string
+---@field text? string What the user has put in place of the new text.
 ---@field state? "pending"|"accepted"|"rejected"|"modified"|"superseded"
+
+---@class odin.Receipt
+---@field hunkId string
+---@field uri string
+---@field state "pending"|"accepted"|"rejected"|"modified"|"superseded"
+---@field text? string
+---@field reason? string
 
 ---@class odin.Question
 ---@field questionId string
