@@ -180,9 +180,10 @@ async def test_a_diff_is_aligned_and_hunks_are_drawn_again_behind_it(neovim: Neo
     assert await neovim.lua(DRAWN) == drawn
     await neovim.command("tabnext")
     await neovim.command("1OdinAccept")  # where they are is known all the same
-    await comes(neovim, "return #require('odin.review').pending()", 1)
+    await comes(neovim, LINES, ["one = 1", "new = 0", "", "", "two = 2"])
+    await comes(neovim, WHERE, ["aligned.py", 5])
     await neovim.command("tabclose")
-    await neovim.command("4OdinReject")
+    await neovim.command("5OdinReject")
     assert [it["state"] for it in (await outcome(neovim))["receipts"]] == ["accepted", "rejected"]
 
 
