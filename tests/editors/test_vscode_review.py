@@ -92,7 +92,10 @@ async def shows(vscode: VSCode, label: str) -> None:
 
 
 async def shows_set(vscode: VSCode) -> None:
-    """Several files are in one tab, which is in front."""
+    """Several files are in one tab, which is in front; it waits in the background while somebody types."""
+    is_review = "(it) => it.label.endsWith('(Odin)') || it.label.startsWith('Odin: Proposed Changes')"
+    await vscode.until(f"vscode.window.tabGroups.all.flatMap((it) => it.tabs).some({is_review})")
+    await vscode.command("odin.vscode.review")
     await vscode.until("vscode.window.tabGroups.activeTabGroup.activeTab?.label.startsWith('Odin: Proposed Changes')")
     await expect(vscode.lens("Accept Change").first).to_be_visible()
 
@@ -298,7 +301,6 @@ async def test_three_files_are_reviewed_in_one_tab(vscode: VSCode, wire: Wire, r
     await is_placed(vscode, "1 of 9 · 1 of 3 files")
     rows = vscode.page.locator(".pane-body .monaco-list-row[aria-level='1']", has_text=".txt")
     await expect(rows).to_have_text(["first.txt+2 −2", "second.txt+2 −2", "third.txt+2 −2"])
-    assert not await vscode.notifications()
     await vscode.lens("Accept All in File").first.click()
     await is_placed(vscode, "4 of 9 · 2 of 3 files")
     await vscode.press("Alt+F5")
