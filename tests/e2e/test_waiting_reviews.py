@@ -44,6 +44,14 @@ async def left(screen: Screen) -> None:
     await screen.client.leave()
 
 
+async def hung_up(screen: Screen) -> None:
+    """The editor was killed."""
+    screen.client._has_left = True
+    server = screen.client.lsp._server
+    server.stdin.close()
+    await server.wait()
+
+
 @pytest.fixture
 async def waiting(screen_of, step, one):
     """A turn that has read two files and waits with two hunks, of which one is accepted."""
@@ -65,7 +73,7 @@ async def waiting(screen_of, step, one):
     await asyncio.wait([turn])
 
 
-@pytest.mark.parametrize("ending", [killed, left])
+@pytest.mark.parametrize("ending", [killed, left, hung_up])
 async def test_the_turn_goes_on_where_it_waited_without_asking_again(waiting, screen_of, wire, one, ending):
     screen, first, second = waiting
     await ending(screen)
