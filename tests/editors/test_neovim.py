@@ -221,14 +221,16 @@ async def test_three_files_are_reviewed_hunk_by_hunk(neovim: Neovim, wire: Wire,
     places = "vim.iter(vim.fn.getqflist()):map(function(it) return it.lnum end):totable()"
     assert await neovim.lua(f"return {places}") == [3, 8, 2, 2]
     await neovim.command("cclose")
-    await neovim.command("8OdinAccept")
     await neovim.command("3OdinReject not needed")
-    await comes(neovim, DRAWN, [])
+    await comes(neovim, DRAWN, ["8 + delta = 44", "8 -"])
+    await neovim.command("8OdinAccept")
+    in_three = "vim.fn.bufnr() == vim.fn.bufnr(...)"
+    await neovim.until(in_three, str(three))  # where the next one is
 
     await neovim.command(f"buffer {two}")
     assert await neovim.lua(DRAWN) == ["2 -"]
     await neovim.command("2OdinAccept")
-    await neovim.command(f"buffer {three}")
+    await neovim.until(in_three, str(three))
     await neovim.press("jj:OdinReview diff<CR>")
     texts = "vim.iter(vim.api.nvim_tabpage_list_wins(0)):map(function(it) return vim.wo[it].diff end):totable()"
     await neovim.until("vim.fn.tabpagenr('$') == 2")
@@ -248,7 +250,7 @@ async def test_three_files_are_reviewed_hunk_by_hunk(neovim: Neovim, wire: Wire,
     assert one.read_text() == "alpha = 1\nbeta = 2\ngamma = 3\n\n\n\ndelta = 4\n"  # the user has typed there
     assert two.read_text() == "first\nthird\n"
     assert three.read_text() == "uno\nzwo\ntres\n"
-    await neovim.until("vim.fn.bufnr() == vim.fn.bufnr(...)", str(three))
+    await neovim.until(in_three, str(three))
     await neovim.press("u")
     await comes(neovim, LINES, ["uno", "dos", "tres"])
     await neovim.command(f"buffer {one}")

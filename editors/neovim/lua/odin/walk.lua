@@ -37,12 +37,16 @@ end
 ---@param is_it? boolean It waits again: go to it.
 ---@return fun()
 function M.from(it, is_it)
-  local window, id = vim.api.nvim_get_current_win(), it.hunk.id
+  local window, bufnr, id = vim.api.nvim_get_current_win(), vim.api.nvim_get_current_buf(), it.hunk.id
   local before, is_diff = review().all(), diff.shows()
   return function()
     review().redraw()
-    local is_elsewhere = vim.api.nvim_win_is_valid(window) and vim.api.nvim_get_current_win() ~= window
-    if is_elsewhere or vim.api.nvim_get_mode().mode ~= "n" or #review().pending() == 0 then
+    local is_elsewhere = vim.api.nvim_get_current_win() ~= window
+      or (vim.api.nvim_buf_is_valid(bufnr) and vim.api.nvim_get_current_buf() ~= bufnr)
+    if vim.api.nvim_win_is_valid(window) and is_elsewhere then
+      return -- the user has gone on by themselves
+    end
+    if vim.api.nvim_get_mode().mode ~= "n" or #review().pending() == 0 then
       return
     end
     local passed, ahead = false, {}
