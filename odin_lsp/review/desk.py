@@ -45,6 +45,8 @@ class _OpenReview:
     life: "asyncio.Task[None]" = field(init=False)
     work: "asyncio.Task[None] | None" = None
     """It carries out what is due."""
+    reopening: int = 0
+    """How many take decisions back right now: it stays open for them."""
     is_late: bool = False
     """The turn has ended without it."""
 
@@ -118,12 +120,20 @@ class ReviewDesk:
         """Take decisions back: the text is as before, and they wait again. What was typed into since stays."""
         wanted = {it.id for it in hunks if it.state in ("accepted", "modified", "rejected")}
         found = [it for it in self._all() if it[2].id in wanted]
-        for review in dict.fromkeys(review for review, _, _ in found):
-            if review.work is not None:
-                await asyncio.wait([review.work])
-            for file in review.proposal.files:
-                await self._reopen([it for it in file.hunks if it.id in wanted], file, review)
-            self._tell(review)
+        reviews = dict.fromkeys(review for review, _, _ in found)
+        for review in reviews:
+            review.reopening += 1
+            self._settle(review)
+        try:
+            for review in reviews:
+                if review.work is not None:
+                    await asyncio.wait([review.work])
+                for file in review.proposal.files:
+                    await self._reopen([it for it in file.hunks if it.id in wanted], file, review)
+        finally:
+            for review in reviews:
+                review.reopening -= 1
+                self._tell(review)
         receipts = [receipt_of(file, it) for _, file, it in found]
         return [it if it.state == "pending" else replace(it, reason=TYPED_SINCE) for it in receipts]
 
@@ -165,7 +175,8 @@ class ReviewDesk:
         if review.proposal.pending:
             await self._have_decided(review)
         self._settle(review)
-        await review.settled.wait()
+        while not review.settled.is_set():  # until then, what was settled may wait again
+            await review.settled.wait()
         self._close(review)
 
     async def _have_decided(self, review: _OpenReview) -> None:
@@ -272,8 +283,10 @@ class ReviewDesk:
         self._take(rest)
 
     def _settle(self, review: _OpenReview) -> None:
-        if review.work is None and review.proposal.is_settled:
+        if review.work is None and not review.reopening and review.proposal.is_settled:
             review.settled.set()
+        else:
+            review.settled.clear()
 
     def _all(self) -> Iterator[tuple[_OpenReview, FileProposal, PendingHunk]]:
         for review in self._open.values():

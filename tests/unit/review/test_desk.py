@@ -393,6 +393,48 @@ async def test_what_is_taken_back_while_somebody_types_comes_back_where_it_was(e
     assert desk.drafts == []
 
 
+async def test_a_review_stays_open_while_something_is_taken_back(editor, desk, waiting, events):
+    task, (one, two, three) = waiting
+    await desk.decide([*accepted(one), *rejected(two)])
+    editor.lie = "takes its time"
+    taking_back = asyncio.create_task(desk.reopen(desk.proposals.select(hunk_ids=[one.id])))
+    await until(lambda: len(editor.applied) == 2)
+    await desk.decide(rejected(three))
+    await asyncio.sleep(0.01)
+    assert not any(isinstance(event, ReviewClosed) for event in events)
+
+    editor.may_go_on.set()
+    assert [it.state for it in await taking_back] == ["pending"]
+    assert editor.text == OLD
+    await desk.decide(rejected(one))
+    await task
+    assert [it.state for it in events[-1].receipts] == ["rejected"] * 3
+
+
+async def test_what_waits_again_while_the_editor_closes_the_review_is_still_to_be_decided(editor, desk, submit, events):
+    closing = asyncio.Event()
+
+    async def close_review(proposal_id):
+        closing.set()
+        await editor.may_go_on.wait()
+
+    editor.close_review, editor.answers = close_review, lambda review: asyncio.Event().wait()
+    task = asyncio.create_task(submit())
+    await until(lambda: editor.reviews)
+    one, two, three = hunks(editor.reviews[0])
+    await desk.decide(accepted(one, two, three))
+    await closing.wait()
+
+    editor.type("two", 1, 0, 3)
+    await desk.reopen(desk.proposals.select(hunk_ids=[two.id]))
+    editor.may_go_on.set()
+    await desk.decide(rejected(one))
+    assert not any(isinstance(event, ReviewClosed) for event in events)
+    await desk.decide(accepted(two))
+    assert await task == [("rejected", None), ("accepted", None), ("accepted", None)]
+    assert editor.text == NEW.replace("TWO", "two")
+
+
 async def test_what_is_typed_into_right_after_it_was_taken_back_does_not_wait(editor, desk, waiting, events):
     _, (one, *_) = waiting
     await desk.decide(accepted(one))
