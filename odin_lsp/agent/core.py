@@ -156,24 +156,25 @@ class Core:
     async def _restore_reviews(self) -> None:
         for kept in await asyncio.to_thread(lambda: list(self._journal.waiting())):
             emit = self.stream.emitter(kept.turn_id, kept.session_id)
-            late = partial(self._go_on, kept.session_id)
-            self.desk.restore(kept, TurnReview(kept.turn_id, emit, kept.session_id, late))
+            turn = TurnReview(kept.turn_id, emit, kept.session_id)
+            turn.decided_late = partial(self._go_on, turn)
+            self.desk.restore(kept, turn)
 
-    def _go_on(self, session_id: str, proposal: Proposal) -> None:
+    def _go_on(self, turn: TurnReview, proposal: Proposal) -> None:
         self._going_on.add(proposal.turn_id)
-        self._tasks.begin(self._have_go_on(session_id, proposal))
+        self._tasks.begin(self._have_go_on(turn, proposal))
 
-    async def _have_go_on(self, session_id: str, proposal: Proposal) -> None:
+    async def _have_go_on(self, turn: TurnReview, proposal: Proposal) -> None:
         """The turn that waited goes on, whether or not anybody has its session open."""
         try:
             is_only = self.sessions.current is None
-            live = await self.sessions.open(session_id, switch=is_only, patience=locks.PATIENCE)
+            live = await self.sessions.open(turn.session_id, switch=is_only, patience=locks.PATIENCE)
         except SessionError as error:
             log.info("nobody is told what became of the review %s: %s", proposal.id, error)
             return
         finally:
             self._going_on.discard(proposal.turn_id)
-        live.turns.reviewed(proposal, is_last=not self.desk.is_waiting(proposal.turn_id))
+        live.turns.reviewed(proposal, turn.touched, is_last=not self.desk.is_waiting(proposal.turn_id))
 
     def abort(self) -> None:
         for live in self.sessions:

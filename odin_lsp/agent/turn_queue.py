@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -75,7 +75,7 @@ class TurnQueue:
         self._give_up_waiting()
         return self._enqueue(Progress(message, self.session.id))
 
-    def reviewed(self, proposal: Proposal, *, is_last: bool) -> None:
+    def reviewed(self, proposal: Proposal, touched: Mapping[Path, bool], *, is_last: bool) -> None:
         """What had waited since before Odin was started is decided. If it is the last of it the turn goes on."""
         waited = self.session.suspended
         if waited is None or waited.turn_id != proposal.turn_id:
@@ -87,7 +87,11 @@ class TurnQueue:
             message = UserMessage(
                 turn_id=waited.turn_id, text=waited.body, mode=waited.mode, timestamp=waited.timestamp
             )
-            self._enqueue(Progress(message, self.session.id, decided=self._take_reviewed()))
+            turn = self._enqueue(Progress(message, self.session.id, decided=self._take_reviewed()))
+            turn.progress.review.touched.update(touched)
+            turn.progress.review.receipts += [
+                receipt for it in turn.progress.decided for told in told_of(it) for receipt in told.receipts
+            ]
 
     def _take_reviewed(self) -> list[Proposal]:
         reviewed, self._reviewed = self._reviewed, []

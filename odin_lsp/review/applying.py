@@ -6,6 +6,7 @@ What an editor answers is not what happened: a hunk counts as accepted only if i
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from odin_lsp.config import Timeouts
@@ -21,6 +22,8 @@ NOT_SEEN = "the edit cannot be seen in the document"
 SEE_LOG = "Odin's log says more"
 FAILED = f"the editor failed; {SEE_LOG}"
 POLL_SECONDS = 0.05
+QUIET_SECONDS = 0.75
+"""How long nothing must happen until nothing more is expected. Editors hold changes back a little."""
 
 Plan = tuple[str | None, str | None]
 """The text as it is, and what an edit shall make of it."""
@@ -103,6 +106,15 @@ class Applier:
             return self._files.read(path, to_edit=True).text
         except ToolError:
             return None
+
+    async def wait_for_quiet(self, file: FileProposal) -> None:
+        """After a preview: until all that was shown can be seen, or nothing happens any more."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._timeouts().client):
+                while file.pending:
+                    self.stirred.clear()
+                    async with asyncio.timeout(QUIET_SECONDS):
+                        await self.stirred.wait()
 
     def range(self, file: FileProposal, hunk: Hunk) -> Range:
         encoding = self._files.buffers.encoding

@@ -29,8 +29,6 @@ NOT_KEPT = "if Odin ends before all of this is decided, the rest is lost"
 TOO_LATE = "nobody decided in time"
 TYPED_MEANWHILE = "the user typed in the file while it was shown"
 TYPED_SINCE = "it stays as it is: somebody has typed there since"
-QUIET_SECONDS = 0.75
-"""After a preview: how long nothing must happen until nothing more is expected. Editors hold changes back a little."""
 REST_SECONDS = 1.0
 """How long a turn that is cancelled waits for what the editor is doing."""
 
@@ -312,7 +310,7 @@ class ReviewDesk:
             self._previews[file.path] = review, preview
             try:
                 problem = await editor.preview(self._screen.file(file, turn.turn_id))
-                await self._wait_for_quiet(file)
+                await self.applier.wait_for_quiet(file)
             finally:
                 del self._previews[file.path]
                 await self._maker.note_preview(preview, step, turn, clean=clean)
@@ -322,16 +320,6 @@ class ReviewDesk:
                 it.supersede(TYPED_MEANWHILE if preview.typed else f"{NOT_SEEN} ({problem})")
         self.proposals.decide([Decision(hunk_id=it.id, decision="reject") for it in rest])
         self._tell(review)
-
-    async def _wait_for_quiet(self, file: FileProposal) -> None:
-        """Wait until all that was shown can be seen, or nothing happens any more."""
-        stirred = self.applier.stirred
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._settings()[1].client):
-                while file.pending:
-                    stirred.clear()
-                    async with asyncio.timeout(QUIET_SECONDS):
-                        await stirred.wait()
 
     # followed, and told
 

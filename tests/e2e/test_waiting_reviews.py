@@ -20,8 +20,10 @@ async def screen_of(start, anthropic):
     """An editor with a server of its own, which can be killed."""
 
     async def screen_of() -> Screen:
-        odin = {**ODIN, "review": True}
-        return Screen(await start(odin=odin, workspace=WORKSPACE, command=ODIN_LSP, **anthropic))
+        odin = {**ODIN, "review": True, "save": True}
+        screen = Screen(await start(odin=odin, workspace=WORKSPACE, command=ODIN_LSP, **anthropic))
+        screen.saves(formatting=str)
+        return screen
 
     return screen_of
 
@@ -91,7 +93,9 @@ async def test_the_turn_goes_on_where_it_waited_without_asking_again(waiting, sc
     outcome = (await other.client.until_kind("turnFinished"))["event"]["outcome"]
 
     assert (outcome["turnId"], outcome["reason"], outcome["answer"]) == ("t", "end_turn", "All done.")
+    assert [it["state"] for it in outcome["receipts"]] == ["accepted", "accepted"]
     assert other.text(one) == OLD.replace("alpha", "ALPHA").replace("epsilon", "EPSILON")
+    assert one.read_text() == other.text(one)
     assert len(wire.sent) == asked + 1
     found, edited, found_again = results(wire)
     assert "one.py" in found
