@@ -249,8 +249,7 @@ class FileProposal:
         joined = joined_line_ends(text, typed)
         places = [(it, rebased(it.standing, typed)) for it in reached]
         disturbed = [it for it, place in places if place is None or place.start in joined or place.end in joined]
-        is_known = disturbed or any(_leads_to(text, it, typed, self.base) for it in self.hunks)
-        if is_known and self.recognise(text):
+        if any(_may_lead_to(text, it, typed, self.base) for it in self.hunks) and self.recognise(text):
             return
         count = len(self.lines)
         behind = self.lines.replace(typed.start, typed.start + typed.removed, typed.inserted)
@@ -378,15 +377,17 @@ def _without(text: str, hunks: Sequence[PendingHunk]) -> tuple[str, list[Hunk]]:
     return undone, possible
 
 
-def _leads_to(text: str, it: PendingHunk, typed: Typed, base: str) -> bool:
-    """The text is what carrying out the hunk, or taking it back, would make of it. Where alike lines meet, editors may
-    say that something was typed beside it."""
+def _may_lead_to(text: str, it: PendingHunk, typed: Typed, base: str) -> bool:
+    """What was typed meets the hunk; or the text is what carrying it out, or taking it back, would make of it: where
+    alike lines meet, editors may say that something was typed beside it."""
     here, other = it.standing, it.result.new if it.applied is None else it.hunk.old
+    if it.is_lost or not _could_be(it):
+        return False
+    if typed.start <= here.end and here.start <= typed.start + typed.removed:
+        return True
     return (
         len(other) - len(here.old) == len(typed.inserted) - typed.removed
         and text.startswith(other, here.start)
-        and not it.is_lost
-        and _could_be(it)
         and base[: here.start] == text[: here.start]
         and base[here.end :] == text[here.start + len(other) :]
     )

@@ -44,6 +44,17 @@ def test_what_was_taken_out_waits_again_once_it_is_back_wherever_the_editor_says
     assert (hunk.state, hunk.hunk.start) == ("pending", 4)
 
 
+def test_what_two_hunks_have_taken_out_waits_again_when_it_is_back_as_one_insertion(tmp_path):
+    file = edit_of(tmp_path / "a", "b\na\na\n", "a\na\n")
+    file.extend("a\n", Wish("1", "because"))
+    file.recognise("a\n")
+    assert [it.state for it in file.hunks] == ["accepted", "accepted"]
+
+    file.follow("b\na\na\n", 0, 4)
+
+    assert [it.state for it in file.hunks] == ["pending", "pending"]
+
+
 def test_what_was_typed_over_has_an_empty_place_in_the_text(tmp_path):
     file = edit_of(tmp_path / "a", "one\ntwo\nthree\n", "one\ntwo!\nthree\n")
     [hunk] = file.hunks
