@@ -114,6 +114,10 @@ class ReviewDesk:
             await asyncio.wait(works)
         return [receipt_of(file, it) for _, file, it in taken]
 
+    def begin(self, decisions: Iterable[Decision]) -> tuple[Receipt, ...]:
+        """The same, without waiting for what becomes of them."""
+        return tuple(receipt_of(file, it) for _, file, it in self._take(decisions))
+
     async def reopen(self, hunks: Iterable[PendingHunk]) -> list[Receipt]:
         """Take decisions back: the text is as before, and they wait again. What was typed into since stays."""
         wanted = {it.id for it in hunks if it.state in ("accepted", "modified", "rejected")}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from odin_lsp.ports import Decision
+from odin_lsp.ports import Decision, Receipt
 from odin_lsp.review.proposals import PendingHunk
 from odin_lsp.server import wire
 from odin_lsp.server.commands.base import Token, command
@@ -20,7 +20,7 @@ async def accept(server: Work, params: wire.AcceptParams, _: Token) -> dict[str,
         else Decision(hunk_id=it.id, decision="accept")
         for it in _selected(server, params.proposal_id, params.hunk_ids, params.uri)
     ]
-    return to_wire(wire.Receipts(tuple(await server.core.desk.decide(decisions))))
+    return to_wire(wire.Receipts(await _decided(server, decisions)))
 
 
 @command("odin.review.reject", wire.RejectParams)
@@ -29,7 +29,7 @@ async def reject(server: Work, params: wire.RejectParams, _: Token) -> dict[str,
         Decision(hunk_id=it.id, decision="reject", reason=params.reason)
         for it in _selected(server, params.proposal_id, params.hunk_ids, params.uri)
     ]
-    return to_wire(wire.Receipts(tuple(await server.core.desk.decide(decisions))))
+    return to_wire(wire.Receipts(await _decided(server, decisions)))
 
 
 @command("odin.review.reopen", wire.ReopenParams)
@@ -50,6 +50,14 @@ async def undo_turn(server: Work, params: wire.UndoParams, _: Token) -> dict[str
     restored, kept = await server.core.undo(params.turn_id)
     kept_files = tuple(wire.KeptFile(path.as_uri(), reason) for path, reason in kept)
     return to_wire(wire.Undone(tuple(path.as_uri() for path in restored), kept_files))
+
+
+async def _decided(server: Work, decisions: list[Decision]) -> tuple[Receipt, ...]:
+    """What became of it. Editors that know nothing of Odin may stand still until they are answered, and could neither
+    make the change nor tell of it: they get what is known at once."""
+    if server.abilities.review:
+        return tuple(await server.core.desk.decide(decisions))
+    return server.core.desk.begin(decisions)
 
 
 def _selected(
