@@ -34,7 +34,7 @@ from odin_lsp.tools.editing import report_receipts
 log = logging.getLogger("odin.agent")
 MAX_KNOWN = 1000
 """Ids of turns that are remembered, so that none is taken twice."""
-DECIDED_LATE = "The turn had ended while edits of yours waited for a review; it has been made since."
+DECIDED_LATE = "Edits of an earlier turn were still in review when it ended. The user has decided on them since."
 NOT_DECIDED = "not decided yet: the user has said something else first, and you will be told what becomes of it"
 INTERNAL_ERROR = "an internal error ended the turn; Odin's log says more"
 

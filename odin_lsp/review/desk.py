@@ -375,7 +375,7 @@ class ReviewDesk:
         others = [it for _, it in hunks if told.get(it.id) != (it.state, it.applied)]
         lost = self._journal.note(review.proposal.id, others)
         if lost:
-            log.warning("what was decided in the review %s is not kept: %s", review.proposal.id, lost)
+            review.turn.emit(Notice("warning", f"{NOT_KEPT}: {lost}"))
         untold = [(file, it) for file, it in hunks if it.moved or told.get(it.id) != (it.state, it.applied)]
         for _, it in untold:
             it.moved, told[it.id] = False, (it.state, it.applied)

@@ -168,7 +168,7 @@ async def test_what_waits_outlives_a_cancelled_turn_and_the_model_hears_of_it_wi
     await screen.client.command("ask", text="and now?")
     said = json.dumps(wire.request["messages"])
     assert "Your edits are still in review." in said
-    assert "it has been made since" in said
+    assert "The user has decided on them since." in said
     assert "The user accepted the edit." in said
 
 

@@ -122,7 +122,7 @@ async def test_who_says_something_else_first_is_told_the_truth(waiting, screen_o
     await other.client.command("ask", text="and now?", sessionId=session)
 
     said = json.dumps(wire.request["messages"])
-    assert "it has been made since" in said
+    assert "The user has decided on them since." in said
     assert "Of 2 hunks: 1 accepted, 1 rejected." in said
     [cut_off, *_] = (await other.client.command("state"))["messages"]
     assert (cut_off["turnId"], cut_off["reason"]) == ("t", "aborted")

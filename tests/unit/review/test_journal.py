@@ -178,6 +178,19 @@ async def test_a_review_that_cannot_be_kept_says_so(odin, tmp_path):
     assert notice.startswith("if Odin ends before all of this is decided, the rest is lost: ")
 
 
+async def test_a_decision_that_cannot_be_kept_counts_and_the_user_is_told(odin, monkeypatch):
+    first = await odin()
+    path = first.write("a.txt", OLD)
+    one, *_ = (await first.show(edit_of(path, OLD, NEW, WISH))).hunks
+    monkeypatch.setattr(first.journal, "note", lambda *_: "No space left on device")
+
+    [receipt] = await first.decide("accept", one)
+
+    assert receipt.state == "accepted"
+    assert path.read_text() == OLD.replace("two", "TWO")
+    assert {it.message.rpartition(": ")[2] for it in first.events_of("notice")} == {"No space left on device"}
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_whenever_odin_is_killed_what_was_decided_counts_once_and_the_rest_waits(tmp_path, monkeypatch, seed):
