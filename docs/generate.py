@@ -23,9 +23,9 @@ from odin_lsp.agent import preview
 from odin_lsp.agent.mode_tools import mode_tools
 from odin_lsp.models import catalog
 from odin_lsp.modes import MODES
-from odin_lsp.server import handshake, wire
+from odin_lsp.server import glance, handshake, wire
 from odin_lsp.server.commands.base import all_commands
-from odin_lsp.sessions import listing
+from odin_lsp.sessions import listing, replay
 from odin_lsp.sessions.turn_record import TurnRecord
 from odin_lsp.tools.base import Tool, all_tools
 from odin_lsp.values import Value, json_schema
@@ -45,11 +45,12 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.prompt": records.Outcome,
     "odin.begin": wire.Begun,
     "odin.cancel": wire.Cancelled,
+    "odin.continue": records.Outcome,
     "odin.steer": wire.Steered,
     "odin.queue": wire.Queue,
     "odin.model": wire.ModelState,
     "odin.trust": wire.Trusted,
-    "odin.state": None,
+    "odin.state": glance.State,
     "odin.review.accept": wire.Receipts,
     "odin.review.reject": wire.Receipts,
     "odin.review.reopen": wire.Receipts,
@@ -58,6 +59,7 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.session.new": listing.SessionSummary,
     "odin.session.list": wire.Sessions,
     "odin.session.resume": listing.SessionSummary,
+    "odin.session.events": replay.EventPage,
     "odin.session.fork": listing.SessionSummary,
     "odin.session.rename": listing.SessionSummary,
     "odin.session.export": wire.Exported,

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from odin_lsp.modes import Mode
-from odin_lsp.ports import Level, Receipt, Review, ReviewHunk
-from odin_lsp.records import ModelStatus, Outcome, Todo, ToolStatus, Usage
+from odin_lsp.ports import Answer, Level, Question, Receipt, Review, ReviewHunk
+from odin_lsp.records import KeptFile, ModelStatus, Outcome, Todo, ToolStatus, Usage
 from odin_lsp.values import Value
 
 Activity = Literal[
@@ -75,8 +75,11 @@ class StreamRolledBack(Value):
 
 @dataclass(frozen=True, slots=True)
 class MessageFinished(Value):
+    """All of it: whatever was streamed of it before."""
+
     text: str
     tool_calls: int
+    thinking: str = ""
     kind: Literal["messageFinished"] = "messageFinished"
 
 
@@ -106,6 +109,8 @@ class ToolFinished(Value):
     added: int = 0
     removed: int = 0
     diff: str | None = None
+    output: str = ""
+    """Of a command: the end of all that `toolProgress` told."""
     duration_ms: int = 0
     kind: Literal["toolFinished"] = "toolFinished"
 
@@ -123,6 +128,8 @@ class BackgroundFinished(Value):
     """How it ended, in words."""
     log: str
     """The file with its output."""
+    output: str = ""
+    """The end of it."""
     exit_code: int | None = None
     duration_ms: int = 0
     kind: Literal["backgroundFinished"] = "backgroundFinished"
@@ -160,14 +167,15 @@ class ReviewClosed(Value):
 
 @dataclass(frozen=True, slots=True)
 class QuestionAsked(Value):
-    question_id: str
-    title: str
+    question: Question
     kind: Literal["questionAsked"] = "questionAsked"
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionAnswered(Value):
     question_id: str
+    answer: Answer | None = None
+    """None if nobody has answered it."""
     kind: Literal["questionAnswered"] = "questionAnswered"
 
 
@@ -253,6 +261,15 @@ class TurnFinished(Value):
     kind: Literal["turnFinished"] = "turnFinished"
 
 
+@dataclass(frozen=True, slots=True)
+class TurnUndone(Value):
+    """What the turn did is taken back, as far as that could be; it comes after its end."""
+
+    restored: tuple[str, ...]
+    kept: tuple[KeptFile, ...] = ()
+    kind: Literal["turnUndone"] = "turnUndone"
+
+
 Event = (
     TurnQueued
     | TurnStarted
@@ -283,6 +300,7 @@ Event = (
     | SessionRestored
     | SessionRenamed
     | TurnFinished
+    | TurnUndone
 )
 
 
@@ -295,6 +313,10 @@ class EventRecord(Value):
     session_id: str
     agent_id: str
     event: Event
+    at: float = 0.0
+    """When it happened, in seconds since 1970."""
 
 
+MAIN = "main"
+"""The agent that the user speaks with; all others are its helpers."""
 Emit = Callable[[Event], None]

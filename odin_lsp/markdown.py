@@ -41,7 +41,7 @@ def harmless(text: str) -> str:
                 return candidate
     except RecursionError:
         pass
-    return _as_code(text)
+    return as_code(text)
 
 
 def unlinked(text: str) -> str:
@@ -63,7 +63,9 @@ def _escaped(text: str) -> str:
     return _outside_of_code(text, lambda part: _OPENING.sub(r"\1\\\2", part))
 
 
-def _as_code(text: str) -> str:
+def as_code(text: str) -> str:
+    """As it is, whatever it is; what is invisible is left out."""
+    text = _INVISIBLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}\n{text}\n{fence}"
 

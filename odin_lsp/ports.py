@@ -142,12 +142,18 @@ class FileChange:
     label: str = "Odin"
 
 
-class Editor(Protocol):
-    """The person's side: an editor over LSP, or a terminal."""
-
+class Asker(Protocol):
     async def ask(self, question: Question) -> Answer | None:
         """The person's answer; `None` when there is none, which is never a yes."""
         ...
+
+    def notify(self, level: Level, message: str) -> None:
+        """Say something outside of any turn."""
+        ...
+
+
+class Editor(Asker, Protocol):
+    """The person's side: an editor over LSP, or a terminal."""
 
     async def review(self, review: Review) -> ReviewAnswer | None:
         """Show the hunks. `None`: they are decided later, one by one, or not at all."""
@@ -167,10 +173,6 @@ class Editor(Protocol):
 
     async def reload(self, uris: tuple[str, ...]) -> None:
         """Show these documents, whose files have changed under them, as they are on disk. Unsaved ones stay."""
-        ...
-
-    def notify(self, level: Level, message: str) -> None:
-        """Say something outside of any turn."""
         ...
 
 

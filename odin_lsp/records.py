@@ -106,6 +106,29 @@ class SubagentRecord(Value):
     ended_at: float | None = None
 
 
+ProblemKind = Literal["key", "limited", "unavailable", "too_long", "model", "session", "request", "internal"]
+"""The key is missing or refused; the key's limit is reached; the provider cannot answer now; the conversation does not
+fit; the provider will not do it so; the session cannot be written; it was asked for wrongly; a fault of Odin's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem(Value):
+    """Why a turn has failed, for programs; `detail` says it to people."""
+
+    kind: ProblemKind
+    provider: str | None = None
+    retry_after: float | None = None
+    """Seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFile(Value):
+    """One that was not changed, and why."""
+
+    uri: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome(Value):
     turn_id: str
@@ -114,6 +137,8 @@ class Outcome(Value):
     reason: ExitReason
     answer: str
     detail: str | None = None
+    problem: Problem | None = None
+    """Of a turn that has failed."""
     plan: str | None = None
     """Of a turn that has made a plan: the URI of its document."""
     todos: tuple[Todo, ...] = ()

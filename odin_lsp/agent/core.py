@@ -20,7 +20,7 @@ from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.turn import Remark
 from odin_lsp.config import Network, WebSettings
 from odin_lsp.errors import SessionError
-from odin_lsp.events import EventRecord
+from odin_lsp.events import MAIN, EventRecord, ReviewClosed
 from odin_lsp.modes import Mode
 from odin_lsp.permissions import protected
 from odin_lsp.ports import Editor
@@ -166,6 +166,7 @@ class Core:
 
     async def _have_go_on(self, turn: TurnReview, proposal: Proposal) -> None:
         """The turn that waited goes on, whether or not anybody has its session open."""
+        is_open = self.sessions.find(turn.session_id) is not None
         try:
             is_only = self.sessions.current is None
             live = await self.sessions.open(turn.session_id, switch=is_only, patience=locks.PATIENCE)
@@ -174,6 +175,8 @@ class Core:
             return
         finally:
             self._going_on.discard(proposal.turn_id)
+        if not is_open:
+            live.session.note_event(turn.turn_id, MAIN, ReviewClosed(proposal.id, tuple(turn.receipts)))
         live.turns.reviewed(proposal, turn.touched, is_last=not self.desk.is_waiting(proposal.turn_id))
 
     def abort(self) -> None:

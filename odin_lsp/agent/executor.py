@@ -14,7 +14,7 @@ from typing import Any
 
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.errors import PermissionDenied, ToolError
-from odin_lsp.events import ToolFinished, ToolStarted
+from odin_lsp.events import BackgroundFinished, Emit, Event, ToolFinished, ToolProgress, ToolStarted
 from odin_lsp.messages import Message, ToolCall, ToolResult
 from odin_lsp.permissions.gate import Want
 from odin_lsp.permissions.outside import OutsideGate
@@ -31,6 +31,8 @@ ONE_REVIEW = frozenset({Effect.NONE, Effect.MUTATING})
 """Neighbours of these kinds are carried out in order, and their edits reviewed as one set."""
 AT_ONCE = 4
 CANCELLED = "cancelled by the user"
+MAX_OUTPUT = 20_000
+"""Characters of what a call has told of its progress that are kept of it."""
 
 
 class _NobodyToAsk(OutsideGate):
@@ -49,6 +51,21 @@ class _EarlyCall:
         context.shown.adopt(self.context.shown)
         known = context.draft.names
         known.update({path: (*known.get(path, ()), *names) for path, names in self.context.draft.names.items()})
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What a call tells goes out; what it has told in all is known when it ends, also if that is in the background."""
+
+    emit: Emit
+    output: str = ""
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, ToolProgress):
+            self.output = (self.output + event.text)[-MAX_OUTPUT:]
+        elif isinstance(event, BackgroundFinished):
+            event = replace(event, output=self.output)
+        self.emit(event)
 
 
 @dataclass(slots=True)
@@ -206,9 +223,10 @@ class Executor:
         began = time.monotonic()
         status: ToolStatus = "cancelled"
         output = ToolOutput(data=CANCELLED, description=CANCELLED)
+        heard = _Heard(self.context.emit)
         self.context.emit(ToolStarted(call.id, call.name, call.arguments, self._about(call)))
         try:
-            output = await self._check_and_use(call)
+            output = await self._check_and_use(call, heard)
             status = "success"
         except ToolError as error:
             status = "error"
@@ -229,6 +247,7 @@ class Executor:
                     added=output.added,
                     removed=output.removed,
                     diff=output.diff,
+                    output=heard.output,
                     duration_ms=round((time.monotonic() - began) * 1000),
                 )
             )
@@ -240,7 +259,7 @@ class Executor:
         except ToolError:
             return call.name
 
-    async def _check_and_use(self, call: ToolCall) -> ToolOutput:
+    async def _check_and_use(self, call: ToolCall, emit: Emit) -> ToolOutput:
         """Known? Understood? Any objection? Allowed? Then run it."""
         tool = self.tools.get(call.name)
         if tool is None:
@@ -257,7 +276,7 @@ class Executor:
         if not before.allow:
             raise PermissionDenied(before.message or f"a hook did not allow {call.name}")
         arguments = before.arguments if before.arguments is not None else call.arguments
-        output = await self._use(tool, arguments, replace(self.context, call_id=call.id))
+        output = await self._use(tool, arguments, replace(self.context, call_id=call.id, emit=emit))
         note = "\n".join(filter(None, (before.system_message, await self._after("PostToolUse", call, output))))
         return replace(output, data=f"{output.data}\n{note}") if note else output
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
+from odin_lsp.agent.asking import AskerInTurn
 from odin_lsp.agent.instructions import Instructions
 from odin_lsp.agent.naming import Namer
 from odin_lsp.agent.planner import Planner
@@ -15,6 +16,7 @@ from odin_lsp.events import Emit, Notice
 from odin_lsp.models.base import Model
 from odin_lsp.ports import Editor
 from odin_lsp.project.project import Project, Situation
+from odin_lsp.sessions.recording import Recorder
 from odin_lsp.sessions.session import Session
 
 
@@ -40,8 +42,9 @@ class LiveSession:
         self._project = project
         self._plan_turn = plan_turn
         self._namer = Namer(session, naming_model, stream.emitter("", session.id))
-        self._unsubscribe = stream.subscribe(self._namer.follow)
-        self.scope = Scope.new(editor, project, Briefing.of(project.now))
+        self._unsubscribe = (stream.subscribe(Recorder(session).follow), stream.subscribe(self._namer.follow))
+        self._stream = stream
+        self.scope = Scope.new(AskerInTurn(editor, self._emitter), project, Briefing.of(project.now))
         self._told: Instructions | None = None
         """The project's, as its users know them."""
 
@@ -66,10 +69,16 @@ class LiveSession:
     async def close(self) -> None:
         """End all that it does, and let others go on with it."""
         await self.turns.close()
-        self._unsubscribe()
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
         await self._namer.close()
         await self.scope.commands.close()
         self.session.close()
+
+    def _emitter(self) -> Emit:
+        """Of the turn that runs."""
+        running = self.turns.running
+        return self._stream.emitter(running.id if running else "", self.session.id)
 
     async def _planner(self, progress: Progress, emit: Emit) -> Planner:
         self._project.look()

@@ -23,7 +23,6 @@ from odin_lsp.errors import ContextTooLong, ModelError
 from odin_lsp.events import (
     ActivityChanged,
     Emit,
-    MessageFinished,
     ModelChanged,
     ModelStatusChanged,
     Notice,
@@ -43,14 +42,15 @@ from odin_lsp.models.base import (
     ToolSpec,
 )
 from odin_lsp.models.catalog import find
-from odin_lsp.ports import Editor, Option, Question
-from odin_lsp.records import ExitReason
+from odin_lsp.ports import Asker, Option, Question
+from odin_lsp.records import ExitReason, Problem
 from odin_lsp.review.drafts import told_of
 from odin_lsp.sessions.history import CHARS_PER_TOKEN, repair
 
 MAX_MALFORMED = 3
 MAX_LENGTH_RECOVERIES = 2
 MAX_PAUSES = 10
+CUT_OFF = "You were cut off here. The user wants you to go on from there, without repeating what you have said."
 NO_ANSWER = "The model gave no answer."
 LAST_STEP = "Stop here: {why}. Call no more tools. Say what you found and did so far, and what is still open."
 
@@ -59,6 +59,7 @@ LAST_STEP = "Stop here: {why}. Call no more tools. Say what you found and did so
 class Ending:
     reason: ExitReason
     detail: str | None = None
+    problem: Problem | None = None
 
 
 @dataclass(slots=True)
@@ -67,7 +68,7 @@ class Planner:
     prompt: Prompt
     session: Conversation
     executor: Executor
-    editor: Editor
+    asker: Asker
     compaction: Compaction
     limits: Limits
     emit: Emit
@@ -92,6 +93,13 @@ class Planner:
             return ending
         finally:
             self._end()
+
+    async def take_up(self) -> Ending:
+        """Go on with a turn that was cut off. The model knows all that it has said and found."""
+        last = self.session.history.valid()[-1]
+        if last.role == "assistant":
+            self._tell(CUT_OFF)
+        return await self.run()
 
     def _begin(self) -> None:
         self._max_tokens = self.limits.max_tokens
@@ -234,7 +242,7 @@ class Planner:
             title=f"Odin has called {repetition.tool} {repetition.count} times with the same result. Let it go on?",
             options=(Option("continue", "Go on"), Option("stop", "Stop")),
         )
-        answer = await self.editor.ask(question)
+        answer = await self.asker.ask(question)
         return answer is not None and answer.option_ids == ("continue",)
 
     async def _last_step(self, reason: ExitReason, why: str) -> Ending:
@@ -327,11 +335,12 @@ class Planner:
                         case Attempt():
                             await self._again(event)
                         case Reply():
-                            return await self._finish(event)
+                            return await self._finish(event, speech)
                         case _:
                             pass
             raise ModelError("the model's stream ended without a reply")
         except BaseException as error:  # cancelled or failed: what was begun early must not go on
+            speech.cut_off()
             if isinstance(error, asyncio.CancelledError) and speech.text:
                 self._keep(Message("assistant", (Text(speech.text),)))
             await self.executor.discard()
@@ -357,13 +366,13 @@ class Planner:
         wait = f" in {attempt.wait:.0f} s" if attempt.wait >= 1 else ""
         self.emit(ActivityChanged(attempt.activity, f"{attempt.reason}; trying {attempt.running} again{wait}"))
 
-    async def _finish(self, reply: Reply) -> Reply:
+    async def _finish(self, reply: Reply, speech: Speech) -> Reply:
         if reply.stop != "tools":
             await self.executor.discard()
         self.progress.spend(reply.usage)
         if reply.usage.context_tokens:
             self._counted = len(self.session.history.messages), reply.usage.context_tokens
-        self.emit(MessageFinished(reply.message.text, len(reply.message.calls)))
+        speech.finished(reply.message.text, len(reply.message.calls))
         self.emit(UsageChanged(self.progress.usage))
         if reply.stop == "context_full":
             raise ContextTooLong("the conversation no longer fits into the model's window")

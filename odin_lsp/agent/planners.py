@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from odin_lsp.agent import named
+from odin_lsp.agent.asking import AskerInTurn
 from odin_lsp.agent.compaction import Compaction
 from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.history import Conversation
@@ -124,7 +125,7 @@ class Planners:
             raise ToolError(str(error)) from None
         if wanted and provider == "scripted":
             raise ToolError(f"{wanted!r} is a script, which makes calls of its own; only the user's settings name one")
-        scope = Scope.new(self._editor, self._project, Briefing(briefing.instructions))
+        scope = Scope.new(AskerInTurn(self._editor, lambda: emit), self._project, Briefing(briefing.instructions))
         planner = self._make(conversation, progress, emit, scope, ref, write_scope=task.write_scope)
         planner.prompt.role = agent.prompt if agent else ""
         return planner
@@ -184,7 +185,7 @@ class Planners:
             ),
             session=conversation,
             executor=Executor(self._tools(mode, subagent=helpers is None), self._hooks, context, progress.records),
-            editor=self._editor,
+            asker=scope.gate.asker,
             compaction=Compaction(context.small, notes),
             limits=config.limits,
             emit=emit,

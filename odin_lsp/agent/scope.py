@@ -9,7 +9,7 @@ from odin_lsp.agent.named import NamedAgent
 from odin_lsp.commands.session import SessionCommands, judged_by
 from odin_lsp.permissions.gate import Gate
 from odin_lsp.permissions.outside import OutsideGate
-from odin_lsp.ports import Editor
+from odin_lsp.ports import Asker
 from odin_lsp.project.project import Project, Situation
 from odin_lsp.workspace.shown import Shown
 
@@ -37,10 +37,10 @@ class Scope:
     shown: Shown = field(default_factory=Shown)
 
     @classmethod
-    def new(cls, editor: Editor, project: Project, briefing: Briefing) -> "Scope":
-        gate = Gate(editor, lambda: project.now.config, lambda: project.now.root)
+    def new(cls, asker: Asker, project: Project, briefing: Briefing) -> "Scope":
+        gate = Gate(asker, lambda: project.now.config, lambda: project.now.root)
         commands = SessionCommands(lambda: project.now.config, judged_by(gate.rules))
-        return cls(briefing, gate, OutsideGate(editor), commands)
+        return cls(briefing, gate, OutsideGate(asker), commands)
 
     def briefed(self, briefing: Briefing) -> "Scope":
         return replace(self, briefing=briefing)

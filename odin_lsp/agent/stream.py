@@ -8,7 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 
-from odin_lsp.events import ActivityChanged, Emit, EventRecord, TextStreamed, ThinkingStreamed
+from odin_lsp.events import (
+    MAIN,
+    ActivityChanged,
+    Emit,
+    EventRecord,
+    MessageFinished,
+    TextStreamed,
+    ThinkingStreamed,
+)
 from odin_lsp.models.base import Attempt, StreamEvent, TextDelta, ThinkingDelta
 
 log = logging.getLogger("odin.stream")
@@ -31,8 +39,8 @@ class EventStream:
         self._subscriptions.append(subscription)
         return lambda: self._subscriptions.remove(subscription)
 
-    def emitter(self, turn_id: str, session_id: str, agent_id: str = "main") -> Emit:
-        return lambda event: self._tell(EventRecord(next(self._seq), turn_id, session_id, agent_id, event))
+    def emitter(self, turn_id: str, session_id: str, agent_id: str = MAIN) -> Emit:
+        return lambda event: self._tell(EventRecord(next(self._seq), turn_id, session_id, agent_id, event, time.time()))
 
     def _tell(self, record: EventRecord) -> None:
         """What a subscriber emits in its turn comes after what it was told of: all of them see one order."""
@@ -86,28 +94,46 @@ class Speech:
 
     def __init__(self, emit: Emit) -> None:
         self._emit = emit
-        self._thinking = Pacer(lambda text: emit(ThinkingStreamed(text)))
+        self._pacer = Pacer(lambda text: emit(ThinkingStreamed(text)))
         self._said: list[str] = []
+        self._thought: list[str] = []
         self._has_begun = False
+        self._has_ended = False
 
     @property
     def text(self) -> str:
         return "".join(self._said)
+
+    @property
+    def thinking(self) -> str:
+        return "".join(self._thought)
+
+    def finished(self, text: str, calls: int = 0) -> None:
+        self._has_ended = True
+        self._emit(MessageFinished(text, calls, self.thinking))
+
+    def cut_off(self) -> None:
+        """Nothing more comes of it: what was heard is what it was."""
+        if not self._has_ended and (self.text or self.thinking):
+            self._pacer.flush()
+            self.finished(self.text)
 
     def hear(self, event: StreamEvent) -> None:
         if not self._has_begun and isinstance(event, TextDelta | ThinkingDelta):
             self._has_begun = True
             self._emit(ActivityChanged("streaming"))
         if not isinstance(event, ThinkingDelta):
-            self._thinking.flush()
+            self._pacer.flush()
         match event:
             case TextDelta(text):
                 self._said.append(text)
                 self._emit(TextStreamed(text))
             case ThinkingDelta(text):
-                self._thinking.add(text)
+                self._thought.append(text)
+                self._pacer.add(text)
             case Attempt():
                 self._said.clear()
+                self._thought.clear()
                 self._has_begun = False
             case _:
                 pass

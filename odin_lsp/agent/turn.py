@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from odin_lsp.errors import EmptyPrompt, ModelError, RequestError
-from odin_lsp.events import Emit
+from odin_lsp.events import Emit, TurnStarted
 from odin_lsp.messages import Image
 from odin_lsp.modes import Mode
-from odin_lsp.records import ExitReason, Outcome, Todo, ToolRecord, Usage
+from odin_lsp.records import ExitReason, Outcome, Problem, Todo, ToolRecord, Usage
 from odin_lsp.review.proposals import Proposal
 from odin_lsp.review.turn_review import TurnReview
 
@@ -74,6 +74,8 @@ class Progress:
     review: TurnReview = field(init=False)
     decided: Sequence[Proposal] = ()
     """Of a turn that goes on: what it had waited for."""
+    is_taken_up: bool = False
+    """It was cut off before, and goes on."""
     is_suspended: bool = False
     """Odin ends while the turn waits for a review: it goes on when that has been made."""
     updates: list[str] = field(default_factory=list[str])
@@ -96,7 +98,13 @@ class Progress:
         """Of the whole turn, with all its helpers."""
         return self.owner.cost_usd if self.owner else self.usage.cost_usd
 
-    def outcome(self, reason: ExitReason, todos: tuple[Todo, ...], detail: str | None = None) -> Outcome:
+    def outcome(
+        self,
+        reason: ExitReason,
+        todos: tuple[Todo, ...],
+        detail: str | None = None,
+        problem: Problem | None = None,
+    ) -> Outcome:
         return Outcome(
             turn_id=self.message.turn_id,
             session_id=self.session_id,
@@ -104,6 +112,7 @@ class Progress:
             reason=reason,
             answer=self.answer,
             detail=detail,
+            problem=problem,
             plan=self.plan,
             todos=todos,
             tools=tuple(self.records),
@@ -124,6 +133,9 @@ class Turn:
     may_begin: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[Outcome] = field(init=False)
     _begun: bool = False
+    model: str = ""
+    """The one that it has begun with."""
+    _started: bool = False
     _cancelled: bool = False
 
     @property
@@ -134,6 +146,12 @@ class Turn:
         """End it; false if it has ended. A task that is cancelled before its first step would run none of its code."""
         self._cancelled = True
         return self.task.cancel() if self._begun else not self.task.done()
+
+    def start(self, model: str = "") -> None:
+        """Tell of it once, if its time has come. One that has failed before it had a model has begun, too."""
+        if self.may_begin.is_set() and not self._started:
+            self._started, self.model = True, model
+            self.emit(TurnStarted(self.progress.message.mode, model, self.progress.message.text))
 
     async def may_run(self) -> None:
         """Wait for its place in the queue."""

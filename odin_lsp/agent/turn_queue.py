@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from odin_lsp.agent.planner import Ending, Planner
+from odin_lsp.agent.problems import problem_of
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.turn import Progress, Remark, Turn, UserMessage, clean_prompt
-from odin_lsp.errors import OdinError, RequestError, SessionBusy, SessionError
+from odin_lsp.errors import ModelError, OdinError, RequestError, SessionBusy, SessionError
 from odin_lsp.events import (
     ActivityChanged,
     Emit,
@@ -20,11 +21,10 @@ from odin_lsp.events import (
     ToolFinished,
     TurnFinished,
     TurnQueued,
-    TurnStarted,
 )
 from odin_lsp.messages import Message, Text, ToolResult, user
 from odin_lsp.modes import Mode
-from odin_lsp.records import Outcome, QueuedMessage
+from odin_lsp.records import Outcome, Problem, QueuedMessage
 from odin_lsp.review.drafts import told_of
 from odin_lsp.review.proposals import Proposal
 from odin_lsp.review.turn_review import TurnReview
@@ -74,6 +74,17 @@ class TurnQueue:
         self._taken.append(message.turn_id)
         self._give_up_waiting()
         return self._enqueue(Progress(message, self.session.id))
+
+    def go_on(self) -> Turn:
+        """Take up the last turn where it was cut off. What was said and found stays, and is not asked for again."""
+        self._only_when_idle()
+        if self.session.suspended is not None:
+            raise RequestError("changes wait for a decision; the turn goes on when all of them are decided")
+        last = self.session.turns[-1] if self.session.turns else None
+        if last is None or last.reason == "end_turn":
+            raise RequestError("there is nothing to go on with: the last turn has come to its end")
+        message = UserMessage(turn_id=last.turn_id, text=last.body, mode=last.mode, timestamp=last.timestamp)
+        return self._enqueue(Progress(message, self.session.id, answer=last.answer_summary, is_taken_up=True))
 
     def reviewed(self, proposal: Proposal, touched: Mapping[Path, bool], *, is_last: bool) -> None:
         """What had waited since before Odin was started is decided. If it is the last of it the turn goes on."""
@@ -200,29 +211,41 @@ class TurnQueue:
         except asyncio.CancelledError:
             ending = Ending("aborted" if self._closing else "interrupted")
         except OdinError as error:
-            ending = Ending("failed", str(error))
+            ending = Ending("failed", str(error), problem_of(error, turn.model))
         except Exception:  # a bug in one turn ends that turn, not the server
             log.exception("turn %s failed", turn.id)
-            ending = Ending("failed", INTERNAL_ERROR)
+            ending = Ending("failed", INTERNAL_ERROR, Problem(kind="internal"))
         return self._finish(turn, ending)
 
     async def _run(self, turn: Turn) -> Ending:
         message = turn.progress.message
         self.mode = message.mode
+        if not turn.progress.decided:
+            self.session.note_begun(_queued(turn))
         planner = await self._make_planner(turn.progress, turn.emit)
-        turn.emit(TurnStarted(message.mode, planner.model.ref, message.text))
+        turn.start(planner.model.ref)
         if turn.progress.decided:
             return await planner.go_on(self.session.open_results or ())
-        self.session.note_begun(_queued(turn))
-        if message.todos:
-            self.session.todos[:] = message.todos
-            turn.emit(TodosChanged(message.todos))
-        texts = (message.text, *message.context, planner.prompt.opening(self.session))
-        self.session.append(Message("user", (*(Text(text) for text in texts), *message.images)))
-        ending = await planner.run()
+        if turn.progress.is_taken_up and self._is_heard(message):
+            ending = await planner.take_up()
+        else:
+            self._say(message, planner.prompt.opening(self.session), turn.emit)
+            ending = await planner.run()
         if message.mode == "plan_mode" and ending.reason == "end_turn":
             self._keep(turn)
         return ending
+
+    def _say(self, message: UserMessage, opening: str, emit: Emit) -> None:
+        if message.todos:
+            self.session.todos[:] = message.todos
+            emit(TodosChanged(message.todos))
+        texts = (message.text, *message.context, opening)
+        self.session.append(Message("user", (*(Text(text) for text in texts), *message.images)))
+
+    def _is_heard(self, message: UserMessage) -> bool:
+        """Whether the model has it, word for word or in a summary: a turn may have failed before."""
+        said = (part for it in self.session.messages if it.role == "user" for part in it.parts[:1])
+        return self.session.is_compacted or Text(message.text) in said
 
     def _keep(self, turn: Turn) -> None:
         """Plan mode ends in a document."""
@@ -233,7 +256,8 @@ class TurnQueue:
             turn.emit(Notice("warning", f"the plan is not kept as a document: {error}"))
 
     def _finish(self, turn: Turn, ending: Ending) -> Outcome:
-        outcome = turn.progress.outcome(ending.reason, tuple(self.session.todos), ending.detail)
+        problem = ending.problem or (problem_of(ModelError(), turn.model) if ending.reason == "failed" else None)
+        outcome = turn.progress.outcome(ending.reason, tuple(self.session.todos), ending.detail, problem)
         turn.progress.updates.clear()
         for remark in turn.progress.unheard:
             turn.emit(Notice("warning", f"the turn has ended before the model heard this: {remark.text}"))
@@ -241,7 +265,9 @@ class TurnQueue:
             self._note_end(turn, outcome)
         except Exception:  # the next turn does not wait for ever for this one
             log.exception("the end of turn %s is not kept", turn.id)
-        turn.emit(TurnFinished(outcome))
+        if not turn.progress.is_suspended:
+            turn.start()
+            turn.emit(TurnFinished(outcome))
         if turn in self._turns:
             self._turns.remove(turn)
         self._tell_late()

@@ -12,7 +12,7 @@ from odin_lsp.modes import Mode
 from odin_lsp.patterns import END, CommandPattern
 from odin_lsp.permissions.approvals import Approvals
 from odin_lsp.permissions.rules import COMMANDS, Rules
-from odin_lsp.ports import Answer, Editor, Option, Question
+from odin_lsp.ports import Answer, Asker, Option, Question
 
 ONCE = Option("allow_once", "Allow once")
 DENY = Option("deny", "Deny")
@@ -49,12 +49,12 @@ class Gate:
 
     def __init__(
         self,
-        editor: Editor,
+        asker: Asker,
         config: Callable[[], Config] = Config.model_construct,
         workspace: Callable[[], Path | None] = lambda: None,
         saved: Approvals | None = None,
     ) -> None:
-        self._editor = editor
+        self.asker = asker
         self._config = config
         self._workspace = workspace
         self._saved = saved or Approvals()
@@ -87,7 +87,7 @@ class Gate:
                     raise PermissionDenied(against)
                 return
         async with self._one_at_a_time:
-            answer = await self._editor.ask(self._question(want))
+            answer = await self.asker.ask(self._question(want))
         chosen = answer.option_ids[0] if answer and len(answer.option_ids) == 1 else ""
         if chosen not in {option.id for option in self._options(want)} - {DENY.id}:
             raise PermissionDenied(_refusal(want, answer))
@@ -110,7 +110,7 @@ class Gate:
             allow_text=True,
         )
         async with self._one_at_a_time:
-            answer = await self._editor.ask(question)
+            answer = await self.asker.ask(question)
         match answer.option_ids if answer else ():
             case (ONCE.id,):
                 self._decided = [(want, None) for want in wants]
@@ -163,7 +163,7 @@ class Gate:
             await asyncio.to_thread(self._saved.add, want.tool, pattern, workspace, want.mode)
         except OSError as error:
             self._session.add((want.mode, want.tool, pattern))
-            self._editor.notify("warning", f"Could not save the approval ({error}). It applies to this session only.")
+            self.asker.notify("warning", f"Could not save the approval ({error}). It applies to this session only.")
 
 
 def _named(tool: str, pattern: str) -> str:

@@ -4,7 +4,7 @@ import uuid
 from pathlib import Path
 
 from odin_lsp.errors import PermissionDenied
-from odin_lsp.ports import Editor, Option, Question
+from odin_lsp.ports import Asker, Option, Question
 from odin_lsp.workspace.files import vouches
 from odin_lsp.workspace.uris import printable
 
@@ -18,8 +18,8 @@ OPTIONS = (
 class OutsideGate:
     """One session's; what was allowed ends with it."""
 
-    def __init__(self, editor: Editor) -> None:
-        self._editor = editor
+    def __init__(self, asker: Asker) -> None:
+        self._asker = asker
         self._folders: set[Path] = set()
 
     def admit(self, folder: Path) -> None:
@@ -39,7 +39,7 @@ class OutsideGate:
             paths=(str(path),),
             options=OPTIONS,
         )
-        answer = await self._editor.ask(question)
+        answer = await self._asker.ask(question)
         match answer.option_ids if answer else ():
             case ("allow_once",):
                 return

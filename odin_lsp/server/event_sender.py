@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import count
 from typing import Any
 
 from odin_lsp.events import EventRecord, TextStreamed, ThinkingStreamed
@@ -17,7 +16,7 @@ class EventSender:
     def __init__(self, send: Callable[[dict[str, Any]], None], backlog: Callable[[], int]) -> None:
         self._send = send
         self._backlog = backlog
-        self._seq = count(1)
+        self.sent = 0
         self._held: EventRecord | None = None
 
     def __call__(self, record: EventRecord) -> None:
@@ -30,7 +29,8 @@ class EventSender:
 
     def _flush(self) -> None:
         if self._held is not None:
-            record, self._held = replace(self._held, seq=next(self._seq)), None
+            self.sent += 1
+            record, self._held = replace(self._held, seq=self.sent), None
             self._send(to_wire(record))
 
 

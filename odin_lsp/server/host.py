@@ -64,6 +64,8 @@ class TakesTurns(Protocol):
         self, mode: Mode, params: "MessageParams", token: types.ProgressToken | None, todos: "tuple[Todo, ...]" = ()
     ) -> "Outcome": ...
 
+    async def go_on(self, session_id: str | None, token: types.ProgressToken | None) -> "Outcome": ...
+
     def cancel_by_token(self, token: types.ProgressToken) -> None: ...
 
 
@@ -85,6 +87,11 @@ class Work(Client, Protocol):
 
     @property
     def is_working(self) -> bool: ...
+
+    @property
+    def events_sent(self) -> int:
+        """How many events the client was sent."""
+        ...
 
     def background(self, work: Coroutine[Any, Any, None]) -> None:
         """Let `work` go on beside everything else, until the server ends."""

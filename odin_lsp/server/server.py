@@ -38,6 +38,7 @@ from odin_lsp.workspace.watch import Watcher
 if TYPE_CHECKING:
     from odin_lsp.agent.core import Core
     from odin_lsp.server.editor import LspEditor
+    from odin_lsp.server.event_sender import EventSender
     from odin_lsp.server.turns import Turns
 
 REPLACED = (
@@ -83,6 +84,7 @@ class OdinServer(LanguageServer):
         self._core: Core | None = None
         self._editor: LspEditor | None = None
         self._turns: Turns | None = None
+        self._sender: EventSender | None = None
         self.tasks = Tasks()
         for method in REPLACED:
             self.rpc.fm.builtin_features.pop(method, None)  # pyright: ignore[reportUnknownMemberType]
@@ -116,6 +118,10 @@ class OdinServer(LanguageServer):
         """A turn of the current session runs."""
         current = self._core.sessions.current if self._core is not None else None
         return current is not None and current.turns.running is not None
+
+    @property
+    def events_sent(self) -> int:
+        return self._sender.sent if self._sender is not None else 0
 
     @property
     def client_timeout(self) -> float:
@@ -204,7 +210,8 @@ class OdinServer(LanguageServer):
         core = Core(self.project, self.editor, buffers=self.buffers)
         core.stream.subscribe(self.editor.hints.follow)
         if self.abilities.events:
-            core.stream.subscribe(EventSender(partial(self.rpc.notify, "odin/event"), lambda: self.rpc.backlog))
+            self._sender = EventSender(partial(self.rpc.notify, "odin/event"), lambda: self.rpc.backlog)
+            core.stream.subscribe(self._sender)
         return core
 
 

@@ -33,8 +33,7 @@ class Turns:
         self, mode: Mode, params: MessageParams, token: types.ProgressToken | None, todos: tuple[Todo, ...] = ()
     ) -> Outcome:
         core = self._server.core
-        if core.project.now.is_restricted and mode != "ask_mode":
-            raise RequestError("the editor has opened this workspace in restricted mode; trust it there, or use Ask")
+        self._check(mode)
         live = await core.sessions.take_up(params.session_id)
         context = gathered(params.context, core.files)
         turn = live.turns.start(
@@ -49,6 +48,18 @@ class Turns:
         )
         for notice in context.left_out:
             self._server.editor.notify("warning", notice)
+        return await self._see_through(live, turn, token)
+
+    async def go_on(self, session_id: str | None, token: types.ProgressToken | None) -> Outcome:
+        """Take up the last turn of the session."""
+        live = await self._server.core.sessions.open(session_id) if session_id else self._server.core.sessions.current
+        if live is None:
+            raise RequestError("there is no current session; name one by `sessionId`")
+        if live.session.turns:
+            self._check(live.session.turns[-1].mode)
+        return await self._see_through(live, live.turns.go_on(), token)
+
+    async def _see_through(self, live: LiveSession, turn: Turn, token: types.ProgressToken | None) -> Outcome:
         showing = asyncio.create_task(self._show_progress(turn, token))
         try:
             outcome = await turn.outcome()
@@ -63,6 +74,10 @@ class Turns:
         elif not self._server.abilities.events and outcome.reason != "aborted":
             await self._show_answer(live, outcome)
         return outcome
+
+    def _check(self, mode: Mode) -> None:
+        if self._server.project.now.is_restricted and mode != "ask_mode":
+            raise RequestError("the editor has opened this workspace in restricted mode; trust it there, or use Ask")
 
     def cancel_by_token(self, token: types.ProgressToken) -> None:
         if turn_id := self._by_token.get(token):

@@ -8,7 +8,7 @@ from odin_lsp.agent.plans import StepStatus
 from odin_lsp.models.reference import Effort
 from odin_lsp.modes import Mode
 from odin_lsp.ports import Receipt, Review
-from odin_lsp.records import QueuedMessage
+from odin_lsp.records import KeptFile, QueuedMessage
 from odin_lsp.sessions.listing import SessionSummary
 from odin_lsp.values import Value
 
@@ -38,6 +38,15 @@ class MessageParams(Value):
     """Without it: the current session."""
     context: tuple[ContextItem, ...] = ()
     images: tuple[ImageItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ContinueParams(Value):
+    """`odin.continue`: take up the last turn where it was cut off or has failed. Nothing is said or read again. The
+    answer is its `Outcome`, and its events have the turn's id as before."""
+
+    session_id: str | None = None
+    """Without it: the current session."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,12 +236,6 @@ class UndoParams(Value):
     """Without it: the last turn that changed something."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeptFile(Value):
-    uri: str
-    reason: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptParams(Value):
     """`odin.prompt`: ask the user what to do with the context, then take that turn. The answer is its `Outcome`, or
@@ -270,11 +273,6 @@ class Trusted(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class StateParams(Value):
-    """`odin.state`"""
-
-
-@dataclass(frozen=True, slots=True)
 class NewSessionParams(Value):
     """`odin.session.new`: what is said next begins a new conversation."""
 
@@ -296,6 +294,19 @@ class ResumeSessionParams(Value):
 
     session_id: str | None = None
     """Without it: the last one of the workspace."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEventsParams(Value):
+    """`odin.session.events`: what has happened in a session, as `odin/event` told it; what passes is left out, and of
+    reviews the texts. Whoever folds it sees what those saw who were there."""
+
+    session_id: str | None = None
+    """Without it: the current session."""
+    before: int | None = None
+    """As the page after it says; without it: the last ones."""
+    limit: int = 500
+    """At least so many, if there are; a page begins where a turn does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,29 +4,54 @@ import html
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Literal
+from urllib.parse import unquote, urlsplit
 
 from odin_lsp import private_files
 from odin_lsp.errors import SessionError
-from odin_lsp.markdown import harmless
-from odin_lsp.records import QueuedMessage, SubagentRecord
-from odin_lsp.sessions import listing, reader
+from odin_lsp.events import MAIN
+from odin_lsp.markdown import as_code, harmless
+from odin_lsp.modes import Mode
+from odin_lsp.ports import Answer, Question
+from odin_lsp.sessions import listing, reader, replay
+from odin_lsp.sessions.loading import MAX_TURNS
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import log_path, open_log
+from odin_lsp.sessions.telling import (
+    Asked,
+    Helped,
+    Item,
+    Noted,
+    Planned,
+    Reviewed,
+    Said,
+    Spoken,
+    ToldTurn,
+    Used,
+    told,
+)
 from odin_lsp.sessions.titles import cleaned
-from odin_lsp.sessions.turn_record import TurnRecord
 from odin_lsp.values import to_wire
 
-Helpers = Sequence[SubagentRecord]
-Told = tuple[TurnRecord, Helpers]
-"""A turn, and who helped with it."""
 MAX_HANDED_OVER = 300
 """Characters of what a helper handed over; the model was told all of it, and exports to JSON have it."""
 UNBEGUN = "not begun: Odin was ended before"
 Format = Literal["markdown", "html", "json"]
 SUFFIXES: dict[Format, str] = {"markdown": ".md", "html": ".html", "json": ".json"}
+FOLDED: dict[type[Item], str] = {
+    Used: "tool",
+    Helped: "helper",
+    Noted: "notice",
+    Planned: "todo",
+    Asked: "question",
+    Reviewed: "reviewed file",
+}
+"""What is unfolded by whoever wants to see it, and how it is counted."""
 MODE_NAMES = {"ask_mode": "Ask", "plan_mode": "Plan", "edit_mode": "Edit"}
 PAGE = """\
 <!doctype html>
@@ -82,63 +107,146 @@ def export_to(folder: Path, session_id: str, format: Format, path: Path, *, is_o
         raise SessionError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def stored_turns(folder: Path, session_id: str) -> Iterator[Told]:
-    helpers: dict[str, SubagentRecord] = {}
-    with open_log(log_path(folder, session_id)) as file:
-        for record in reader.every(file, "turn", "subagent"):
-            try:
-                if record["type"] == "subagent":
-                    helper = reader.value(SubagentRecord, record.get("subagent"))
-                    helpers[helper.agent_id] = helper
-                    continue
-                turn = reader.value(TurnRecord, record.get("turn"))
-            except SessionError:
-                continue
-            yield turn, _helpers_of(turn, helpers.values())
-            helpers.clear()
+def stored_turns(folder: Path, session_id: str, last: int | None = None) -> Iterator[ToldTurn]:
+    return map(told, replay.turns(folder, session_id, last))
 
 
 def transcript(session: Session) -> str:
-    """The session as a Markdown document, as far as it is in memory."""
-    told = [(turn, _helpers_of(turn, session.subagents.values())) for turn in session.turns]
-    unbegun = (f"\n{_asked(it)}\n*{UNBEGUN}*\n" for it in session.unbegun)
-    return "".join((*markdown(session.title, told, session.earlier_turns), *unbegun))
+    """The session as a Markdown document: as many of its last turns as are in memory."""
+    turns = stored_turns(session.log.path.parent, session.id, MAX_TURNS) if session.log.path.exists() else ()
+    unbegun = (f"\n{_asked(it.body, it.mode, it.timestamp)}\n*{UNBEGUN}*\n" for it in session.unbegun)
+    return "".join((*markdown(session.title, turns, session.earlier_turns), *unbegun))
 
 
-def markdown(title: str, turns: Iterable[Told], earlier: int = 0) -> Iterator[str]:
+def markdown(title: str, turns: Iterable[ToldTurn], earlier: int = 0) -> Iterator[str]:
     """What models, pages and files said stands in it, and whoever opens it may have a preview: it must do nothing."""
     yield f"# {harmless(title)}\n"
     if earlier:
         yield f"\n*{earlier} earlier turns are left out here; an export has them.*\n"
-    for turn, helpers in turns:
-        yield f"\n{_markdown_turn(turn, helpers)}"
+    for turn in turns:
+        yield f"\n{_markdown_turn(turn)}"
 
 
-def _markdown_turn(turn: TurnRecord, helpers: Helpers) -> str:
-    ended = f"*{_ending(turn)}*\n\n" if _ending(turn) else ""
-    details = ""
-    for summary, items in _details(turn, helpers):
-        told = harmless("".join(f"- {item}\n" for item in items))
-        details += f"<details><summary>{summary}</summary>\n\n{told}\n</details>\n\n"
-    return f"{_asked(turn)}\n{details}{ended}{harmless(turn.answer_summary)}\n"
+def _markdown_turn(turn: ToldTurn) -> str:
+    parts = [_asked(turn.said, turn.mode, turn.began, turn.model)]
+    for summary, lines in _sections(turn):
+        if not summary:
+            parts += [f"{harmless(line.text)}\n" for line in lines]
+            continue
+        shown = harmless("".join(f"- {_flat(line.text)}\n{_indented(line)}" for line in lines))
+        parts.append(f"<details><summary>{summary}</summary>\n\n{shown}\n</details>\n")
+    parts += [harmless(f"*{_flat(it)}*\n") for it in _endings(turn)]
+    return "\n".join(parts)
 
 
-def _asked(message: TurnRecord | QueuedMessage) -> str:
-    quoted = "\n".join(f"> {line}" for line in harmless(message.body).splitlines())
-    return f"## {_heading(message)}\n\n{quoted}\n"
+def _indented(line: "Line") -> str:
+    """A block of code that belongs to an item of a list."""
+    return "".join(f"  {it}\n" for it in as_code(line.block).splitlines()) if line.block else ""
 
 
-def _html(title: str, turns: Iterable[Told]) -> Iterator[str]:
+def _asked(said: str, mode: Mode, at: float, model: str = "") -> str:
+    quoted = "\n".join(f"> {line}" for line in harmless(said).splitlines())
+    return f"{harmless(f'## {_heading(mode, at, model)}')}\n\n{quoted}\n"
+
+
+def _html(title: str, turns: Iterable[ToldTurn]) -> Iterator[str]:
     yield PAGE.format(title=html.escape(title))
-    for turn, helpers in turns:
-        yield f'<h2>{_heading(turn)}</h2>\n<pre class="asked">{html.escape(turn.body)}</pre>\n'
-        for summary, items in _details(turn, helpers):
-            told = "".join(f"<li>{html.escape(item)}</li>" for item in items)
-            yield f"<details><summary>{summary}</summary><ul>{told}</ul></details>\n"
-        if _ending(turn):
-            yield f"<p><em>{_ending(turn)}</em></p>\n"
-        yield f"<pre>{html.escape(turn.answer_summary)}</pre>\n"
+    for turn in turns:
+        heading = html.escape(_heading(turn.mode, turn.began, turn.model))
+        yield f'<h2>{heading}</h2>\n<pre class="asked">{html.escape(turn.said)}</pre>\n'
+        for summary, lines in _sections(turn):
+            if not summary:
+                yield from (f"<pre>{html.escape(line.text)}</pre>\n" for line in lines)
+                continue
+            shown = "".join(f"<li>{html.escape(line.text)}{_block(line)}</li>" for line in lines)
+            yield f"<details><summary>{summary}</summary><ul>{shown}</ul></details>\n"
+        yield from (f"<p><em>{html.escape(it)}</em></p>\n" for it in _endings(turn))
     yield "</body>\n</html>\n"
+
+
+def _block(line: "Line") -> str:
+    return f"<pre>{html.escape(line.block)}</pre>" if line.block else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    text: str
+    block: str = ""
+    """What a program printed, or a diff."""
+
+
+def _sections(turn: ToldTurn) -> Iterator[tuple[str, list[Line]]]:
+    """In order: what Odin said, and between it what was done, which can be unfolded; several of a kind together."""
+    of_main = (item for agent, item in turn.items.values() if agent == MAIN)
+    for kind, items in groupby(of_main, type):
+        lines = [line for it in items for line in _lines(it)]
+        if lines:
+            yield (_counted(len(lines), FOLDED[kind]) if kind in FOLDED else ""), lines
+
+
+def _lines(item: Item) -> Iterator[Line]:
+    match item:
+        case Said(text):
+            yield from [Line(text)] if text else []
+        case Spoken(text):
+            yield Line(f"> {text}")
+        case Noted(level, message):
+            yield Line(f"{level}: {message}")
+        case Used():
+            status = {"error": " (failed)", "cancelled": " (cancelled)", "running": " (not ended)"}.get(item.status, "")
+            changed = f" (+{item.added} −{item.removed})" if item.added or item.removed else ""
+            yield Line(f"{item.name}{status}: {item.result or item.title}{changed}", item.diff or item.output)
+        case Helped(agent_id, description, mode, status, summary):
+            ended = "did not end" if status == "running" else status
+            about = f"{agent_id} ({MODE_NAMES[mode]}, {ended}): {cleaned(description)}"
+            yield Line(f"{about}: {cleaned(summary, MAX_HANDED_OVER)}" if summary else about)
+        case Planned(todos):
+            yield from (Line(f"[{'x' if it.status == 'completed' else ' '}] {it.content}") for it in todos)
+        case Asked(question, answer):
+            yield Line(f"{question.title}: {_answered(question, answer)}")
+        case Reviewed():
+            yield from _reviewed(item)
+
+
+def _answered(question: Question, answer: Answer | None) -> str:
+    chosen = [it.label for it in question.options if answer and it.id in answer.option_ids]
+    return "; ".join([*chosen, *([answer.text] if answer and answer.text else [])]) or "no answer"
+
+
+def _reviewed(review: Reviewed) -> Iterator[Line]:
+    for uri in dict.fromkeys(uri for uri, _ in review.hunks.values()):
+        states = Counter(state for of, state in review.hunks.values() if of == uri)
+        told = ", ".join(f"{count} {state}" for state, count in states.items())
+        yield Line(f"{Path(unquote(urlsplit(uri).path)).name}: {told}")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _heading(mode: Mode, at: float, model: str = "") -> str:
+    try:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
+    except (OverflowError, ValueError, OSError):
+        when = "at an unknown time"
+    return " · ".join(filter(None, (MODE_NAMES[mode], when, _flat(model))))
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _endings(turn: ToldTurn) -> Iterator[str]:
+    outcome = turn.outcome
+    if outcome is None:
+        yield "this turn has not ended"
+    elif outcome.reason == "aborted":
+        yield "cut off: Odin was ended"
+    elif outcome.reason != "end_turn":
+        yield ": ".join(filter(None, (outcome.reason.replace("_", " "), outcome.detail)))
+    if turn.undone:
+        kept = ", ".join(it.uri for it in turn.undone.kept)
+        yield f"undone, except in {kept}" if kept else "undone"
 
 
 def _json(folder: Path, summary: listing.SessionSummary) -> Iterator[str]:
@@ -152,41 +260,3 @@ def _json(folder: Path, summary: listing.SessionSummary) -> Iterator[str]:
                 yield separator + json.dumps(record)
                 separator = ",\n"
     yield "\n]}\n"
-
-
-def _helpers_of(turn: TurnRecord, helpers: Iterable[SubagentRecord]) -> Helpers:
-    return [helper for helper in helpers if helper.turn_id == turn.turn_id]
-
-
-def _details(turn: TurnRecord, helpers: Helpers) -> Iterator[tuple[str, list[str]]]:
-    """What can be unfolded, one line for each."""
-    if turn.tool_history:
-        tools = [f"{tool.name}: {tool.description}" for tool in turn.tool_history]
-        yield f"{len(tools)} tools", tools
-    if helpers:
-        yield f"{len(helpers)} helpers", [_helper(it) for it in helpers]
-
-
-def _helper(helper: SubagentRecord) -> str:
-    ended = "did not end" if helper.status == "running" else helper.status
-    handed_over = cleaned(helper.summary or "; ".join(helper.remaining_limitations), MAX_HANDED_OVER)
-    about = f"{helper.agent_id} ({MODE_NAMES[helper.mode]}, {ended}): {cleaned(helper.description)}"
-    return f"{about}: {handed_over}" if handed_over else about
-
-
-def _heading(message: TurnRecord | QueuedMessage) -> str:
-    try:
-        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(message.timestamp))
-    except (OverflowError, ValueError, OSError):
-        when = "at an unknown time"
-    return f"{MODE_NAMES[message.mode]} · {when}"
-
-
-def _ending(turn: TurnRecord) -> str:
-    match turn.reason:
-        case "end_turn":
-            return ""
-        case "aborted":
-            return "cut off: Odin was ended"
-        case reason:
-            return reason.replace("_", " ")

@@ -43,9 +43,19 @@ def _before(file: BinaryIO, found: reader.Index, message: int) -> tuple[list[rea
     turns = found.of("turn")
     if not 0 <= message < len(turns):
         raise SessionError(f"the session has no message {message}; it has {len(turns)}, counted from 0")
-    end = turns[message - 1].offset if message else -1
-    said = [reader.value(TurnRecord, it.get("turn")).body for it in reader.read(file, turns[message])]
-    return [line for line in found.lines if line.offset <= end], "".join(said[-1:])
+    [turn] = [reader.value(TurnRecord, it.get("turn")) for it in reader.read(file, turns[message])[-1:]] or [None]
+    if turn is None:
+        raise SessionError(f"message {message} of the session cannot be read")
+    end = _beginning(file, found, turn.turn_id) or (turns[message - 1].offset + 1 if message else 0)
+    return [line for line in found.lines if line.offset < end], turn.body
+
+
+def _beginning(file: BinaryIO, found: reader.Index, turn_id: str) -> int | None:
+    """Where the turn begins in the log; earlier versions have not noted it."""
+    for line in found.of("begun"):
+        if any(it["message"]["turnId"] == turn_id for it in reader.read(file, line)):
+            return line.offset
+    return None
 
 
 def _copied(file: BinaryIO, lines: list[reader.Line]) -> Iterator[bytes]:

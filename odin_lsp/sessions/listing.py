@@ -13,6 +13,8 @@ from odin_lsp.values import Value, is_list, is_object
 
 TAIL = 64 * 1024
 HEAD_LINES = 4
+TURNS = ("turn", "resumed")
+"""Records of how a turn has ended: for the first time, and after it was taken up again."""
 MAX_SHOWN = 200
 """Characters of a first message."""
 
@@ -120,7 +122,7 @@ class _About:
     def go_on(self, record: reader.Record) -> None:
         self.is_session = True
         self.updated_at = reader.number(record.get("at"), self.updated_at)
-        if record["type"] in ("turn", "title"):
+        if record["type"] in (*TURNS, "title"):
             self.count = max(self.count, int(reader.number(record.get("count"), 0)))
             self.is_compacted = self.is_compacted or record.get("isCompacted") is True
             self._take_title(record)
@@ -144,9 +146,9 @@ def _tail(file: BinaryIO) -> Iterator[reader.Record]:
     file.seek(start)
     lines = file.read(TAIL).splitlines(keepends=True)[1 if start else 0 :]
     found = [record for line in lines for record in reader.records(line)]
-    if start and not any(record["type"] == "turn" for record in found):
+    if start and not any(record["type"] in TURNS for record in found):
         file.seek(0)
-        yield from reader.every(file, "turn", "title")
+        yield from reader.every(file, *TURNS, "title")
     yield from found
 
 

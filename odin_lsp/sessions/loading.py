@@ -19,7 +19,7 @@ HISTORY = ("message", "removed", "history", None)
 """Kinds of lines that make up the messages; `None`: a line that has to be read to be known."""
 UNANSWERED = ("waiting", "begun", "dropped")
 """Kinds of lines that tell which messages have had no answer yet."""
-COUNTED = (*HISTORY, *UNANSWERED, "turn", "subagent")
+COUNTED = (*HISTORY, *UNANSWERED, "turn", "subagent", "event")
 """Kinds of lines of which there may be too many."""
 
 

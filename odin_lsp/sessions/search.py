@@ -33,7 +33,7 @@ def search(folder: Path, query: str, own: Collection[str] = ()) -> Iterator[Sess
 def _excerpt(path: Path, wanted: str) -> str | None:
     found: str | None = None
     with open_log(path) as file:
-        for record in reader.every(file, "session", "title", "turn", "subagent"):
+        for record in reader.every(file, "session", "title", "turn", "resumed", "subagent"):
             for text in _texts(record):
                 at = text.casefold().find(wanted)
                 if at >= 0:

@@ -5,25 +5,23 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from odin_lsp import locks
 from odin_lsp.errors import SessionError
+from odin_lsp.events import MAIN, Event, TurnFinished
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.records import Outcome, QueuedMessage, SubagentRecord, Todo, Usage
 from odin_lsp.redaction import without_keys
 from odin_lsp.sessions import loading, reader, titles
+from odin_lsp.sessions.cleaning import cleaned_record
 from odin_lsp.sessions.history import History
 from odin_lsp.sessions.loading import MAX_LINES, MAX_LOADED, MAX_TURNS
 from odin_lsp.sessions.store import SessionLog, open_log
 from odin_lsp.sessions.turn_record import TurnRecord
-from odin_lsp.values import is_list, is_object, to_wire
+from odin_lsp.values import to_wire
 
 log = logging.getLogger("odin.sessions")
-AS_THEY_ARE = frozenset({"id", "callId", "turnId", "signature", "data"})
-"""Fields that nobody has said, and that mean nothing if they are changed."""
-SAID = ("arguments", "opaque")
-"""Fields in which all is what a model has said, whatever it is called."""
 GAP = " messages that came between this and the next are not part of this request.\n</reminder>"
 
 
@@ -153,13 +151,17 @@ class Session:
         self.open_results = tuple(results)
         self._write({"type": "results", "results": [to_wire(it) for it in self.open_results]})
 
+    def note_event(self, turn_id: str, agent_id: str, event: Event) -> None:
+        """What has happened, for whoever shows the conversation later."""
+        self._write({"type": "event", "turnId": turn_id, "agentId": agent_id, "event": to_wire(event)})
+
     def note_dropped(self, turn_id: str) -> None:
         """A message that waited is not wanted any more."""
         self._write({"type": "dropped", "turnId": turn_id})
 
     def finish_turn(self, body: str, timestamp: float, outcome: Outcome) -> None:
         record = TurnRecord.of(body, timestamp, outcome)
-        self._add_turn(reader.value(TurnRecord, _without_keys(to_wire(record))))
+        self._add_turn(reader.value(TurnRecord, cleaned_record(to_wire(record))))
 
     def new_agent_id(self, kind: str) -> str:
         """A name for a helper that no other of this session has had."""
@@ -168,7 +170,7 @@ class Session:
 
     def note_subagent(self, record: SubagentRecord) -> None:
         """A helper has begun, or ended."""
-        record = reader.value(SubagentRecord, _without_keys(to_wire(record)))
+        record = reader.value(SubagentRecord, cleaned_record(to_wire(record)))
         self._take_subagent(record)
         self._write({"type": "subagent", "subagent": to_wire(record)})
 
@@ -182,13 +184,14 @@ class Session:
         self.log.close()
 
     def _add_turn(self, record: TurnRecord) -> None:
+        kind = "resumed" if self._is_of_last(record) else "turn"
         self._take_turn(record)
         if self.titled_by == "nobody":
             self.title, self.titled_by = titles.from_message(record.body), "message"
         count = self.earlier_turns + len(self.turns)
         about = {"count": count, "title": self.title, "by": self.titled_by, "isCompacted": self.is_compacted}
         spent = to_wire(self._spent)
-        self._write({"type": "turn", **about, "spent": spent, "turn": to_wire(record)}, flush=True)
+        self._write({"type": kind, **about, "spent": spent, "turn": to_wire(record)}, flush=True)
         self._make_room()
 
     def _end_what_was_cut_off(self, is_waiting: Callable[[str], bool]) -> None:
@@ -208,7 +211,9 @@ class Session:
 
     def end_cut_off(self, message: QueuedMessage) -> None:
         spent = self._unsettled.get(message.turn_id, Usage()).besides
-        self._add_turn(TurnRecord.cut_off(message, self.todos, spent))
+        record = TurnRecord.cut_off(message, self.todos, spent)
+        self._add_turn(record)
+        self.note_event(record.turn_id, MAIN, TurnFinished(record.outcome(self.id)))
 
     def _hand_over(self) -> None:
         """What helpers had found when Odin was ended in the middle of a turn is the result of the calls that waited."""
@@ -228,7 +233,7 @@ class Session:
                 self.log.append(
                     {"type": "session", "id": self.id, "title": self.title, "at": self.created_at}, flush=False
                 )
-            self.log.append({**_without_keys(record), "at": self.updated_at}, flush=flush)
+            self.log.append({**cleaned_record(record), "at": self.updated_at}, flush=flush)
             self.problem = None
         except SessionError as error:
             if self.problem is None:
@@ -280,7 +285,7 @@ class Session:
                     self._begun[message.turn_id] = message
                 case "dropped":
                     self._waiting.pop(str(record.get("turnId")), None)
-                case "turn":
+                case "turn" | "resumed":
                     self._take_turn(reader.value(TurnRecord, record.get("turn")))
                     self.todos = list(self.turns[-1].todos)
                     self._take_title(record)
@@ -312,13 +317,20 @@ class Session:
         self.first_message = self.first_message or record.body
         self._waiting.pop(record.turn_id, None)
         self._begun.pop(record.turn_id, None)
-        self.turns.append(record)
+        if self._is_of_last(record):
+            self.turns[-1] = record.after(self.turns[-1])
+        else:
+            self.turns.append(record)
         if len(self.turns) > MAX_TURNS:
             del self.turns[0]
             self.earlier_turns += 1
         self._unsettled.pop(record.turn_id, None)
         self._spent = self.usage.plus(record.usage)
         self._unsettled.clear()
+
+    def _is_of_last(self, record: TurnRecord) -> bool:
+        """Whether it tells how the last turn went on."""
+        return bool(self.turns) and self.turns[-1].turn_id == record.turn_id
 
     def _take_subagent(self, record: SubagentRecord) -> None:
         self.subagents[record.agent_id] = record
@@ -377,16 +389,3 @@ def _without_thinking(message: Message) -> Message:
     if not any(isinstance(part, Thinking) for part in message.parts):
         return message
     return Message(message.role, tuple(it for it in message.parts if not isinstance(it, Thinking)), message.origin)
-
-
-def _without_keys(value: Any, kept: frozenset[str] = AS_THEY_ARE) -> Any:
-    if isinstance(value, str):
-        return without_keys(value)
-    if is_list(value):
-        return [_without_keys(it, kept) for it in value]
-    if is_object(value):
-        return {
-            name: it if name in kept else _without_keys(it, frozenset() if name in SAID else kept)
-            for name, it in value.items()
-        }
-    return value

@@ -90,6 +90,11 @@ class SessionLog:
         """The disk failed to take what is behind `_synced`: the kernel may have forgotten it."""
         self._has_lost = False
 
+    @property
+    def end(self) -> int:
+        """How far it is written."""
+        return self._end
+
     def claim(self, patience: float = locks.MOMENT) -> tuple[reader.Index, str | None]:
         """Become the only writer, of a file whose last record is whole; what is in it, and what had to be repaired."""
         try:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from odin_lsp.modes import Mode
 from odin_lsp.ports import Receipt
@@ -49,6 +49,15 @@ class TurnRecord(Value):
             reviewed=_reviewed(outcome.receipts),
         )
 
+    def after(self, before: "TurnRecord") -> "TurnRecord":
+        """The same turn, which was cut off before and has gone on."""
+        return replace(
+            self,
+            tool_history=(*before.tool_history, *self.tool_history),
+            usage=before.usage.plus(self.usage),
+            reviewed=(*before.reviewed, *self.reviewed),
+        )
+
     @classmethod
     def cut_off(cls, message: QueuedMessage, todos: Iterable[Todo], usage: Usage) -> "TurnRecord":
         """Of a turn that Odin was ended in."""
@@ -62,6 +71,19 @@ class TurnRecord(Value):
             todos=tuple(todos),
             tool_history=(),
             usage=usage,
+        )
+
+    def outcome(self, session_id: str) -> Outcome:
+        """As far as it is known."""
+        return Outcome(
+            turn_id=self.turn_id,
+            session_id=session_id,
+            mode=self.mode,
+            reason=self.reason,
+            answer=self.answer_summary,
+            todos=self.todos,
+            tools=self.tool_history,
+            usage=self.usage,
         )
 
 

@@ -6,7 +6,6 @@ from typing import Annotated
 from pydantic import Field
 
 from odin_lsp.errors import ToolError
-from odin_lsp.events import QuestionAnswered, QuestionAsked
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.ports import Answer, Option, Question
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
@@ -48,9 +47,7 @@ class AskUser(Tool[AskUserParams]):
             multiple=params.multiple,
             allow_text=True,
         )
-        context.emit(QuestionAsked(question.question_id, question.title))
-        answer = await context.editor.ask(question)
-        context.emit(QuestionAnswered(question.question_id))
+        answer = await context.gate.asker.ask(question)
         said = _said(question, answer)
         if not said:
             raise ToolError("the user did not answer; go on with the most careful choice and say what you assumed")

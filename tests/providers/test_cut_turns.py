@@ -64,7 +64,7 @@ def take(tmp_path):
             prompt=Prompt("edit_mode", [tmp_path], Instructions(), context.shown),
             session=session,
             executor=Executor({it: Writes(it, runs) for it in ("read", "ls")}, Hooks(), context),
-            editor=None,
+            asker=None,
             compaction=Compaction(None),
             limits=Limits(),
             emit=lambda event: None,

@@ -111,7 +111,7 @@ def reading_planner(folder: Path, model: Model, session: Session, limits: Limits
         prompt=Prompt("ask_mode", [folder], Instructions(), context.shown),
         session=session,
         executor=Executor({"Read": all_tools()["Read"]}, Hooks(), context),
-        editor=context.editor,
+        asker=context.editor,
         compaction=Compaction(small),
         limits=limits,
         emit=emit,

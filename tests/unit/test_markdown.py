@@ -1,6 +1,7 @@
 """INJ-07: what is shown to people loads nothing, runs nothing, and hides no address."""
 
 import io
+import uuid
 
 import pytest
 from hypothesis import given, settings
@@ -10,15 +11,14 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from odin_lsp.config import Timeouts
-from odin_lsp.events import EventRecord, MessageFinished
+from odin_lsp.events import EventRecord, MessageFinished, ToolFinished, TurnFinished, TurnStarted
 from odin_lsp.markdown import harmless, unlinked
 from odin_lsp.ports import Option, Question
-from odin_lsp.records import ToolRecord, Usage
+from odin_lsp.records import Outcome
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.editor import LspEditor
 from odin_lsp.sessions.export import transcript
 from odin_lsp.sessions.session import Session
-from odin_lsp.sessions.turn_record import TurnRecord
 from odin_lsp.terminal.render import RichRenderer
 from odin_lsp.workspace.buffers import Buffers
 
@@ -180,19 +180,11 @@ def test_the_terminal_shows_what_is_harmless(capsys):
 def test_a_transcript_shows_nothing_from_elsewhere(tmp_path):
     session = Session(tmp_path)
     for attack in ATTACKS:
-        session.turns.append(
-            TurnRecord(
-                turn_id="t",
-                mode="ask_mode",
-                body=attack,
-                timestamp=0,
-                reason="end_turn",
-                answer_summary=attack,
-                tool_history=(ToolRecord("Read", attack, (), "success"),),
-                todos=(),
-                usage=Usage(),
-            )
-        )
+        turn_id = uuid.uuid4().hex
+        done = ToolFinished(call_id="c", name="Read", status="success", description=attack, diff=attack, output=attack)
+        outcome = Outcome(turn_id="", session_id="", mode="ask_mode", reason="failed", answer="", detail=attack)
+        for event in (TurnStarted("ask_mode", attack, attack), done, MessageFinished(attack, 0), TurnFinished(outcome)):
+            session.note_event(turn_id, "main", event)
     html = rendered(transcript(session))
     for harm in HARMS:
         assert harm not in html

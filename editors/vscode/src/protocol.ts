@@ -21,6 +21,14 @@ export interface Begun {
   begun: boolean;
 }
 
+export interface CachedFile {
+  filePath: string;
+  size: number;
+  isModified: boolean;
+  cachedAt: number;
+  isTruncated: boolean;
+}
+
 export interface CancelParams {
   turnId?: string;
   agentId?: string;
@@ -65,6 +73,10 @@ export interface ContextPreview {
   parts: ContextPart[];
 }
 
+export interface ContinueParams {
+  sessionId?: string;
+}
+
 export interface Decision {
   hunkId: string;
   decision: "accept" | "reject" | "modify";
@@ -81,12 +93,20 @@ export interface Deleted {
   sessionId: string;
 }
 
+export interface EventPage {
+  events: EventRecord[];
+  earlierTurns: number;
+  before?: number;
+  seq?: number;
+}
+
 export interface EventRecord {
   seq: number;
   turnId: string;
   sessionId: string;
   agentId: string;
   event: Event;
+  at?: number;
 }
 
 export interface ExecutePlanParams {
@@ -124,6 +144,12 @@ export interface InitOptions {
 
 export interface InitParams {
   turnId?: string;
+}
+
+export interface InstructionFile {
+  path: string;
+  size: number;
+  isCut: boolean;
 }
 
 export interface KeptFile {
@@ -194,6 +220,7 @@ export interface Outcome {
   reason: "end_turn" | "max_turns" | "max_budget" | "max_tokens" | "refused" | "loop" | "interrupted" | "aborted" | "failed";
   answer: string;
   detail?: string;
+  problem?: Problem;
   plan?: string;
   todos?: Todo[];
   tools?: ToolRecord[];
@@ -216,6 +243,12 @@ export interface PlanSteps {
 export interface Position {
   line: number;
   character: number;
+}
+
+export interface Problem {
+  kind: "key" | "limited" | "unavailable" | "too_long" | "model" | "session" | "request" | "internal";
+  provider?: string;
+  retryAfter?: number;
 }
 
 export interface PromptParams {
@@ -365,6 +398,12 @@ export interface ServerInfo {
   skills?: string[];
 }
 
+export interface SessionEventsParams {
+  sessionId?: string;
+  before?: number;
+  limit?: number;
+}
+
 export interface SessionSummary {
   sessionId: string;
   title: string;
@@ -384,7 +423,32 @@ export interface Sessions {
   sessions: SessionSummary[];
 }
 
-export type StateParams = Record<string, never>;
+export interface State {
+  sessionId: string;
+  mode: "ask_mode" | "plan_mode" | "edit_mode";
+  messages: TurnRecord[];
+  earlierMessages: number;
+  queue: QueuedMessage[];
+  unbegun: QueuedMessage[];
+  suspended: boolean;
+  executing: boolean;
+  updates: string[];
+  subagents: SubagentRecord[];
+  earlierSubagents: SubagentRecord[];
+  todos: Todo[];
+  usage: Usage;
+  context: string[];
+  instructions: string;
+  instructionFiles: InstructionFile[];
+  config: Partial<Record<string, unknown>>;
+  cache: CachedFile[];
+  cacheConfig: Partial<Record<string, unknown>>;
+  models: ModelStatus[];
+}
+
+export interface StateParams {
+  sessionId?: string;
+}
 
 export interface SteerParams {
   text: string;
@@ -509,6 +573,7 @@ export interface StreamRolledBack {
 export interface MessageFinished {
   text: string;
   toolCalls: number;
+  thinking?: string;
   kind: "messageFinished";
 }
 
@@ -535,6 +600,7 @@ export interface ToolFinished {
   added?: number;
   removed?: number;
   diff?: string;
+  output?: string;
   durationMs?: number;
   kind: "toolFinished";
 }
@@ -547,6 +613,7 @@ export interface BackgroundFinished {
   status: "exited" | "stopped" | "failed";
   message: string;
   log: string;
+  output?: string;
   exitCode?: number;
   durationMs?: number;
   kind: "backgroundFinished";
@@ -576,13 +643,13 @@ export interface ReviewClosed {
 }
 
 export interface QuestionAsked {
-  questionId: string;
-  title: string;
+  question: Question;
   kind: "questionAsked";
 }
 
 export interface QuestionAnswered {
   questionId: string;
+  answer?: Answer;
   kind: "questionAnswered";
 }
 
@@ -651,6 +718,12 @@ export interface TurnFinished {
   kind: "turnFinished";
 }
 
+export interface TurnUndone {
+  restored: string[];
+  kept?: KeptFile[];
+  kind: "turnUndone";
+}
+
 export type Event =
   | TurnQueued
   | TurnStarted
@@ -680,7 +753,8 @@ export type Event =
   | SessionSwitchStarted
   | SessionRestored
   | SessionRenamed
-  | TurnFinished;
+  | TurnFinished
+  | TurnUndone;
 
 export interface Commands {
   "odin.ask": { argument: MessageParams; result: Outcome };
@@ -693,11 +767,12 @@ export interface Commands {
   "odin.prompt": { argument: PromptParams; result: Outcome };
   "odin.begin": { argument: BeginParams; result: Begun };
   "odin.cancel": { argument: CancelParams; result: Cancelled };
+  "odin.continue": { argument: ContinueParams; result: Outcome };
   "odin.steer": { argument: SteerParams; result: Steered };
   "odin.queue": { argument: QueueParams; result: Queue };
   "odin.model": { argument: ModelParams; result: ModelState };
   "odin.trust": { argument: TrustParams; result: Trusted };
-  "odin.state": { argument: StateParams; result: Record<string, unknown> };
+  "odin.state": { argument: StateParams; result: State };
   "odin.review.accept": { argument: AcceptParams; result: Receipts };
   "odin.review.reject": { argument: RejectParams; result: Receipts };
   "odin.review.reopen": { argument: ReopenParams; result: Receipts };
@@ -706,6 +781,7 @@ export interface Commands {
   "odin.session.new": { argument: NewSessionParams; result: SessionSummary };
   "odin.session.list": { argument: ListSessionsParams; result: Sessions };
   "odin.session.resume": { argument: ResumeSessionParams; result: SessionSummary };
+  "odin.session.events": { argument: SessionEventsParams; result: EventPage };
   "odin.session.fork": { argument: ForkSessionParams; result: SessionSummary };
   "odin.session.rename": { argument: RenameSessionParams; result: SessionSummary };
   "odin.session.export": { argument: ExportSessionParams; result: Exported };

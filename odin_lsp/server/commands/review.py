@@ -3,6 +3,7 @@
 from typing import Any
 
 from odin_lsp.ports import Decision, Receipt
+from odin_lsp.records import KeptFile
 from odin_lsp.review.proposals import PendingHunk
 from odin_lsp.server import wire
 from odin_lsp.server.commands.base import Token, command
@@ -48,7 +49,7 @@ async def list_pending(server: Work, _params: wire.ReviewListParams, _: Token) -
 @command("odin.undoTurn", wire.UndoParams)
 async def undo_turn(server: Work, params: wire.UndoParams, _: Token) -> dict[str, Any]:
     restored, kept = await server.core.undo(params.turn_id)
-    kept_files = tuple(wire.KeptFile(path.as_uri(), reason) for path, reason in kept)
+    kept_files = tuple(KeptFile(path.as_uri(), reason) for path, reason in kept)
     return to_wire(wire.Undone(tuple(path.as_uri() for path in restored), kept_files))
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from odin_lsp.server.commands.base import Token, command
 from odin_lsp.server.host import Work
 from odin_lsp.server.transcript import write_transcript
 from odin_lsp.sessions.export import export_to, exported_path
+from odin_lsp.sessions.replay import EventPage, page
 from odin_lsp.values import to_wire
 
 
@@ -33,6 +35,17 @@ async def resume(server: Work, params: wire.ResumeSessionParams, _: Token) -> di
     except OSError as error:
         raise SessionError(f"the transcript cannot be written: {error.strerror}") from error
     return _summary(server, live)
+
+
+@command("odin.session.events", wire.SessionEventsParams)
+async def events(server: Work, params: wire.SessionEventsParams, _: Token) -> dict[str, Any]:
+    sessions = server.core.sessions
+    live = sessions.find(params.session_id) if params.session_id else sessions.current
+    if live is not None and not live.session.log.path.exists():
+        return to_wire(EventPage(events=(), earlier_turns=0, seq=server.events_sent))
+    sent, session_id = server.events_sent, sessions.real_id(params.session_id)
+    reading = partial(page, sessions.folder, session_id, params.before, params.limit, live and live.session.log.end)
+    return to_wire(replace(await asyncio.to_thread(reading), seq=sent))
 
 
 @command("odin.session.fork", wire.ForkSessionParams)

@@ -5,47 +5,53 @@ from typing import Any
 from odin_lsp.agent.instructions import Instructions
 from odin_lsp.config import Config
 from odin_lsp.redaction import shown_url
-from odin_lsp.server import wire
+from odin_lsp.server import glance
 from odin_lsp.server.commands.base import Token, command
 from odin_lsp.server.host import Work
 from odin_lsp.values import to_wire
 
 
-@command("odin.state", wire.StateParams)
-async def state(server: Work, _params: wire.StateParams, _: Token) -> dict[str, Any]:
-    core, now, current = server.core, server.project.now, server.core.sessions.current
-    session = await core.sessions.read(None)
-    running = current.turns.running if current else None
-    instructions = current.scope.briefing.instructions if current else Instructions.load(now.roots)
-    at_work = [helper for live in core.sessions if live.helpers for helper in live.helpers.helpers.values()]
-    return {
-        "mode": current.turns.mode if current else "ask_mode",
-        "messages": [to_wire(turn) for turn in session.turns],
-        "earlierMessages": session.earlier_turns,
-        "queue": [to_wire(message) for message in current.turns.queue()] if current else [],
-        "executing": running is not None,
-        "updates": list(running.progress.updates) if running else [],
-        "subagents": [to_wire(helper.record) for helper in at_work],
-        "earlierSubagents": [to_wire(it) for it in session.subagents.values() if it.ended_at is not None],
-        "todos": [to_wire(todo) for todo in session.todos],
-        "usage": to_wire(session.usage),
-        "context": list(running.progress.message.context) if running else [],
-        "instructions": instructions.text,
-        "instructionFiles": [{"path": it.path, "size": it.size, "isCut": it.is_cut} for it in instructions.files],
-        "config": _shown(now.config.model_copy(update={**now.picked})),
-        "cache": [
-            {
-                "filePath": str(path),
-                "size": file.size,
-                "isModified": file.is_modified,
-                "cachedAt": file.cached_at,
-                "isTruncated": file.is_truncated,
-            }
-            for path, file in core.files.cache
-        ],
-        "cacheConfig": now.config.cache.model_dump(by_alias=True),
-        "models": [to_wire(model.status()) for model in core.models],
-    }
+@command("odin.state", glance.StateParams)
+async def state(server: Work, params: glance.StateParams, _: Token) -> dict[str, Any]:
+    core, now = server.core, server.project.now
+    live = core.sessions.find(params.session_id) if params.session_id else core.sessions.current
+    session = await core.sessions.read(params.session_id)
+    running = live.turns.running if live else None
+    instructions = live.scope.briefing.instructions if live else Instructions.load(now.roots)
+    at_work = [helper for it in core.sessions if it.helpers for helper in it.helpers.helpers.values()]
+    return to_wire(
+        glance.State(
+            session_id=session.id,
+            mode=live.turns.mode if live else "ask_mode",
+            messages=tuple(session.turns),
+            earlier_messages=session.earlier_turns,
+            queue=tuple(live.turns.queue()) if live else (),
+            unbegun=tuple(session.unbegun),
+            suspended=session.suspended is not None,
+            executing=running is not None,
+            updates=tuple(running.progress.updates) if running else (),
+            subagents=tuple(helper.record for helper in at_work),
+            earlier_subagents=tuple(it for it in session.subagents.values() if it.ended_at is not None),
+            todos=tuple(session.todos),
+            usage=session.usage,
+            context=running.progress.message.context if running else (),
+            instructions=instructions.text,
+            instruction_files=tuple(glance.InstructionFile(it.path, it.size, it.is_cut) for it in instructions.files),
+            config=_shown(now.config.model_copy(update={**now.picked})),
+            cache=tuple(
+                glance.CachedFile(
+                    file_path=str(path),
+                    size=file.size,
+                    is_modified=file.is_modified,
+                    cached_at=file.cached_at,
+                    is_truncated=file.is_truncated,
+                )
+                for path, file in core.files.cache
+            ),
+            cache_config=now.config.cache.model_dump(by_alias=True),
+            models=tuple(model.status() for model in core.models),
+        )
+    )
 
 
 def _shown(config: Config) -> dict[str, Any]:

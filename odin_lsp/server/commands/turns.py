@@ -41,6 +41,11 @@ async def edit(server: Work, params: wire.MessageParams, token: Token) -> dict[s
     return await _take(server, "edit_mode", params, token)
 
 
+@command("odin.continue", wire.ContinueParams)
+async def go_on(server: Work, params: wire.ContinueParams, token: Token) -> dict[str, Any]:
+    return to_wire(await server.turns.go_on(params.session_id, token))
+
+
 @command("odin.init", wire.InitParams)
 async def init(server: Work, params: wire.InitParams, token: Token) -> dict[str, Any]:
     """Write the project's ODIN.md."""

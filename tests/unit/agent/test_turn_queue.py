@@ -219,6 +219,9 @@ async def test_the_state_has_all_its_parts(odin, call):
     state = await odin.state()
 
     assert state.keys() == {
+        "sessionId",
+        "unbegun",
+        "suspended",
         "mode",
         "messages",
         "earlierMessages",
