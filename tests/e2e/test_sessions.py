@@ -453,3 +453,53 @@ async def test_sessions_in_a_terminal(run, wire, tmp_path):
     assert (code, "there is no session" in err) == (1, True)
     assert (await run("sessions", "show", "../../etc"))[0] == 1
     assert len(json.loads((await run("sessions", "list", "--json"))[1])) == 1
+
+
+def settled(records, turn_id):
+    """Without what differs by nature: when it came, and its place in a stream."""
+    passing = {"textStreamed", "thinkingStreamed", "toolProgress", "activityChanged", "modelStatusChanged"}
+    return [
+        (it["agentId"], it["event"]) for it in records if it["turnId"] == turn_id and it["event"]["kind"] not in passing
+    ]
+
+
+async def test_who_opens_a_session_later_is_told_what_those_were_told_who_were_there(serve, wire, step, root):
+    step(("Read", {"file_path": str(root / "greet.py")}), ("ExecuteCommand", {"command": "echo one"}))
+    wire.play(says("It greets."))
+    async with serve() as server:
+        outcome = await server.command("ask", text="what does it do?", turnId="t")
+        live = settled(server.events, "t")
+        page = await server.command("session.events")
+        last = server.events[-1]["seq"]
+    async with serve() as server:
+        await server.command("session.resume", sessionId=outcome["sessionId"])
+        again = await server.command("session.events")
+
+    assert settled(page["events"], "t") == settled(again["events"], "t") == live
+    assert (page["seq"], page["earlierTurns"], page.get("before")) == (last, 0, None)
+    assert [it["kind"] for _, it in live][:1] == ["turnStarted"]
+    assert [it["output"] for _, it in live if it["kind"] == "toolFinished"] == ["", "one\n"]
+
+
+async def test_a_turn_that_the_server_died_in_goes_on_and_nothing_is_said_or_read_again(serve, wire, step, root):
+    step(("Read", {"file_path": str(root / "greet.py")}))
+    wire.play(kit.Answer([kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, "I was"))], held=True))
+    async with serve(command=COMMAND) as server:
+        begun = asyncio.create_task(server.command("ask", text="look around", turnId="begun"))
+        await server.until(lambda: "textStreamed" in server.kinds())
+        session = server.events[0]["sessionId"]
+        await server.kill()
+        await asyncio.gather(begun, return_exceptions=True)
+    wire.play(says("It greets."))
+    async with serve() as server:
+        await server.command("session.resume", sessionId=session)
+        before = (await server.command("session.events"))["events"]
+        outcome = await server.command("continue")
+        after = (await server.command("session.events"))["events"]
+
+    assert [it["event"]["outcome"]["reason"] for it in before if it["event"]["kind"] == "turnFinished"] == ["aborted"]
+    assert (outcome["turnId"], outcome["reason"], outcome["answer"]) == ("begun", "end_turn", "It greets.")
+    assert [it["event"]["kind"] for it in after].count("turnStarted") == 2
+    said = [block for message in wire.request["messages"] for block in message["content"]]
+    assert sum("look around" in block.get("text", "") for block in said) == 1
+    assert [block["type"] for block in said if block["type"].startswith("tool")] == ["tool_use", "tool_result"]
