@@ -191,8 +191,10 @@ async def _review_rows(folder: Path) -> list[Row]:
     fewer_matches, matches = [await review.replacing(folder / "edits", number, 7) for number in (200, 2_000)]
     fewer_keys, keys = [await review.typing(folder / f"keys-{number}", number, 100) for number in (100, 1_000)]
     breaks = await review.typing(folder / "breaks", 500, 100, "\n")
-    fewer_one, fewer_all = await review.accepting(folder / "accepts-50", 50, 5)
-    one, all_of_them = await review.accepting(folder / "accepts-500", 500, 5)
+    fewer_opened, opened = [await review.opening(folder / f"opened-{number}", number, 5) for number in (100, 1_000)]
+    fewer_told, told = [await review.told(folder / f"told-{number}", number, 50) for number in (100, 1_000)]
+    fewer_one, fewer_all = await review.accepting(folder / "accepts-100", 100, 5)
+    one, all_of_them = await review.accepting(folder / "accepts-1000", 1_000, 5)
     return [
         *_grown("`replace_all` of 2,000 matches in 213 KiB, to its proposal; a diff", matches, fewer_matches, 150),
         *_grown("keystroke above 1,000 pending hunks in 1 MB; pygls' own document", keys, fewer_keys, 5),
@@ -204,8 +206,17 @@ async def _review_rows(folder: Path) -> list[Row]:
             "≤ 10 ms",
             median(breaks.odin) <= 0.01,
         ),
-        *_grown("one of 500 pending hunks accepted; one change of pygls' own document", one, fewer_one, 20),
-        *_grown("500 pending hunks accepted and applied; as many such changes", all_of_them, fewer_all, 1000),
+        *_grown("1,000 hunks proposed, kept and shown; a diff", opened, fewer_opened, 1000),
+        *_grown("one of 1,000 pending hunks accepted; one change of pygls' own document", one, fewer_one, 20),
+        *_grown("1,000 pending hunks accepted and applied; as many such changes", all_of_them, fewer_all, 1000),
+        _row(
+            "told to the editor per character typed beside 1,000 hunks; what the editor sent for it",
+            told,
+            1,
+            "B",
+            "as beside 100",
+            median(told.odin) <= 1.1 * median(fewer_told.odin),
+        ),
     ]
 
 

@@ -2,6 +2,7 @@
 beside what it costs to compare or change the same text without a review."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from difflib import unified_diff
@@ -9,11 +10,13 @@ from pathlib import Path
 from time import perf_counter
 
 from lsprotocol import types
+from lsprotocol.converters import get_converter
 from pygls.workspace import TextDocument
 
 from odin_lsp.ports import Decision, ReviewHunk
 from odin_lsp.review.proposals import PendingHunk, Proposal, Wish, edit_of
 from odin_lsp.tools.base import all_tools
+from odin_lsp.values import to_wire
 from odin_lsp.workspace.text import Change, Position, split_lines, whole_lines
 from tests.bench.measure import Series
 from tests.support.reviewing import Bench
@@ -64,6 +67,42 @@ async def typing(folder: Path, hunks: int, times: int, typed: str = "x") -> Seri
     return series
 
 
+async def opening(folder: Path, hunks: int, times: int) -> Series:
+    """Seconds until a proposal with so many hunks is kept and on the screen; a diff of the two texts beside it."""
+    series = Series()
+    for number in range(times):
+        bench = Bench(folder / str(number))
+        bench.editor.decide = _nothing
+        proposal = _proposal(bench, hunks)
+        began = perf_counter()
+        submitted = asyncio.create_task(bench.desk.submit(proposal, bench.context.draft.turn))
+        while not bench.editor.reviews:
+            await asyncio.sleep(0)
+        series.odin.append(perf_counter() - began)
+        await _reject(bench, proposal)
+        await submitted
+        began = perf_counter()
+        list(unified_diff(whole_lines(text_of(LINES)), whole_lines(_changed(hunks))))
+        series.bare.append(perf_counter() - began)
+    return series
+
+
+async def told(folder: Path, hunks: int, times: int) -> Series:
+    """Bytes that go to the editor for each character that is typed into a line with a pending hunk; those that the
+    editor has sent for it beside them."""
+    series = Series()
+    place = Position(LINES // hunks // 2, 4)
+    async with _review(folder, hunks) as (bench, uri, _):
+        for version in range(2, times + 2):
+            known = len(bench.events)
+            bench.files.buffers.change(uri, version, [Change("x", place, place)])
+            series.odin.append(float(sum(len(json.dumps(to_wire(it))) for it in bench.events[known:])))
+            text = types.VersionedTextDocumentIdentifier(version, uri)
+            params = types.DidChangeTextDocumentParams(text, [_plain(Change("x", place, place))])
+            series.bare.append(float(len(json.dumps(get_converter().unstructure(params)))))
+    return series
+
+
 async def accepting(folder: Path, hunks: int, times: int) -> tuple[Series, Series]:
     """Seconds until one of many pending hunks is accepted, and until all of them are and can be seen; one change of
     pygls' own document, and that as many times, beside it."""
@@ -90,21 +129,32 @@ async def _review(folder: Path, hunks: int) -> AsyncIterator[tuple[Bench, str, l
     """A document with as many pending hunks, evenly spread; at the end, what is left of them is applied or rejected."""
     bench = Bench(folder)
     bench.editor.decide = _nothing
+    proposal = _proposal(bench, hunks)
+    submitted = asyncio.create_task(bench.desk.submit(proposal, bench.context.draft.turn))
+    while not bench.editor.reviews:
+        await asyncio.sleep(0)
+    yield bench, proposal.files[0].path.as_uri(), list(proposal.hunks)
+    await _reject(bench, proposal)
+    await submitted
+
+
+def _proposal(bench: Bench, hunks: int) -> Proposal:
+    path = bench.write("a.py", text_of(LINES))
+    bench.files.buffers.open(path.as_uri(), 1, text_of(LINES))
+    return Proposal("turn", [edit_of(path, text_of(LINES), _changed(hunks), Wish("call", "because"))])
+
+
+def _changed(hunks: int) -> str:
     lines = whole_lines(text_of(LINES))
     for number in range(hunks):
         at = number * (LINES // hunks) + LINES // hunks // 2
         lines[at] = lines[at].replace("compute", "calculate")
-    path = bench.write("a.py", text_of(LINES))
-    bench.files.buffers.open(path.as_uri(), 1, text_of(LINES))
-    proposal = Proposal("turn", [edit_of(path, text_of(LINES), "".join(lines), Wish("call", "because"))])
-    submitted = asyncio.create_task(bench.desk.submit(proposal, bench.context.draft.turn))
-    while not bench.editor.reviews:
-        await asyncio.sleep(0)
-    yield bench, path.as_uri(), list(proposal.hunks)
-    await bench.desk.decide(
-        [Decision(hunk_id=it.id, decision="reject") for it in proposal.hunks if it.state == "pending"]
-    )
-    await submitted
+    return "".join(lines)
+
+
+async def _reject(bench: Bench, proposal: Proposal) -> None:
+    pending = [it for it in proposal.hunks if it.state == "pending"]
+    await bench.desk.decide([Decision(hunk_id=it.id, decision="reject") for it in pending])
 
 
 def _nothing(_: ReviewHunk) -> None:

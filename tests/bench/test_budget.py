@@ -66,6 +66,12 @@ async def test_typing_beside_pending_hunks_costs_little_and_grows_with_them_at_m
     assert broken.ratio <= 4
 
 
+async def test_what_an_editor_is_told_of_a_keystroke_does_not_depend_on_how_many_hunks_wait(tmp_path):
+    few, many = [await review.told(tmp_path / f"{hunks}", hunks, 5) for hunks in (50, 500)]
+
+    assert 0 < median(many.odin) <= 1.1 * median(few.odin)
+
+
 async def test_accepting_one_hunk_or_all_costs_less_than_changing_the_document(tmp_path):
     few, many = [await review.accepting(tmp_path / f"{hunks}", hunks, 3) for hunks in (50, 500)]
 
