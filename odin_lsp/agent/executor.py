@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from odin_lsp.agent.history import is_shortened
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.events import BackgroundFinished, Emit, Event, ToolFinished, ToolProgress, ToolStarted
@@ -191,7 +192,9 @@ class Executor:
 
     def forget_unseen(self, messages: Sequence[Message]) -> None:
         """What was shown and is no longer in the conversation has to be read again before it is edited."""
-        named = {str(value) for message in messages for call in message.calls for value in call.arguments.values()}
+        known = {it.call_id for message in messages for it in message.results if not is_shortened(it)}
+        calls = (call for message in messages for call in message.calls if call.id in known)
+        named = {str(value) for call in calls for value in call.arguments.values()}
         for path, _ in self.context.shown:
             if str(path) not in named:
                 self.context.shown.forget(path)

@@ -9,6 +9,7 @@ from odin_lsp.records import Todo
 from odin_lsp.sessions.history import History
 
 SHORT_RESULT = 400
+GET_IT_AGAIN = "more characters of this old result were taken out to make room; make the call again if you need them)"
 
 
 class Conversation(Protocol):
@@ -35,13 +36,17 @@ def is_prompt(message: Message) -> bool:
 
 def shortened(message: Message) -> Message:
     """Without thinking, and with no more than the beginning of each result."""
-    return replace(message, parts=tuple(_short(part) for part in message.parts if not isinstance(part, Thinking)))
+    return replace(message, parts=tuple(short(part) for part in message.parts if not isinstance(part, Thinking)))
 
 
-def _short(part: Part) -> Part:
-    if not isinstance(part, ToolResult) or len(part.content) <= SHORT_RESULT:
+def is_shortened(result: ToolResult) -> bool:
+    """The model does not have it any more."""
+    return result.content.endswith(GET_IT_AGAIN)
+
+
+def short(part: Part) -> Part:
+    """Of a long result the beginning, and how to get the rest. What is short already stays as it is."""
+    if not isinstance(part, ToolResult) or len(part.content) <= SHORT_RESULT or is_shortened(part):
         return part
     left_out = len(part.content) - SHORT_RESULT
-    return replace(
-        part, content=f"{part.content[:SHORT_RESULT]}\n({left_out:,} characters of this old result left out)"
-    )
+    return replace(part, content=f"{part.content[:SHORT_RESULT]}\n({left_out:,} {GET_IT_AGAIN}")

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from odin_lsp.agent.compaction import Compaction, words_of
+from odin_lsp.agent.history import is_shortened, shortened
 from odin_lsp.errors import ModelUnavailable
 from odin_lsp.events import Compacted
 from odin_lsp.messages import Message, Text, ToolCall, ToolResult, user
@@ -52,7 +53,7 @@ async def test_a_summary_takes_the_place_of_what_is_old_and_the_users_words_stay
     again = await compacted([*shorter, *steps(100)], small, 6_000)
 
     for made in (shorter, again):
-        assert made[0].parts[0] == Text("the request")
+        assert made[0].parts[0] == Text("<said>\nthe request\n</said>")
         assert "no, use tabs" in made[0].text
         assert "It read many files." in made[0].text
         assert made[0].text.count("<summary>") == 1
@@ -73,7 +74,7 @@ async def test_what_the_user_says_in_thousands_of_turns_stays_bounded_with_the_f
             history = await compacted(history, small, 6_000)
             sizes.append(estimate(history))
 
-    assert max(sizes) <= 3_300
+    assert max(sizes) <= 3_700
     assert len(sizes) < 3000 / 50
     for words in ("the request", "wish 0 of many", "wish 2999 of many"):
         assert any(words in message.text for message in history)
@@ -146,3 +147,78 @@ async def test_helpers_of_a_compaction_do_not_outlive_the_turn(tmp_path):
     await long_work(tmp_path, 20)
 
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_what_is_short_already_stays_as_it_is():
+    once = shortened(Message("user", (ToolResult("1", "Read", "x" * 10_000),)))
+
+    assert once.results[0].content.endswith(
+        "(9,600 more characters of this old result were taken out to make room; make the call again if you need them)"
+    )
+    assert shortened(once) == once
+
+
+async def test_no_more_results_are_shortened_than_have_to_be_and_the_oldest_first():
+    history = [user("the request"), *steps(10, size=3500)]
+
+    shorter = await compacted(history)
+
+    is_short = [is_shortened(it) for message in shorter for it in message.results]
+    assert is_short == sorted(is_short, reverse=True)
+    assert 4_000 <= estimate(shorter) <= 5_000
+
+
+async def test_no_summary_is_begun_that_would_not_be_used():
+    async def small(instructions, text):
+        raise AssertionError("shorter results are enough")
+
+    compaction = Compaction(small)
+    history = [user("the request"), *steps(10, size=3500)]
+
+    compaction.prepare(history, estimate(history), round(estimate(history) / 0.75))
+
+    assert await compaction.compact(history, estimate(history), 10_000, ignore)
+
+
+async def test_who_summarises_gets_the_newest_whole_and_of_the_rest_the_beginnings():
+    asked = []
+
+    async def small(instructions, text):
+        asked.append(text)
+        return "summary"
+
+    old = [Message("user", (ToolResult("old", "Read", "o" * 5_000),)) for _ in range(20)]
+    new = Message("user", (ToolResult("new", "Read", "n" * 5_000),))
+    history = [user("the request"), *old, Message("assistant", (Text("I found it"),)), new, *steps(120, size=300)]
+
+    await compacted(history, small, 30_000)
+
+    [text] = asked
+    assert len(text) <= 0.5 * 30_000 * 3.5
+    assert "n" * 5_000 in text
+    assert text.startswith(f"user: the request\nRead said: {'o' * 400}\n(4,600 more characters")
+
+
+async def test_the_request_that_is_worked_on_is_marked_and_all_that_came_with_it_stays():
+    async def small(instructions, text):
+        return "summary"
+
+    first = Message(
+        "user", (Text("the first request"), Text("<context>old</context>"), Text("<reminder>old</reminder>"))
+    )
+    current = Message("user", (Text("the second"), Text("<context>new</context>"), Text("<reminder>Today</reminder>")))
+    history = [first, *steps(40), current, Message("assistant", (Text("I found the lexer"),)), *steps(100)]
+
+    shorter = await compacted(history, small, 6_000)
+    again = await compacted([*shorter, *steps(100)], small, 6_000)
+
+    for made in (shorter, again):
+        assert [part.text for part in made[0].parts] == [
+            "<said>\nthe first request\n</said>",
+            "<request>\nthe second\n</request>",
+            "<context>new</context>",
+            "<reminder>Today</reminder>",
+            "<you-said>\nI found the lexer\n</you-said>",
+            made[0].parts[-1].text,
+        ]
+        assert made[0].parts[-1].text.startswith("<summary>")

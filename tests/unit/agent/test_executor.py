@@ -8,7 +8,7 @@ import pytest
 from odin_lsp.agent.executor import AT_ONCE
 from odin_lsp.agent.hooks import HookDecision, Hooks
 from odin_lsp.errors import ToolError
-from odin_lsp.messages import Message, ToolCall, user
+from odin_lsp.messages import Message, ToolCall, ToolResult, user
 from odin_lsp.permissions.gate import Want
 from odin_lsp.tools.base import all_tools
 from tests.support.reviewing import Bench
@@ -255,7 +255,8 @@ async def test_what_a_shorter_history_does_not_name_any_more_has_to_be_read_agai
     kept, gone = bench.root / "a.txt", bench.write("b.txt", "two\n")
     await bench.read(kept, gone)
 
-    bench.executor.forget_unseen([user(f"look at {gone}"), Message("assistant", (read(bench),))])
+    shown = Message("user", (ToolResult(read(bench).id, "Read", "one"),))
+    bench.executor.forget_unseen([user(f"look at {gone}"), Message("assistant", (read(bench),)), shown])
 
     assert [path for path, _ in bench.context.shown] == [kept]
     assert not (await bench.edit(kept, "one", "1")).failed

@@ -275,7 +275,7 @@ async def test_a_history_that_does_not_fit_is_shortened_and_tried_once_more(odin
 
     assert outcome.answer == "fits"
     assert [event.status for event in odin.of(Compacted)] == ["started", "succeeded"]
-    assert "left out" in requests[-1].messages[2].results[0].content
+    assert "make the call again" in requests[-1].messages[2].results[0].content
     assert requests[-1].messages[0].parts[0].text == "read it"
 
 
