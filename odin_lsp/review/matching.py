@@ -73,7 +73,16 @@ def replaced(text: str, match: Match) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def apply_all(text: str, edits: Sequence[tuple[str, str, bool]]) -> tuple[str, list[str]]:
+@dataclass(frozen=True, slots=True)
+class Applied:
+    text: str
+    forgiven: list[str]
+    """For the model to know."""
+    touched: list[tuple[int, int]]
+    """What was replaced, in characters of the text before."""
+
+
+def apply_all(text: str, edits: Sequence[tuple[str, str, bool]]) -> Applied:
     """Each edit works on what the one before has left. Either all of them succeed, or none is done.
 
     An edit may lie within what another has written, or around it, if it quotes that exactly; it may not cut into it.
@@ -89,7 +98,7 @@ def apply_all(text: str, edits: Sequence[tuple[str, str, bool]]) -> tuple[str, l
         text = replaced(text, match)
         if match.how:
             forgiven.append(f"edit {number}: {match.how}")
-    return text, forgiven
+    return Applied(text, forgiven, [(it.origin, it.origin_end) for it in written])
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +144,9 @@ class _Written:
     start: int
     end: int
     edit: int
+    origin: int
+    """Where it was in the text before all edits."""
+    origin_end: int
 
 
 def _exact(text: str, old: str, new: str) -> Iterator[_Place]:
@@ -327,7 +339,7 @@ def _end_after(text: str, at: int) -> list[str]:
 
 def _followed(written: list[_Written], match: Match, edit: int) -> list[_Written]:
     """What the edits up to this one have written, in the text that it leaves; of what is nested the outermost."""
-    spans = [*written, *(_Written(it.start, it.end, edit) for it in match.replacements)]
+    spans = [*written, *(_Written(it.start, it.end, edit, *_origin(it, written)) for it in match.replacements)]
     outermost: list[_Written] = []
     for span in sorted(spans, key=lambda it: (it.start, it.end > it.start, -it.end)):
         if not outermost or span.start >= outermost[-1].end:
@@ -336,7 +348,17 @@ def _followed(written: list[_Written], match: Match, edit: int) -> list[_Written
             first, second = sorted((outermost[-1].edit, span.edit))
             raise ToolError(f"edits {first} and {second} overlap; make them one")
     shifts = _Shifts(match.replacements)
-    return [_Written(shifts.moved(it.start), shifts.moved(it.end), it.edit) for it in outermost]
+    return [replace(it, start=shifts.moved(it.start), end=shifts.moved(it.end)) for it in outermost]
+
+
+def _origin(place: Replacement, written: Sequence[_Written]) -> tuple[int, int]:
+    """Where it was before anything was written; of what was written itself, what had stood there."""
+    start, end = place.start, place.end
+    for it in written:
+        growth = (it.end - it.start) - (it.origin_end - it.origin)
+        start -= growth if it.end <= place.start else max(0, place.start - it.start)
+        end -= growth if it.start < place.end else 0
+    return start, max(start, end)
 
 
 def _ambiguous(text: str, places: Sequence[_Place], forgiven: str) -> ToolError:

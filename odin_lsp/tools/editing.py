@@ -13,11 +13,10 @@ from odin_lsp.review.proposals import FileProposal
 from odin_lsp.tools.base import ToolContext, ToolOutput
 from odin_lsp.workspace.buffers import moved
 from odin_lsp.workspace.files import FileText
+from odin_lsp.workspace.text import split_lines
 from odin_lsp.workspace.uris import printable
 
-MAX_SNIPPET_LINES = 60
 MAX_DIFF_CHARS = 100_000
-MARGIN = 3
 LATER = "Proposed; the user reviews it when you are done, and you read the file as if it were accepted."
 
 
@@ -46,15 +45,16 @@ async def carry_out(file: FileProposal, context: ToolContext, notes: Sequence[st
     if decided is None:
         return _report(file, _made(file, before, proposed), [LATER, *notes], context)
     receipts = [it for told in decided for it in told.receipts]
-    told = [_summary(receipts), *notes, *(_receipt_line(it) for it in receipts if it.state != "accepted")]
+    told = [*(line for it in decided for line in _became(it, context.files.shown)), *notes]
     if receipts and not any(it.state in ("accepted", "modified") for it in receipts):
         raise ToolError("\n".join(filter(None, told)))
     now = _now(file, context)
     made = _made(file, before, now if now is not None else before)
     output = _report(file, made, told, context)
-    if now is not None and file.operation == "edit":
-        for number, line in _around(made):
-            context.shown.note(file.path, number, [line])
+    for reviewed in decided:
+        for it in reviewed.receipts:
+            if it.state == "modified" and reviewed.file.operation == "edit":
+                context.shown.note(reviewed.file.path, *_now_there(reviewed.file, it))
     partly = any(it.state not in ("accepted", "modified") for it in receipts)
     return replace(output, description=f"{output.description} (in part)") if partly else output
 
@@ -68,11 +68,8 @@ def _check_scope(file: FileProposal, context: ToolContext) -> None:
 def report_receipts(decided: Sequence[FileReceipts], name: Callable[[Path], str]) -> str:
     """What became of several edits, for the model."""
     is_over = not any(it.state == "pending" for told in decided for it in told.receipts)
-    parts = ["The user has reviewed your edits." if is_over else "Your edits are still in review."]
-    for told in decided:
-        parts.append(f"{name(told.file.path)}: {_summary(told.receipts)}")
-        parts += [_receipt_line(it) for it in told.receipts if it.state != "accepted"]
-    return "\n".join(parts)
+    head = "The user has reviewed your edits." if is_over else "Your edits are still in review."
+    return "\n".join([head, *(line for told in decided for line in _became(told, name))])
 
 
 def _made(file: FileProposal, before: str, now: str) -> Difference:
@@ -82,9 +79,8 @@ def _made(file: FileProposal, before: str, now: str) -> Difference:
 def _report(file: FileProposal, made: Difference, told: Sequence[str], context: ToolContext) -> ToolOutput:
     name = context.files.shown(file.path)
     diff = made.unified(name)
-    snippet = _snippet(file.path, made) if file.operation == "edit" else ""
     return ToolOutput(
-        data="\n".join(filter(None, (*told, snippet))),
+        data="\n".join(told),
         description=f"{name} +{diff.added} -{diff.removed}",
         files=(printable(str(file.new_path or file.path)),),
         added=diff.added,
@@ -100,39 +96,52 @@ def _now(file: FileProposal, context: ToolContext) -> str | None:
         return None
 
 
-def _summary(receipts: Sequence[Receipt]) -> str:
-    states = [it.state for it in receipts]
-    if set(states) <= {"accepted"}:
-        return f"The user accepted all {len(states)} hunks." if len(states) > 1 else "The user accepted the edit."
+def _became(told: FileReceipts, name: Callable[[Path], str]) -> list[str]:
+    """All of what happened, with the lines where it did. Only what differs from what was proposed is quoted."""
+    file, of_state = told.file, dict[tuple[str, str], list[Receipt]]()
+    for it in told.receipts:
+        of_state.setdefault((it.state, _said(it, file)), []).append(it)
+    if not of_state.keys() - {("accepted", "")}:
+        return [f"{name(file.path)}: accepted{_places(file, told.receipts)}."]
+    states = [it.state for it in told.receipts]
     counts = [f"{states.count(state)} {state}" for state in dict.fromkeys(states)]
-    return f"Of {len(states)} hunks: {', '.join(counts)}."
+    lines = [f"{name(file.path)}: {', '.join(counts)}."]
+    lines += [
+        f"- {state}{_places(file, receipts)}{said}"
+        for (state, said), receipts in of_state.items()
+        if said or state == "accepted"
+    ]
+    return lines
 
 
-def _receipt_line(receipt: Receipt) -> str:
+def _places(file: FileProposal, receipts: Sequence[Receipt]) -> str:
+    """The lines at which these hunks are now."""
+    if file.operation != "edit":
+        return ""
+    ids = {it.hunk_id for it in receipts}
+    lines = [file.lines.numbers(it.standing.start, it.standing.end) for it in file.hunks if it.id in ids]
+    ranges = ", ".join(str(first) if first >= last else f"{first}-{last}" for first, last in dict.fromkeys(lines))
+    return f" (line{'s' if ',' in ranges or '-' in ranges else ''} {ranges})" if ranges else ""
+
+
+def _now_there(file: FileProposal, receipt: Receipt) -> tuple[int, list[str]]:
+    """The lines at which a hunk is, as they are now, and the number of the first."""
+    [here] = [it.standing for it in file.hunks if it.id == receipt.hunk_id]
+    first, last = file.lines.numbers(here.start, here.end)
+    return first, split_lines(file.base)[first - 1 : last]
+
+
+def _said(receipt: Receipt, file: FileProposal) -> str:
+    """What the model has to know of it besides."""
     match receipt.state:
+        case "accepted":
+            return ""
         case "modified":
-            return f"- modified by the user to:\n{receipt.text}"
+            there = "\n".join(_now_there(file, receipt)[1]) if file.operation == "edit" else receipt.text
+            return f": the user changed it to:\n{there}"
         case "rejected":
-            why = f": {receipt.reason}" if receipt.reason else " without a reason"
-            return f"- rejected{why}; do not make the same edit again"
+            return f": {receipt.reason or 'without a reason'}; do not make the same edit again"
         case "pending":
-            return "- waits for the user's decision; you will be told of it"
-        case _:
-            return f"- {receipt.state}: {receipt.reason or 'it is no longer what was shown'}; read the file again"
-
-
-def _snippet(path: Path, made: Difference) -> str:
-    """What is on the screen now, around what changed."""
-    body = "\n".join(f"{number:6}\t{line}" for number, line in _around(made))
-    return f"{path} now:\n{body}" if body else ""
-
-
-def _around(made: Difference) -> list[tuple[int, str]]:
-    """The lines that the model sees of the new text, numbered."""
-    shown: dict[int, str] = {}
-    for _, _, first, last in made.steps:
-        start, end = max(0, first - MARGIN), max(first + 1, last) + MARGIN
-        shown.update(enumerate(made.new[start:end], start + 1))
-        if len(shown) >= MAX_SNIPPET_LINES:
-            break
-    return [(number, line.rstrip("\r\n")) for number, line in [*shown.items()][:MAX_SNIPPET_LINES]]
+            return ": it waits for the user's decision; you will be told of it"
+        case "superseded":
+            return f": {receipt.reason or 'it is no longer what was shown'}; read the file again"

@@ -43,9 +43,9 @@ class MultiEditTool(Tool[MultiEditParams]):
         require_shown(path, context)
         file = readable(path, context)
         edits = [(it.old_string, it.new_string, it.replace_all) for it in params.edits]
-        new, notes = matching.apply_all(file.text, edits)
+        made = matching.apply_all(file.text, edits)
         wish = Wish(context.call_id, f"{len(edits)} edits of {context.files.shown(path)}")
-        proposed = edit_of(path, file.text, new, wish)
-        touched = [proposed.lines.numbers(it.hunk.start, it.hunk.end) for it in proposed.hunks]
+        proposed = edit_of(path, file.text, made.text, wish)
+        touched = [proposed.lines.numbers(*it) for it in made.touched]
         await require_seen(path, file.text, touched, [(old, new) for old, new, _ in edits], context)
-        return await carry_out(proposed, context, [f"Note: {note}." for note in notes])
+        return await carry_out(proposed, context, [f"Note: {note}." for note in made.forgiven])

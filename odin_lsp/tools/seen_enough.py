@@ -1,10 +1,10 @@
-"""Whether the model has seen enough of a file to change it: by what it was shown, and only where that does not decide
-by the small model's judgement.
-"""
+"""Whether the model has seen enough of a file to change it: by what it was shown, and only where that is a single line
+by the small model's judgement."""
 
 import asyncio
 import json
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
@@ -14,8 +14,7 @@ from odin_lsp.tools.base import ToolContext
 from odin_lsp.workspace.text import split_lines
 
 MARGIN = 3
-"""Lines around an edit that must be known, or the small model is asked."""
-MAX_RANGES = 5
+"""Lines around an edit that are worth reading with it."""
 SECONDS = 5.0
 INSTRUCTIONS = """You judge whether somebody has seen enough of a file to make an edit. You get a JSON object:
 FilePath, OldString, NewString, CachedContent (what they have seen, numbered), IsPartial, SegmentKeys (these lines).
@@ -51,28 +50,49 @@ class Judgement(BaseModel):
 
 
 def require_shown(path: Path, context: ToolContext) -> None:
-    if context.shown.of(path) is None:
-        raise ToolError(f"Must read file first: {path} has not been shown to you")
+    if context.shown.of(path) is not None:
+        return
+    name = context.files.shown(path)
+    if not path.exists() and context.files.buffers.of_path(path) is None:
+        raise ToolError(f"{name} does not exist{_meant(path)}; create a file with WriteFile")
+    raise ToolError(f"Must read file first: you have not seen {name}")
 
 
 async def require_seen(
-    path: Path, text: str, touched: Sequence[Lines], edits: Iterable[tuple[str, str]], context: ToolContext
+    path: Path, text: str, touched: Sequence[Lines], edits: Sequence[tuple[str, str]], context: ToolContext
 ) -> None:
-    """Refuse to change lines that the model has not been shown as they are now. `edits`: each old text with its new."""
+    """Refuse to change lines that the model has not been shown as they are now. `edits`: each old text with its new.
+    Of a line that was seen without any other, such as one that a search has found, the small model says whether that
+    is enough."""
     require_shown(path, context)
     current = split_lines(text)
     if missing := _missing(path, touched, current, context, margin=0):
-        wider = [(max(1, first - MARGIN), min(len(current), last + MARGIN)) for first, last in missing]
-        raise _insufficient(wider, "they are not as you were shown them")
-    if not _missing(path, touched, current, context, margin=MARGIN):
+        raise _insufficient(path, missing, len(current), context, "or they have changed since")
+    alone = [it for it in touched if it[0] == it[1] and _is_alone(path, it[0], current, context)]
+    if not alone:
         return
-    for old, new in edits:
-        judgement = await _judge(path, old, new, context)
-        if judgement is not None and not judgement.is_sufficient:
-            ranges = [
-                (max(1, it.start_line), min(len(current), it.end_line)) for it in judgement.suggested_line_ranges
-            ] or [(max(1, first - 10 * MARGIN), min(len(current), last + 10 * MARGIN)) for first, last in touched]
-            raise _insufficient(ranges, judgement.explanation or "more of the surroundings is needed")
+    judgement = await _judge(path, edits, context)
+    if judgement is not None and not judgement.is_sufficient:
+        suggested = [(it.start_line, it.end_line) for it in judgement.suggested_line_ranges] or alone
+        raise _insufficient(path, suggested, len(current), context, judgement.explanation)
+
+
+def _is_alone(path: Path, number: int, current: Sequence[str], context: ToolContext) -> bool:
+    """Whether nothing else around the line was seen."""
+    start = max(1, number - 1)
+    around = current[start - 1 : number + 1]
+    missing = sum(last - first + 1 for first, last in context.shown.missing(path, start, around))
+    return len(around) > 1 and missing == len(around) - 1
+
+
+def _meant(path: Path) -> str:
+    """A file beside it, or where it would be, that is called nearly so."""
+    try:
+        names = [it.name for it in path.parent.iterdir()] if path.parent.is_dir() else []
+    except OSError:
+        return ""
+    close = get_close_matches(path.name, names, n=1)
+    return f"; did you mean {path.with_name(close[0])}?" if close else ""
 
 
 def _missing(
@@ -86,24 +106,37 @@ def _missing(
     ]
 
 
-def _insufficient(ranges: Sequence[Lines], why: str) -> ToolError:
-    named = ", ".join(f"{first}-{last}" for first, last in ranges[:MAX_RANGES])
-    return ToolError(f"Insufficient cache. Please read lines {named} first: {why}")
+def _insufficient(path: Path, ranges: Iterable[Lines], total: int, context: ToolContext, why: str) -> ToolError:
+    """All the lines to read, with some around them."""
+    wide = sorted((max(1, first - MARGIN), min(total, last + MARGIN)) for first, last in ranges)
+    named = ", ".join(f"{first}-{last}" for first, last in _merged(wide))
+    because = f" ({why})" if why else ""
+    return ToolError(f"You have not seen lines {named} of {context.files.shown(path)}{because}. Read them first.")
 
 
-async def _judge(path: Path, old: str, new: str, context: ToolContext) -> Judgement | None:
-    """What the small model says; `None` if there is none, or nothing that can be used in time."""
+def _merged(ranges: Iterable[Lines]) -> list[Lines]:
+    merged: list[Lines] = []
+    for first, last in ranges:
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = merged[-1][0], max(last, merged[-1][1])
+        elif first <= last:
+            merged.append((first, last))
+    return merged
+
+
+async def _judge(path: Path, edits: Sequence[tuple[str, str]], context: ToolContext) -> Judgement | None:
+    """What the small model says of all of them; `None` if there is none, or nothing that can be used in time."""
     shown = context.shown.of(path)
     if context.small is None or shown is None:
         return None
     content = "\n".join(f"{number:6}\t{line}" for number, line in sorted(shown.lines.items()))
     question = {
         "FilePath": str(path),
-        "OldString": old,
-        "NewString": new,
+        "OldString": "\n…\n".join(old for old, _ in edits),
+        "NewString": "\n…\n".join(new for _, new in edits),
         "CachedContent": content,
         "IsPartial": not shown.is_whole,
-        "SegmentKeys": [f"{first}-{last}" for first, last in _segments(sorted(shown.lines))],
+        "SegmentKeys": [f"{first}-{last}" for first, last in _merged((it, it) for it in sorted(shown.lines))],
     }
     try:
         async with asyncio.timeout(SECONDS):
@@ -111,13 +144,3 @@ async def _judge(path: Path, old: str, new: str, context: ToolContext) -> Judgem
         return Judgement.model_validate_json(answer[answer.index("{") : answer.rindex("}") + 1])
     except (TimeoutError, ModelError, ValidationError, ValueError):
         return None
-
-
-def _segments(numbers: Sequence[int]) -> list[Lines]:
-    segments: list[Lines] = []
-    for number in numbers:
-        if segments and segments[-1][1] == number - 1:
-            segments[-1] = segments[-1][0], number
-        else:
-            segments.append((number, number))
-    return segments

@@ -52,10 +52,10 @@ async def test_edit_01_what_was_typed_at_the_last_moment_is_not_overwritten_and_
     result = await bench.edit(a, "two", "TWO")
 
     assert result.failed
-    assert "superseded: the edit cannot be seen in the document (the version is another one)" in result.content
+    assert "superseded (line 2): the edit cannot be seen in the document (the version is another one)" in result.content
     assert [change.version for change in bench.editor.applied] == [1]
     assert bench.text(a) == OLD.replace("two", "2")
-    assert (await bench.edit(a, "2", "TWO")).content.startswith("Insufficient cache. Please read lines")
+    assert (await bench.edit(a, "2", "TWO")).content.startswith("You have not seen lines")
     assert len(bench.editor.applied) == 1
 
 
@@ -120,7 +120,7 @@ async def test_edit_05_what_was_typed_after_the_file_was_read_is_read_first(benc
     result = await bench.edit(a, "three", "THREE") if "zero" in change[0] else await bench.edit(a, "2", "TWO")
 
     assert result.failed
-    assert "Please read lines" in result.content
+    assert "You have not seen lines" in result.content
     assert (await bench.use("WriteFile", file_path=a, content="all new\n")).content.startswith("Must read file first")
     assert bench.text(a) == before
     assert bench.editor.reviews == []
@@ -137,7 +137,7 @@ async def test_edit_05_what_was_typed_during_a_review_is_read_first(bench, a):
     result = await bench.edit(a, "the user's own line\n", "")
 
     assert result.failed
-    assert "Please read lines" in result.content
+    assert "You have not seen lines" in result.content
     assert "the user's own line" in bench.text(a)
 
 
@@ -148,7 +148,7 @@ async def test_edit_06_a_file_that_has_changed_on_disk_is_read_first(bench, a):
     result = await bench.edit(a, "2 by git", "TWO")
 
     assert result.failed
-    assert "Please read lines 1-5 first: they are not as you were shown them" in result.content
+    assert "You have not seen lines 1-5 of a.txt (or they have changed since)" in result.content
     assert a.read_text() == OLD.replace("two", "2 by git")
     assert bench.editor.reviews == []
 
@@ -321,7 +321,7 @@ async def test_edit_12_a_rejected_edit_leaves_nothing_behind(bench, a):
     result = await bench.edit(a, "two", "TWO")
 
     assert result.failed
-    assert "rejected: no" in result.content
+    assert "rejected (line 2): no" in result.content
     assert a.read_text() == OLD
     assert bench.editor.applied == []
     assert await bench.is_settled()
@@ -371,7 +371,7 @@ async def test_edit_12_what_could_not_be_called_back_is_told_however_often_the_t
     assert bench.states == ["accepted"]
     assert a.read_text() == OLD.replace("two", "TWO")
     assert results["1"].content.startswith("cancelled by the user")
-    assert "a.txt: The user accepted the edit." in results["1"].content
+    assert "a.txt: accepted (line 2)." in results["1"].content
     assert await bench.is_settled()
 
 
@@ -430,7 +430,7 @@ async def test_edit_14_the_model_is_told_what_the_user_made_of_it(bench, a):
 
     result = await bench.edit(a, "two", "TWO")
 
-    assert "modified by the user to:\nzwei" in result.content
+    assert "modified (line 2): the user changed it to:\nzwei" in result.content
     assert "TWO" not in result.content
     assert a.read_text() == OLD.replace("two", "zwei")
     assert not (await bench.edit(a, "zwei", "2")).failed
@@ -512,7 +512,7 @@ async def test_edit_17_after_an_undo_in_the_editor_the_text_is_read_again(bench,
     result = await bench.edit(a, "two", "TWO")
 
     assert result.failed
-    assert "Please read lines" in result.content
+    assert "You have not seen lines" in result.content
     await bench.read(a)
     assert not (await bench.edit(a, "two", "TWO")).failed
 

@@ -163,7 +163,7 @@ async def test_edit_10_of_several_files_those_that_changed_are_told_and_can_be_t
         (one.as_uri(), "accepted"),
         (two.as_uri(), "superseded"),
     ]
-    assert results(wire)[0].startswith("The user accepted the edit.")
+    assert results(wire)[0].split(": ")[1].startswith("accepted")
     assert "disk full" in results(wire)[1]
     assert (screen.text(one), screen.text(two)) == (NEW, OLD)
     screen.instead = None

@@ -76,11 +76,10 @@ async def test_three_files_and_five_hunks_end_exactly_as_they_were_decided(scree
     assert screen.text(three) == "crlf one\r\nCRLF TWO\r\nno end"
     assert [it["state"] for it in outcome["receipts"]] == ["accepted", "rejected", "superseded", "modified", "accepted"]
     first, second, third = results(wire)
-    assert first.startswith("Of 2 hunks: 1 accepted, 1 rejected.\n- rejected: gamma stays")
-    assert second.startswith("Of 2 hunks: 1 superseded, 1 modified.\n- superseded: the user typed there meanwhile")
-    assert "- modified by the user to:\nThird" in second
-    assert third.startswith("The user accepted the edit.")
-    assert "     2\tCRLF TWO" in third
+    assert first.startswith("one.py: 1 accepted, 1 rejected.\n- accepted (line 1)\n- rejected (line 3): gamma stays")
+    assert ": 1 superseded, 1 modified.\n- superseded (line 1): the user typed there meanwhile" in second
+    assert "the user changed it to:\nThird" in second
+    assert third == "three.txt: accepted (line 2)."
     assert [path.read_bytes().count(b"\r\n") for path in files.values()] == [0, 0, 2]
     [told] = (await screen.client.command("state"))["messages"]
     assert [(it["accepted"], it["rejected"]) for it in told["reviewed"]] == [(1, 1), (1, 1), (1, 0)]
@@ -169,7 +168,7 @@ async def test_what_waits_outlives_a_cancelled_turn_and_the_model_hears_of_it_wi
     said = json.dumps(wire.request["messages"])
     assert "Your edits are still in review." in said
     assert "The user has decided on them since." in said
-    assert "The user accepted the edit." in said
+    assert ": accepted (line" in said
 
 
 @pytest.fixture
@@ -222,8 +221,8 @@ async def test_at_the_end_of_a_turn_everything_is_reviewed_at_once(screen_that, 
     assert "alpha = 10" in found
     assert outcome["answer"] == "I see"
     told = str(wire.request["messages"][-1]["content"])
-    assert "one.py: The user accepted the edit." in told
-    assert "- rejected: no; do not make the same edit again" in told
+    assert "one.py: accepted (line" in told
+    assert ": no; do not make the same edit again" in told
     assert screen.text(one).startswith("alpha = 11\n")
     assert screen.text(two) == two.read_text()
 
@@ -290,7 +289,7 @@ async def test_a_project_is_described_in_odin_md_also_without_a_model(start, roo
         "## Commands",
     ]
     assert "Languages: Python (1 file)" in text
-    assert "The user accepted the edit." in outcome["answer"]
+    assert "ODIN.md: accepted." in outcome["answer"]
     assert screen.reviews[0]["files"][0]["note"] == "changes what agents are told"
 
 

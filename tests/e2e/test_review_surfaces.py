@@ -184,11 +184,11 @@ REFUSED = types.ApplyWorkspaceEditResult(False)
 @pytest.mark.parametrize(
     ("does", "says", "text", "expected", "heard"),
     [
-        (lambda edits: edits, None, BOTH, ["accepted", "accepted"], "The user accepted all 2 hunks."),
-        (lambda edits: edits[:1], None, FIRST, ["accepted", "rejected"], "Of 2 hunks: 1 accepted, 1 rejected."),
-        (lambda edits: [], None, OLD, ["rejected", "rejected"], "Of 2 hunks: 2 rejected."),
-        (lambda edits: [], REFUSED, OLD, ["rejected", "rejected"], "Of 2 hunks: 2 rejected."),
-        (lambda edits: edits, REFUSED, BOTH, ["accepted", "accepted"], "The user accepted all 2 hunks."),
+        (lambda edits: edits, None, BOTH, ["accepted", "accepted"], ": accepted (lines "),
+        (lambda edits: edits[:1], None, FIRST, ["accepted", "rejected"], ": 1 accepted, 1 rejected."),
+        (lambda edits: [], None, OLD, ["rejected", "rejected"], ": 2 rejected."),
+        (lambda edits: [], REFUSED, OLD, ["rejected", "rejected"], ": 2 rejected."),
+        (lambda edits: edits, REFUSED, BOTH, ["accepted", "accepted"], ": accepted (lines "),
     ],
     ids=["all are ticked", "one is ticked", "a no that is told as a yes", "a no", "a yes that is told as a no"],
 )
@@ -203,7 +203,7 @@ async def test_a_preview_is_what_the_document_says_not_what_the_editor_answers(
 
     assert screen.text(one) == text
     assert states(outcome) == expected
-    assert result(wire).startswith(heard)
+    assert heard in result(wire)
     [shown] = screen.previews
     [document] = shown.document_changes
     assert document.text_document.version == 1
@@ -307,7 +307,7 @@ async def test_hints_are_decided_with_quick_fixes(editor, edit, wire, one):
 
     assert states(outcome) == ["accepted", "rejected"]
     assert screen.text(one) == FIRST
-    assert result(wire).startswith("Of 2 hunks: 1 accepted, 1 rejected.")
+    assert ": 1 accepted, 1 rejected." in result(wire)
     assert screen.diagnostics[one.as_uri()] == []
     assert screen.messages().count("Odin proposes 2 changes in one.py: use the quick fixes to accept or reject") == 1
     assert screen.asked == screen.previews == []

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from odin_lsp.errors import ToolError
-from odin_lsp.review.matching import Match, Replacement, apply_all, find, replaced
+from odin_lsp.review.matching import Applied, Match, Replacement, apply_all, find, replaced
 from odin_lsp.workspace.text import line_end, whole_lines
 
 LINE_ENDS = "differences in line ends were ignored"
@@ -351,14 +351,15 @@ def test_many_occurrences_in_a_large_text_are_replaced_in_time():
 
 
 def test_each_edit_sees_what_the_one_before_has_left():
-    assert apply_all("a\n", [("a", "b c", False), ("b", "d", False), ("d c", "e", False)]) == ("e\n", [])
+    made = apply_all("a\n", [("a", "b c", False), ("b", "d", False), ("d c", "e", False)])
+    assert made == Applied("e\n", [], [(0, 1)])
 
 
 def test_edits_say_what_was_forgiven_by_number():
-    text, forgiven = apply_all("a\r\nb\r\nc \nd", [("b", "x", False), ("c\nd", "e", False)])
+    made = apply_all("a\r\nb\r\nc \nd", [("b", "x", False), ("c\nd", "e", False)])
 
-    assert text == "a\r\nx\r\ne"
-    assert forgiven == [f"edit 2: {TRAILING}"]
+    assert made.text == "a\r\nx\r\ne"
+    assert made.forgiven == [f"edit 2: {TRAILING}"]
 
 
 def test_a_failing_edit_is_named_and_undoes_all():
@@ -369,13 +370,25 @@ def test_a_failing_edit_is_named_and_undoes_all():
 
 
 def test_an_edit_may_replace_all_that_another_wrote_into():
-    assert apply_all("foo(foo)", [("foo", "bar", True), ("bar(bar)", "baz", False)]) == ("baz", [])
+    made = apply_all("foo(foo)", [("foo", "bar", True), ("bar(bar)", "baz", False)])
+    assert made == Applied("baz", [], [(0, 8)])
 
 
 def test_edits_next_to_each_other_do_not_overlap():
     edits = [("b\n", "", False), ("a\n", "x\n", False), ("c\nd\n", "c\ny\n", False)]
 
-    assert apply_all("a\nb\nc \nd\n", edits) == ("x\nc \ny\n", [f"edit 3: {TRAILING}"])
+    made = apply_all("a\nb\nc \nd\n", edits)
+    assert (made.text, made.forgiven) == ("x\nc \ny\n", [f"edit 3: {TRAILING}"])
+
+
+def test_it_is_known_what_stood_where_several_edits_have_written():
+    text = "one two three four five"
+    steps = (("three", "3"), ("one ", ""), ("four", "x"), ("3 ", "III "), ("five", "5"))
+
+    made = apply_all(text, [(old, new, False) for old, new in steps])
+
+    assert made.text == "two III x 5"
+    assert [text[first:last] for first, last in made.touched] == ["one ", "three ", "four", "five"]
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ async def test_lines_that_were_not_shown_are_not_edited(bench, big):
     result = await bench.edit(big, "row 0000001 of", "row one of")
 
     assert result.failed
-    assert "Please read lines 1-5 first" in result.content
+    assert "You have not seen lines 1-5 of big.txt" in result.content
     assert big.read_bytes() == large()
 
 
