@@ -24,6 +24,15 @@ SubagentStatus = Literal["running", "completed", "stopped", "failed", "cancelled
 
 
 @dataclass(frozen=True, slots=True)
+class Stretch(Value):
+    """Lines of a file that the model was shown, counted from 1, and a digest of their text."""
+
+    first: int
+    last: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class Todo(Value):
     id: str
     content: str

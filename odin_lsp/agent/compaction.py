@@ -117,8 +117,8 @@ def words_of(message: Message) -> str:
     """What the user said in it; what Odin added is not theirs."""
     if not is_prompt(message):
         return ""
-    first = next((part for part in message.parts if isinstance(part, Text)), None)
-    return "" if first is None or first.text.startswith(ASIDES) else first.text
+    said = [part.text for part in message.parts if isinstance(part, Text) and not part.text.startswith(ASIDES)]
+    return said[-1] if said else ""
 
 
 def _scale(messages: Sequence[Message], tokens: int) -> float:

@@ -89,6 +89,7 @@ class Core:
             lambda session: LiveSession(
                 session,
                 project,
+                self.files,
                 editor,
                 self.stream,
                 self._planners.for_turn,

@@ -1,6 +1,8 @@
 """A session that is open here: opened, used, closed. What belongs to it goes with it."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Protocol
 
 from odin_lsp.agent.asking import AskerInTurn
@@ -12,12 +14,15 @@ from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.subagents import Subagents
 from odin_lsp.agent.turn import Progress, Remark
 from odin_lsp.agent.turn_queue import KeepPlan, TurnQueue
-from odin_lsp.events import Emit, Notice
+from odin_lsp.errors import ToolError
+from odin_lsp.events import MAIN, Compacted, Emit, EventRecord, Notice, ToolFinished, TurnFinished
 from odin_lsp.models.base import Model
 from odin_lsp.ports import Editor
 from odin_lsp.project.project import Project, Situation
 from odin_lsp.sessions.recording import Recorder
 from odin_lsp.sessions.session import Session
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.text import split_lines
 
 
 class PlanTurn(Protocol):
@@ -29,6 +34,7 @@ class LiveSession:
         self,
         session: Session,
         project: Project,
+        files: Files,
         editor: Editor,
         stream: EventStream,
         plan_turn: PlanTurn,
@@ -42,7 +48,13 @@ class LiveSession:
         self._project = project
         self._plan_turn = plan_turn
         self._namer = Namer(session, naming_model, stream.emitter("", session.id))
-        self._unsubscribe = (stream.subscribe(Recorder(session).follow), stream.subscribe(self._namer.follow))
+        self._unsubscribe = [
+            stream.subscribe(it) for it in (Recorder(session).follow, self._namer.follow, self._note_shown)
+        ]
+        self._files = files
+        self._shown: dict[Path, float] = {}
+        """What is noted of what the model was shown, and since when."""
+        self._is_recalled = False
         self._stream = stream
         self.scope = Scope.new(AskerInTurn(editor, self._emitter), project, Briefing.of(project.now))
         self._told: Instructions | None = None
@@ -80,7 +92,30 @@ class LiveSession:
         running = self.turns.running
         return self._stream.emitter(running.id if running else "", self.session.id)
 
+    def _note_shown(self, record: EventRecord) -> None:
+        """After each call, and when the history became shorter: who resumes the session need not read it all again."""
+        settles = isinstance(record.event, ToolFinished | Compacted | TurnFinished)
+        if not settles or record.session_id != self.session.id or record.agent_id != MAIN:
+            return
+        now = {path: file.at for path, file in self.scope.shown}
+        for path in [it for it in self._shown if it not in now]:
+            self.session.note_shown(str(path), ())
+        for path in [it for it, at in now.items() if self._shown.get(it) != at]:
+            self.session.note_shown(str(path), self.scope.shown.stretches(path))
+        self._shown = now
+
+    def _recall(self) -> None:
+        """What the model was shown before Odin was started, as far as it is still so."""
+        self._is_recalled = True
+        for name, stretches in self.session.shown.items():
+            with suppress(ToolError):
+                text = self._files.read(Path(name)).text if stretches else ""
+                self.scope.shown.recall(Path(name), stretches, split_lines(text), len(text))
+        self._shown = {path: file.at for path, file in self.scope.shown}
+
     async def _planner(self, progress: Progress, emit: Emit) -> Planner:
+        if not self._is_recalled:
+            self._recall()
         self._project.look()
         self._tell_of_instructions(emit)
         for notice in self._project.settle_picks():

@@ -97,7 +97,7 @@ class Planners:
         prompt = Prompt(mode, self._files.roots, briefing.instructions, shown, memory=self._memory)
         request = Request(
             prompt.system,
-            tuple(repair([*session.messages, user(text, prompt.opening(session))])),
+            tuple(repair([*session.messages, user(prompt.opening(session), text)])),
             tuple(map(tool_spec, self._tools(mode).values())),
         )
         return preview(request, self._models.selected, session_id=session.id, mode=mode, spent=session.usage)

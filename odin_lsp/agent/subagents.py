@@ -144,7 +144,7 @@ class Subagents:
         helper.model, helper.started_at = planner.model.ref, time.time()
         self.log.note_subagent(helper.record)
         self.emit(SubagentStarted(helper.id, helper.task.description, helper.task.mode))
-        opening = (Text(helper.task.prompt), Text(planner.prompt.opening(conversation)))
+        opening = (Text(planner.prompt.opening(conversation)), Text(helper.task.prompt))
         conversation.append(Message("user", opening))
         helper.running = asyncio.create_task(planner.run(), name=f"helper {helper.id}")
         try:

@@ -239,12 +239,12 @@ class TurnQueue:
         if message.todos:
             self.session.todos[:] = message.todos
             emit(TodosChanged(message.todos))
-        texts = (message.text, *message.context, opening)
-        self.session.append(Message("user", (*(Text(text) for text in texts), *message.images)))
+        texts = (opening, *message.context, message.text)  # models attend most to what comes last
+        self.session.append(Message("user", (*message.images, *map(Text, texts))))
 
     def _is_heard(self, message: UserMessage) -> bool:
         """Whether the model has it, word for word or in a summary: a turn may have failed before."""
-        said = (part for it in self.session.messages if it.role == "user" for part in it.parts[:1])
+        said = (part for it in self.session.messages if it.role == "user" for part in it.parts)
         return self.session.is_compacted or Text(message.text) in said
 
     def _keep(self, turn: Turn) -> None:

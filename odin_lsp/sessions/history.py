@@ -133,3 +133,26 @@ def _tokens(part: Part) -> int:
         case Image():
             return IMAGE_TOKENS
     return int(size / CHARS_PER_TOKEN) + 4
+
+
+def characters(message: Message) -> int:
+    """Characters, roughly."""
+    size = 0
+    for part in message.parts:
+        match part:
+            case Text() | Thinking():
+                size += len(part.text)
+            case ToolResult():
+                size += len(part.content)
+            case ToolCall():
+                size += len(str(part.arguments))
+            case Image():
+                size += len(part.data)
+    return size
+
+
+def without_thinking(message: Message) -> Message:
+    """What a model thought is of use within a turn only, and only to that model."""
+    if not any(isinstance(part, Thinking) for part in message.parts):
+        return message
+    return Message(message.role, tuple(it for it in message.parts if not isinstance(it, Thinking)), message.origin)

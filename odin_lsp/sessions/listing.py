@@ -15,6 +15,8 @@ TAIL = 64 * 1024
 HEAD_LINES = 4
 TURNS = ("turn", "resumed")
 """Records of how a turn has ended: for the first time, and after it was taken up again."""
+ASIDES = ("<reminder", "<context")
+"""How what begins that the user has not said."""
 MAX_SHOWN = 200
 """Characters of a first message."""
 
@@ -154,7 +156,5 @@ def _tail(file: BinaryIO) -> Iterator[reader.Record]:
 
 def _first_text(message: object) -> str:
     parts = message.get("parts") if is_object(message) else None
-    for part in parts if is_list(parts) else ():
-        if is_object(part) and isinstance(part.get("text"), str):
-            return part["text"]
-    return ""
+    found = (it.get("text") for it in (parts if is_list(parts) else ()) if is_object(it))
+    return next((it for it in found if isinstance(it, str) and not it.startswith(ASIDES)), "")

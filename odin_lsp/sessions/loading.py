@@ -19,7 +19,7 @@ HISTORY = ("message", "removed", "history", None)
 """Kinds of lines that make up the messages; `None`: a line that has to be read to be known."""
 UNANSWERED = ("waiting", "begun", "dropped")
 """Kinds of lines that tell which messages have had no answer yet."""
-COUNTED = (*HISTORY, *UNANSWERED, "turn", "subagent", "event")
+COUNTED = (*HISTORY, *UNANSWERED, "turn", "subagent", "event", "shown")
 """Kinds of lines of which there may be too many."""
 
 
@@ -44,9 +44,10 @@ def excerpt(file: BinaryIO, found: reader.Index) -> Excerpt:
     messages = _last([line for line in found.lines if line.kind in HISTORY], *shorter)
     turns = _last(found.of("turn"), most=MAX_TURNS)
     helpers = _last(found.of("subagent"), most=2 * MAX_TURNS)
+    shown = _last(found.of("shown"))
     since = turns.lines[0].offset if turns.earlier else 0
     unanswered = _last([line for line in found.of(*UNANSWERED) if line.offset >= since])
-    chosen = {line.offset for part in (messages, turns, helpers, unanswered) for line in part.lines}
+    chosen = {line.offset for part in (messages, turns, helpers, shown, unanswered) for line in part.lines}
     return Excerpt(
         [it for it in found.lines if it.offset in chosen or it.kind not in COUNTED or it.size > reader.MAX_RECORD],
         is_compacted=bool(shorter),

@@ -10,12 +10,12 @@ from typing import BinaryIO
 from odin_lsp import locks
 from odin_lsp.errors import SessionError
 from odin_lsp.events import MAIN, Event, TurnFinished
-from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
-from odin_lsp.records import Outcome, QueuedMessage, SubagentRecord, Todo, Usage
+from odin_lsp.messages import Message, Text, ToolCall, ToolResult, user
+from odin_lsp.records import Outcome, QueuedMessage, Stretch, SubagentRecord, Todo, Usage
 from odin_lsp.redaction import without_keys
 from odin_lsp.sessions import loading, reader, titles
 from odin_lsp.sessions.cleaning import cleaned_record
-from odin_lsp.sessions.history import History
+from odin_lsp.sessions.history import History, characters, without_thinking
 from odin_lsp.sessions.loading import MAX_LINES, MAX_LOADED, MAX_TURNS
 from odin_lsp.sessions.store import SessionLog, open_log
 from odin_lsp.sessions.turn_record import TurnRecord
@@ -36,6 +36,8 @@ class Session:
         self.turns: list[TurnRecord] = []
         self.subagents: dict[str, SubagentRecord] = {}
         self.todos: list[Todo] = []
+        self.shown: dict[str, tuple[Stretch, ...]] = {}
+        """What the model was shown of files, by their paths, as it was last noted."""
         self.first_message = ""
         self.is_compacted = False
         """The model has had a shorter history than the user."""
@@ -155,6 +157,11 @@ class Session:
         """What has happened, for whoever shows the conversation later."""
         self._write({"type": "event", "turnId": turn_id, "agentId": agent_id, "event": to_wire(event)})
 
+    def note_shown(self, path: str, stretches: tuple[Stretch, ...]) -> None:
+        """What the model has seen of a file by now; nothing: it does not know it any more."""
+        self.shown[path] = stretches
+        self._write({"type": "shown", "path": path, "stretches": [to_wire(it) for it in stretches]})
+
     def note_dropped(self, turn_id: str) -> None:
         """A message that waited is not wanted any more."""
         self._write({"type": "dropped", "turnId": turn_id})
@@ -271,11 +278,11 @@ class Session:
                     self.open_results = tuple(reader.value(ToolResult, it) for it in record["results"])
                 case "message":
                     self.open_results = None
-                    self.history.append(_without_thinking(reader.message(record.get("message"))))
+                    self.history.append(without_thinking(reader.message(record.get("message"))))
                 case "removed":
                     self.history.remove_last(max(0, int(reader.number(record.get("count"), 0))))
                 case "history":
-                    self.history.replace([_without_thinking(reader.message(it)) for it in record["messages"]])
+                    self.history.replace([without_thinking(reader.message(it)) for it in record["messages"]])
                 case "waiting":
                     message = reader.value(QueuedMessage, record.get("message"))
                     self._waiting[message.turn_id] = message
@@ -297,6 +304,8 @@ class Session:
                     self._take_title(record)
                     if "usage" in record:
                         self._spent = self._spent.plus(reader.value(Usage, record["usage"]).besides)
+                case "shown":
+                    self.shown[str(record["path"])] = tuple(reader.value(Stretch, it) for it in record["stretches"])
                 case "repaired":
                     self._damaged = 0
                 case _:
@@ -345,7 +354,7 @@ class Session:
 
     def _make_room(self) -> None:
         """What no model has asked to be made shorter must not fill the memory either; the log keeps all of it."""
-        sizes = [_size(message) for message in self.messages]
+        sizes = [characters(message) for message in self.messages]
         if len(sizes) <= MAX_LINES and sum(sizes) <= MAX_LOADED:
             return
         first, room = len(sizes), MAX_LOADED // 2
@@ -366,26 +375,3 @@ class Session:
 def _result(call: ToolCall, helper: SubagentRecord) -> ToolResult:
     told = f"The helper {helper.agent_id} had {helper.status} before Odin was ended.\n\n{helper.summary}".strip()
     return ToolResult(call.id, call.name, told, failed=helper.status != "completed")
-
-
-def _size(message: Message) -> int:
-    """Characters, roughly."""
-    size = 0
-    for part in message.parts:
-        match part:
-            case Text() | Thinking():
-                size += len(part.text)
-            case ToolResult():
-                size += len(part.content)
-            case ToolCall():
-                size += len(str(part.arguments))
-            case Image():
-                size += len(part.data)
-    return size
-
-
-def _without_thinking(message: Message) -> Message:
-    """What a model thought is of use within a turn only, and only to that model."""
-    if not any(isinstance(part, Thinking) for part in message.parts):
-        return message
-    return Message(message.role, tuple(it for it in message.parts if not isinstance(it, Thinking)), message.origin)

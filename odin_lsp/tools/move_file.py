@@ -33,5 +33,5 @@ class MoveFile(Tool[MoveFileParams]):
             raise ToolError(f"{new_path} exists already; choose another name or delete it first")
         wish = Wish(context.call_id, f"move {context.files.shown(path)}")
         output = await carry_out(operation_of(path, "rename", wish=wish, new_path=new_path), context)
-        context.shown.forget(path)
+        context.shown.move(path, new_path)
         return output

@@ -1,12 +1,15 @@
 """What a model has been shown of each file. Whether an edit is allowed depends on this, not on what is cached."""
 
+import hashlib
 import time
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
+from odin_lsp.records import Stretch
 from odin_lsp.workspace.text import LineStep, changed_lines, same_lines
 
 MAX_FILES = 500
@@ -67,6 +70,7 @@ class Shown:
         lines = {at + 1: new[at] for _, _, first, last in steps for at in range(first, last)}
         lines.update(_still_there(steps, len(old), file.lines, new))
         file.lines, file.total = lines, len(new) if file.total is not None else None
+        file.at = time.time()
 
     def keep(self, path: Path, now: Sequence[str], views: Sequence[tuple[Sequence[str], Mapping[int, str]]]) -> None:
         """Others have changed the file too: of what was shown, keep what is there now. Each view is all the lines that
@@ -80,6 +84,7 @@ class Shown:
             for number, line in _still_there(changed_lines(old, now), len(old), shown, now)
         }
         file.total = len(now) if file.total is not None else None
+        file.at = time.time()
 
     def covers(self, path: Path, start: int, current: Sequence[str]) -> bool:
         """Whether the lines that now stand at `start` were shown, there and as they are."""
@@ -101,6 +106,31 @@ class Shown:
 
     def forget(self, path: Path) -> None:
         self._files.pop(path, None)
+
+    def move(self, old: Path, new: Path) -> None:
+        """The file is called otherwise now."""
+        if (file := self._files.pop(old, None)) is not None:
+            file.at = time.time()
+            self._files[new] = file
+
+    def stretches(self, path: Path) -> tuple[Stretch, ...]:
+        """What was shown of the file, without its text."""
+        file = self._files.get(path)
+        numbers = sorted(file.lines) if file else []
+        starts = [at for at, number in enumerate(numbers) if not at or numbers[at - 1] != number - 1]
+        runs = [numbers[start:end] for start, end in pairwise([*starts, len(numbers)])]
+        return tuple(Stretch(it[0], it[-1], _digest([file.lines[number] for number in it])) for it in runs if file)
+
+    def recall(self, path: Path, stretches: Iterable[Stretch], current: Sequence[str], size: int) -> None:
+        """These were shown before Odin was started; those count that are as they were."""
+        for it in stretches:
+            lines = current[it.first - 1 : it.last]
+            if _digest(lines) == it.digest:
+                self.note(path, it.first, lines, size=size, total=len(current))
+
+
+def _digest(lines: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _still_there(

@@ -136,7 +136,7 @@ async def test_sec_02_a_key_that_is_typed_is_told_to_the_model_and_kept_nowhere(
     session = (await client.command("ask", text=typed))["sessionId"]
     await client.command("ask", text="again")
 
-    assert [sent.body["messages"][0]["content"][0]["text"] for sent in wire.sent] == [typed] * 3
+    assert [sent.body["messages"][0]["content"][-1]["text"] for sent in wire.sent] == [typed] * 3
     kept = dict(everything_below(tmp_path))
     assert {Path(name).suffix for name in kept} >= {".jsonl", ".md"}
     assert [name for name, data in kept.items() if any(needle in data for needle in NEEDLES)] == []

@@ -329,7 +329,7 @@ async def test_ses_12_a_command_that_was_running_when_the_server_died_is_not_run
 
 async def test_ses_12_what_a_helper_found_before_the_server_died_is_not_searched_again(serve, wire, step):
     def reply(request):
-        match request["messages"][0]["content"][0]["text"]:
+        match request["messages"][0]["content"][-1]["text"]:
             case "one":
                 return says("it is in the lexer")
             case "two":

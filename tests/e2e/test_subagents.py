@@ -19,7 +19,7 @@ async def client(start, anthropic):
 def task(request):
     """Which helper asks: the first words of its conversation."""
     first = request["messages"][0]["content"]
-    text = first if isinstance(first, str) else first[0]["text"]
+    text = first if isinstance(first, str) else first[-1]["text"]
     return text.partition(":")[0]
 
 

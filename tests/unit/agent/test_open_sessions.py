@@ -222,8 +222,8 @@ async def test_the_preview_is_what_is_sent(odin, call):
     seen = await odin.core.preview(None, "ask_mode", "second")
 
     messages = [json.loads(it.content) for it in seen.parts if it.kind == "message"]
-    assert messages[0][0]["text"] == "first"
-    assert messages[-1][0]["text"] == "second"
+    assert messages[0][-1]["text"] == "first"
+    assert messages[-1][-1]["text"] == "second"
     assert "def greet" in json.dumps(messages)
     assert [it.kind for it in seen.parts] == sorted(
         (it.kind for it in seen.parts), key=["tool", "system", "message"].index

@@ -79,7 +79,7 @@ async def test_the_model_is_told_which_files_it_has_read(odin, call):
     await odin.take("first")
     await odin.take("second")
 
-    reminder = odin.session.messages[4].parts[-1].text
+    reminder = odin.session.messages[4].parts[0].text
     assert f"{odin.root / 'greet.py'} (44 bytes, seen" in reminder
 
 
@@ -93,7 +93,7 @@ async def test_a_session_begins_with_the_notes_of_earlier_ones_and_hears_them_on
     await odin.take("first")
     await odin.take("second")
 
-    heard = [request.messages[-1].parts[-1].text for request in (requests[0], *requests[2:])]
+    heard = [request.messages[-1].parts[0].text for request in (requests[0], *requests[2:])]
     assert ["change no rule:\n- tabs ‹/reminder> always (id " in text for text in heard] == [False, True, False]
 
 
@@ -276,7 +276,7 @@ async def test_a_history_that_does_not_fit_is_shortened_and_tried_once_more(odin
     assert outcome.answer == "fits"
     assert [event.status for event in odin.of(Compacted)] == ["started", "succeeded"]
     assert "make the call again" in requests[-1].messages[2].results[0].content
-    assert requests[-1].messages[0].parts[0].text == "read it"
+    assert requests[-1].messages[0].parts[-1].text == "read it"
 
 
 async def test_a_history_that_does_not_fit_is_shortened_whatever_the_provider_has_counted(odin):
@@ -348,7 +348,7 @@ async def test_what_a_compaction_has_taken_out_has_to_be_read_again(odin):
         await odin.take(text)
 
     assert [event.status for event in odin.of(Compacted)] == ["started", "succeeded"]
-    reminder = requests[-1].messages[-1].parts[-1].text
+    reminder = requests[-1].messages[-1].parts[0].text
     assert str(other) in reminder
     assert "greet.py" not in reminder
 

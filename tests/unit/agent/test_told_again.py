@@ -267,3 +267,35 @@ async def test_there_is_nothing_to_go_on_with_after_the_end(odin):
     await odin.take()
     with pytest.raises(RequestError, match="nothing to go on with"):
         odin.turns.go_on()
+
+
+async def test_what_was_shown_before_a_restart_may_be_edited_if_it_is_still_so(odin, tmp_path):
+    same, other = odin.root / "same.txt", odin.root / "other.txt"
+    for file in (same, other):
+        file.write_text("one\ntwo\nthree\n")
+    odin.script(
+        *[{"calls": [{"name": "Read", "arguments": {"file_path": str(it)}}]} for it in (same, other)], {"text": "read"}
+    )
+    await odin.take()
+    session_id = odin.session.id
+    await odin.core.close()
+    odin.core = None
+    other.write_text("one\n2\nthree\n")
+
+    odin.script({"text": "yes"})
+    await odin.start().sessions.open(session_id)
+    await odin.take()
+
+    shown = odin.live.scope.shown
+    assert shown.covers(same, 1, ["one", "two", "three"])
+    assert shown.of(other) is None
+
+
+async def test_what_was_moved_or_written_was_seen(odin):
+    shown = odin.live.scope.shown
+    shown.note(odin.root / "a", 1, ["one", "two"], total=3)
+
+    shown.move(odin.root / "a", odin.root / "b")
+
+    assert shown.of(odin.root / "a") is None
+    assert [(it.first, it.last) for it in shown.stretches(odin.root / "b")] == [(1, 2)]
