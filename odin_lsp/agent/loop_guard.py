@@ -10,8 +10,10 @@ from odin_lsp.messages import ToolCall, ToolResult
 
 WARN_AT = 3
 ASK_EVERY = 5
+MAX_SHOWN = 200
 WARNING = (
-    "You have now made this call {count} times with the same result. Do something else, or answer with what you have."
+    "You have now called {tool} with {arguments} {count} times, always with the same result."
+    " Do something else, or answer with what you have."
 )
 
 
@@ -21,11 +23,13 @@ class Repetition:
 
     tool: str
     count: int
+    arguments: str = ""
 
     @property
     def warning(self) -> str:
         """For the model; empty: there is no need."""
-        return WARNING.format(count=self.count) if self.count >= WARN_AT else ""
+        told = WARNING.format(tool=self.tool, arguments=self.arguments, count=self.count)
+        return told if self.count >= WARN_AT else ""
 
     @property
     def needs_the_user(self) -> bool:
@@ -38,7 +42,12 @@ class LoopGuard:
 
     def note(self, calls: Sequence[ToolCall], results: Mapping[str, ToolResult]) -> Repetition:
         """Of a step's calls, the one that has been repeated most."""
-        return max((Repetition(it.name, self._count(it, results[it.id])) for it in calls), key=lambda it: it.count)
+        return max((self._repetition(it, results[it.id]) for it in calls), key=lambda it: it.count)
+
+    def _repetition(self, call: ToolCall, result: ToolResult) -> Repetition:
+        arguments = json.dumps(call.arguments, ensure_ascii=False)
+        shown = arguments if len(arguments) <= MAX_SHOWN else f"{arguments[:MAX_SHOWN]}…"
+        return Repetition(call.name, self._count(call, result), shown)
 
     def _count(self, call: ToolCall, result: ToolResult) -> int:
         key = json.dumps([call.name, call.arguments, result.content], sort_keys=True)

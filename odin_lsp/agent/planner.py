@@ -43,7 +43,7 @@ from odin_lsp.models.base import (
 )
 from odin_lsp.models.catalog import find
 from odin_lsp.ports import Asker, Option, Question
-from odin_lsp.records import ExitReason, Problem
+from odin_lsp.records import ExitReason, Problem, Usage
 from odin_lsp.review.drafts import told_of
 from odin_lsp.sessions.history import CHARS_PER_TOKEN, repair
 
@@ -366,10 +366,15 @@ class Planner:
         wait = f" in {attempt.wait:.0f} s" if attempt.wait >= 1 else ""
         self.emit(ActivityChanged(attempt.activity, f"{attempt.reason}; trying {attempt.running} again{wait}"))
 
+    def _within_limit(self, usage: Usage) -> Usage:
+        """The window is as large as the user allows, whatever the model could take."""
+        limits = [it for it in (usage.context_limit, self.limits.max_context) if it]
+        return replace(usage, context_limit=min(limits, default=0))
+
     async def _finish(self, reply: Reply, speech: Speech) -> Reply:
         if reply.stop != "tools":
             await self.executor.discard()
-        self.progress.spend(reply.usage)
+        self.progress.spend(self._within_limit(reply.usage))
         if reply.usage.context_tokens:
             self._counted = len(self.session.history.messages), reply.usage.context_tokens
         speech.finished(reply.message.text, len(reply.message.calls))

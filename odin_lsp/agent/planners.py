@@ -145,7 +145,7 @@ class Planners:
 
         def notes() -> str:
             plan = self._plans.latest(progress.session_id) if helpers else ""
-            turns = conversation.turns if isinstance(conversation, Session) else []
+            turns = conversation.turns if isinstance(conversation, Session) and mode == "edit_mode" else []
             earlier = [record for turn in turns for record in turn.tool_history]
             return _notes(conversation.todos, touched_files([*earlier, *progress.records]), plan)
 

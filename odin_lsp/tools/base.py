@@ -196,7 +196,8 @@ class Tool(ABC, Generic[P]):
             return self.params.model_validate(arguments)
         except ValidationError as error:
             wrong = "; ".join(problem(item) for item in error.errors())
-            raise ToolError(f"{self.name} was called with bad arguments: {wrong}") from None
+            known = ", ".join(self.schema["properties"])
+            raise ToolError(f"{self.name} was called with bad arguments: {wrong}. It takes {known}.") from None
 
     @abstractmethod
     def describe(self, params: P) -> str:

@@ -226,7 +226,7 @@ async def test_the_third_same_call_warns_and_the_fifth_asks_whether_to_go_on(odi
     outcome = await odin.take()
 
     assert (outcome.reason, outcome.answer) == ("loop", "I was stuck.")
-    assert "3 times with the same result" in requests[3].messages[-1].text
+    assert "3 times, always with the same result" in requests[3].messages[-1].text
     assert "same result" not in requests[2].messages[-1].text
     assert "5 times with the same result" in person.questions[0].title
     assert not requests[-1].may_call

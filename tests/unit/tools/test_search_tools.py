@@ -53,7 +53,8 @@ async def test_glob_finds_newest_first_and_not_what_is_ignored(use, root, engine
 
 
 async def test_glob_stays_in_the_folder_unless_told_otherwise(use, root):
-    assert (await use("Glob", pattern="*.py")).data == "No files found"
+    assert (await use("Glob", pattern="*.py")).data == "No files found; `**/*.py` finds 1 file further down"
+    assert (await use("Glob", pattern="*.lua")).data == "No files found"
     assert (await use("Glob", pattern="*.py", path=str(root / "src"))).data == str(root / "src" / "main.py")
 
 
