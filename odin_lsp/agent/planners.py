@@ -18,7 +18,7 @@ from odin_lsp.agent.model_registry import ModelRegistry
 from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.plans import Plans
 from odin_lsp.agent.preview import ContextPreview, preview
-from odin_lsp.agent.prompt import Prompt
+from odin_lsp.agent.prompt import Prompt, prompt_text
 from odin_lsp.agent.scope import Briefing, Scope
 from odin_lsp.agent.small import small_model
 from odin_lsp.agent.stream import EventStream
@@ -127,7 +127,8 @@ class Planners:
             raise ToolError(f"{wanted!r} is a script, which makes calls of its own; only the user's settings name one")
         scope = Scope.new(AskerInTurn(self._editor, lambda: emit), self._project, Briefing(briefing.instructions))
         planner = self._make(conversation, progress, emit, scope, ref, write_scope=task.write_scope)
-        planner.prompt.role = agent.prompt if agent else ""
+        limits = (f"You may change only: {it}" for it in task.write_scope)
+        planner.prompt.role = "\n".join((prompt_text("helper"), *limits, *([agent.prompt] if agent else [])))
         return planner
 
     def _make(

@@ -22,6 +22,11 @@ from odin_lsp.workspace.files import vouches
 from odin_lsp.workspace.hidden import Hidden
 from odin_lsp.workspace.ignore import Ignore
 
+BEYOND_SCOPE = (
+    "you may change only what you were asked to, and no sandbox works here that could hold a command to that;"
+    " leave this command to the agent that gave you the task"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
@@ -33,6 +38,8 @@ class Order:
     mode: Mode
     reads: Reads | None = None
     """What it may open, if it runs because it only reads; none: the user or a rule of theirs has allowed it."""
+    write_scope: Sequence[Path] = ()
+    """Of a helper's command: where alone it may change something; empty: wherever the user's settings let it."""
 
     @property
     def held_to(self) -> Reads | None:
@@ -108,12 +115,15 @@ class Holding:
             temporary = Path(tempfile.mkdtemp(prefix="reading-", dir=folder))
             confinement = sandbox.confine(self._reading(order.held_to, roots, temporary))
             return Hold(confinement, temporary=temporary, passing=True)
-        if not config.sandbox:
+        if not config.sandbox and not order.write_scope:
             return Hold()
         temporary = folder / "tmp"
         temporary.mkdir(mode=0o700, exist_ok=True)
         guard = Guard(roots)
-        confinement = sandbox.confine(sandbox.Policy((*roots, temporary), config.commands.network, guard.protect))
+        writable = (*(it for it in order.write_scope or roots if it.exists()), temporary)
+        confinement = sandbox.confine(sandbox.Policy(writable, config.commands.network, guard.protect))
+        if confinement is None and order.write_scope:
+            raise ToolError(BEYOND_SCOPE)
         if confinement is None:
             raise ToolError("`sandbox` is on, but no sandbox works here; `odin-lsp doctor` says why")
         return Hold(confinement, guard, temporary)

@@ -86,10 +86,21 @@ async def _ordered(params: ExecuteCommandParams, context: ToolContext) -> Order:
         want = _wanted(params, cwd, verdict, context)
         if want is None:
             return Order(
-                command=verdict.hardened, cwd=cwd, roots=context.files.roots, mode=context.mode, reads=verdict.reads
+                command=verdict.hardened,
+                cwd=cwd,
+                roots=context.files.roots,
+                mode=context.mode,
+                reads=verdict.reads,
+                write_scope=context.write_scope,
             )
         if want == granted:
-            return Order(command=params.command, cwd=cwd, roots=context.files.roots, mode=context.mode)
+            return Order(
+                command=params.command,
+                cwd=cwd,
+                roots=context.files.roots,
+                mode=context.mode,
+                write_scope=context.write_scope,
+            )
         await context.gate.ask(want)
         granted = want
 

@@ -9,9 +9,11 @@ import pytest
 from odin_lsp.agent.planner import Ending
 from odin_lsp.agent.subagents import Subagents
 from odin_lsp.agent.turn import Progress, UserMessage
+from odin_lsp.commands.holding import Order
 from odin_lsp.config import SubagentSettings
 from odin_lsp.errors import ToolError
 from odin_lsp.events import SubagentFinished, SubagentStarted
+from odin_lsp.permissions import sandbox
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.sessions.session import Session
 from odin_lsp.tools.base import AgentTask, all_tools
@@ -139,4 +141,32 @@ async def test_agt_02_edits_stay_in_the_scope_that_was_given(world):
 
     with pytest.raises(ToolError, match="is outside of what you were asked to edit"):
         await tool.run(tool.parse({"file_path": str(outside / "x"), "content": "x"}), context)
+    assert not (outside / "x").exists()
+
+
+@pytest.mark.parametrize("held", [True, False])
+async def test_agt_02_commands_stay_in_the_scope_that_was_given(world, monkeypatch, held):
+    """Whatever the user has allowed, and whether or not the user wants other commands in a sandbox."""
+    inside, outside = world.root / "in", world.root / "out"
+    for folder in (inside, outside):
+        folder.mkdir()
+    if held and not sandbox.available():
+        pytest.skip("no sandbox works on this machine: a helper with a scope runs no commands that write")
+    monkeypatch.setattr(sandbox, "confine", sandbox.confine if held else lambda policy: None)
+    order = Order(
+        command=f"touch {inside}/x; touch {outside}/x",
+        cwd=world.root,
+        roots=[world.root],
+        mode="edit_mode",
+        write_scope=(inside,),
+    )
+    running = world.context.commands.run(order, 60, lambda _: None)
+    if not held:
+        with pytest.raises(ToolError, match="leave this command to the agent that gave you the task"):
+            await running
+        return
+
+    await running
+
+    assert (inside / "x").exists()
     assert not (outside / "x").exists()
