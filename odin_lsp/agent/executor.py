@@ -50,6 +50,10 @@ ELSEWHERE = {
     **dict.fromkeys(("delete", "remove", "rm"), "DeleteFile"),
 }
 """What other agents call their tools."""
+ENDED = """<reminder>
+The background command {id} has ended: {status}. CommandStatus shows what it printed. It was: {command}
+</reminder>"""
+MAX_COMMAND = 200
 MAX_OUTPUT = 20_000
 """Characters of what a call has told of its progress that are kept of it."""
 
@@ -207,6 +211,13 @@ class Executor:
     async def save(self) -> str:
         """Have the editor save what the turn has changed; what the model should know of it."""
         return await self.context.saver.save(at_end=True)
+
+    def ended_meanwhile(self) -> list[str]:
+        """Commands in the background whose end the model does not know of."""
+        ended = [it for it in self.context.commands.background if it.ended is not None and not it.end_is_known]
+        for it in ended:
+            it.end_is_known = True
+        return [ENDED.format(id=it.id, command=it.command[:MAX_COMMAND], status=it.status) for it in ended]
 
     def forget_unseen(self, messages: Sequence[Message]) -> None:
         """What was shown and is no longer in the conversation has to be read again before it is edited."""

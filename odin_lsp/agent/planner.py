@@ -215,7 +215,8 @@ class Planner:
             await self.executor.run(message, results)
         finally:
             repetition = self._guard.note(calls, results)
-            remarks = filter(None, (repetition.warning, self.prompt.reminder(self.session), *self._nested()))
+            reminders = (self.prompt.reminder(self.session), *self.executor.ended_meanwhile(), *self._nested())
+            remarks = filter(None, (repetition.warning, *reminders))
             if not self.progress.is_suspended:
                 self.session.append(Message("user", (*(results[it.id] for it in calls), *map(Text, remarks))))
         self._malformed = self._malformed + 1 if all(call.problem for call in calls) else 0

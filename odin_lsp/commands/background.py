@@ -24,6 +24,8 @@ class BackgroundCommand:
     finished: "asyncio.Task[None]" = field(init=False)
     """Done when everybody has heard of its end."""
     began: float = field(default_factory=time.monotonic)
+    end_is_known: bool = False
+    """The model has been told that it has ended."""
     _told: int = 0
     """Bytes of the log that the model has been shown."""
 

@@ -50,4 +50,5 @@ class CommandStatus(Tool[CommandStatusParams]):
 
 
 def _line(command: BackgroundCommand) -> str:
+    command.end_is_known = command.ended is not None
     return f"{command.id}: {command.status}: {printable(command.command)} (log: {command.output.path})"

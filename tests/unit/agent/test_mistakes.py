@@ -63,3 +63,22 @@ async def test_the_window_is_as_large_as_the_user_allows(odin):
     outcome = await odin.take()
 
     assert outcome.usage.context_limit == 40_000
+
+
+async def test_the_end_of_a_command_in_the_background_is_told_once(odin):
+    """The next command is there when the first has ended, and the one after it a step later."""
+    odin.settings["allowedCommands"] = ["sh"]
+    done = odin.root / "done"
+    odin.script(
+        {"calls": [{"name": "ExecuteCommand", "arguments": {"command": "sh -c true", "run_in_background": True}}]},
+        {"calls": [{"name": "ExecuteCommand", "arguments": {"command": f"sh -c 'touch {done}; sleep 1'"}}]},
+        {"calls": [{"name": "Glob", "arguments": {"pattern": "*"}}]},
+        {"text": "seen"},
+    )
+
+    await odin.take("go", "edit_mode")
+
+    told = [message.text for message in odin.session.messages if "has ended" in message.text]
+    assert len(told) == 1
+    assert "The background command" in told[0]
+    assert "It was: sh -c true" in told[0]
