@@ -225,8 +225,8 @@ async def test_a_selection_is_part_of_the_prompt(start, wire, anthropic, root):
     )
 
     texts = [block["text"] for block in wire.request["messages"][0]["content"]]
-    assert texts[0] == "this?"
-    assert texts[1] == f'<context kind="selection" file="{root / "greet.py"}" lines="1-1">\ngreet\n</context>'
+    assert texts[-1] == "this?"
+    assert texts[-2] == f'<context kind="selection" file="{root / "greet.py"}" lines="1-1">\ngreet\n</context>'
 
 
 async def test_the_queue_can_be_seen_and_changed(start, wire, anthropic):
