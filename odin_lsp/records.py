@@ -136,6 +136,8 @@ class KeptFile(Value):
 
     uri: str
     reason: str
+    hunk_ids: tuple[str, ...] | None = None
+    """The changes that stay; without it, the whole file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,7 @@ from odin_lsp.review.desk import ReviewDesk
 from odin_lsp.review.journal import ReviewJournal
 from odin_lsp.review.proposals import Proposal
 from odin_lsp.review.turn_review import TurnReview
-from odin_lsp.review.undo import take_back
+from odin_lsp.review.undo import Undone, Wanted, take_back
 from odin_lsp.review.undo_log import UndoLog
 from odin_lsp.sessions.memory import Memory, memory_folder
 from odin_lsp.sessions.publish import Publisher
@@ -138,15 +138,16 @@ class Core:
         await asyncio.to_thread(lambda: [adapter(EventRecord), *(tool.schema for tool in all_tools().values())])
         await self.models.get(self.models.selected).warm()
 
-    async def undo(self, turn_id: str | None) -> tuple[list[Path], list[tuple[Path, str]]]:
-        """Take back what a turn did, or the last one. What was saved is saved again: the disk had it too."""
+    async def undo(self, turn_id: str | None, wanted: Wanted | None = None) -> Undone:
+        """Take back what a turn did, or the last one, or an undo. What was saved is saved again: the disk had it
+        too."""
         saved = {it.path: it.uri for it in self.files.buffers if not it.unsaved}
-        restored, kept = await take_back(self._undo_log, turn_id, self.desk.applier)
-        uris = tuple(uri for path, uri in saved.items() if path in restored)
+        undone = await take_back(self._undo_log, turn_id, self.desk.applier, wanted)
+        uris = tuple(uri for path, uri in saved.items() if path in undone.restored)
         if uris and self.project.now.config.review.save != "never":
             for uri, reason in await self._editor.save(uris):
                 self._editor.notify("warning", f"{uri} is as before, but could not be saved: {reason}")
-        return restored, kept
+        return undone
 
     async def restore_reviews(self) -> None:
         """Show again, once, what waited for a decision when Odin was ended, here or in another editor."""

@@ -60,6 +60,10 @@ def _run(arguments: Sequence[str] | None) -> int:
             from odin_lsp.cli import sessions
 
             return sessions.run(parser, options)
+        case "undo":
+            from odin_lsp.cli import undo
+
+            return undo.run(options)
         case "ask" | "plan" | "edit":
             return _turn(parser, options)
         case _:
@@ -94,7 +98,7 @@ def _serve(tcp_port: int | None) -> int:
 def _parser() -> "ArgumentParser":
     from argparse import ArgumentParser  # editors start the server without it
 
-    from odin_lsp.cli import permissions, sessions
+    from odin_lsp.cli import permissions, sessions, undo
 
     parser = ArgumentParser(prog="odin-lsp", description=__doc__, epilog=EXITS)
     parser.add_argument("--version", action="version", version=f"odin-lsp {__version__}")
@@ -113,6 +117,7 @@ def _parser() -> "ArgumentParser":
     permissions.add_arguments(rules, _folder)
     logs = commands.add_parser("sessions", help="list, show, search, export, rename, fork and delete conversations")
     sessions.add_arguments(logs, _folder)
+    undo.add_arguments(commands.add_parser("undo", help="revert what a turn changed, or bring it back"), _folder)
     return parser
 
 

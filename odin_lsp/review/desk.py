@@ -12,12 +12,13 @@ from odin_lsp.events import Notice, ReviewChanged, ReviewClosed, ReviewOpened
 from odin_lsp.ports import Decision, Editor, HunkState, PreviewingEditor, Receipt, Review, ReviewAnswer
 from odin_lsp.review.applying import NOT_SEEN, SEE_LOG, Applier
 from odin_lsp.review.journal import ReviewJournal, StoredReview
-from odin_lsp.review.making import Maker
+from odin_lsp.review.making import Maker, noted_of
 from odin_lsp.review.previews import Preview
 from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal, Proposals
 from odin_lsp.review.screen import Caution, Screen, receipt_of
 from odin_lsp.review.turn_review import TurnReview
-from odin_lsp.review.undo_log import UndoLog, new_step
+from odin_lsp.review.undo_log import UndoLog
+from odin_lsp.review.undo_steps import new_step
 from odin_lsp.workspace.buffers import Buffer
 from odin_lsp.workspace.files import Files
 
@@ -301,8 +302,8 @@ class ReviewDesk:
         """Have the editor show and apply it. Hunks that cannot be seen afterwards were not wanted, or did not work."""
         turn = review.turn
         async with self._one_preview:
-            step = new_step(file.path, file.operation)
             self.applier.catch_up(file)
+            step = replace(new_step(file.path, file.operation), hunks=noted_of(file.pending))
             await self._maker.intend(step, file, turn, file.base, file.proposed)
             self.applier.catch_up(file)  # the user may have typed meanwhile
             if not file.pending:

@@ -1,16 +1,19 @@
 """Decided hunks, made: noted in the turn's log before and after, so that they can be saved and taken back."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from odin_lsp.events import Notice
 from odin_lsp.review.applying import NOT_SEEN, Applier
-from odin_lsp.review.hunks import Hunk
+from odin_lsp.review.hunks import Hunk, apply
 from odin_lsp.review.previews import Preview
 from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal, operation_of
 from odin_lsp.review.screen import NO_WAY_BACK
 from odin_lsp.review.turn_review import TurnReview
-from odin_lsp.review.undo_log import Step, UndoLog, new_step
+from odin_lsp.review.undo_log import UndoLog
+from odin_lsp.review.undo_places import hunks_of
+from odin_lsp.review.undo_steps import Step, StepHunk, new_step
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.text import Lines
 
@@ -27,8 +30,14 @@ class Maker:
         """Carry out what is due of the file."""
         clean = self.is_clean(file.path)
         step = new_step(file.path, file.operation, file.new_path)
-        if await self._applier.apply(file, lambda before, after: self.intend(step, file, turn, before, after)):
-            await self.note(step, file, file.before, file.after, turn, clean=clean)
+
+        async def intend(before: str | None, after: str | None) -> None:
+            nonlocal step
+            step = replace(step, hunks=noted_of(file.due))
+            await self.intend(step, file, turn, before, after)
+
+        if await self._applier.apply(file, intend):
+            await self.note(_done(step, file), file, file.before, file.after, turn, clean=clean)
         else:
             await self._undo_log.drop(turn.turn_id, step)
         if file.problem and any(it.state == "superseded" for it in file.hunks):
@@ -69,6 +78,8 @@ class Maker:
         """It has happened."""
         if file.operation in ("edit", "create"):
             turn.touched.setdefault(file.path, clean)
+        if file.operation == "edit" and before is not None:
+            after = apply(before, hunks_of(before, step.hunks or ()))  # whatever somebody else has done meanwhile
         await self._undo_log.finish(turn.turn_id, step, before, after)
 
     async def note_preview(self, preview: Preview, step: Step, turn: TurnReview, *, clean: bool) -> None:
@@ -76,6 +87,7 @@ class Maker:
         if text is not None:
             preview.look(text)
         if (before := preview.before) is not None:
+            step = replace(step, hunks=preview.noted)
             await self.note(step, preview.file, before, text, turn, clean=clean)
         else:
             await self._undo_log.drop(turn.turn_id, step)
@@ -83,6 +95,20 @@ class Maker:
     def is_clean(self, path: Path) -> bool:
         buffer = self._files.buffers.of_path(path)
         return buffer is None or not buffer.unsaved
+
+
+def noted_of(hunks: Iterable[PendingHunk]) -> tuple[StepHunk, ...]:
+    """What is about to be done, in the text as it is."""
+    return tuple(StepHunk(it.id, it.result.start, len(it.result.old), it.result.new) for it in hunks)
+
+
+def _done(step: Step, file: FileProposal) -> Step:
+    """With what can be seen of it. A new file has what the editor has made of it."""
+    done = {it.id: it for it in file.hunks if it.applied is not None}
+    hunks = tuple(it for it in step.hunks or () if it.id in done)
+    if file.operation == "create" and file.after is not None:
+        hunks = tuple(replace(it, new=file.after) for it in hunks)
+    return replace(step, hunks=hunks)
 
 
 def _inverse(file: FileProposal, hunks: Sequence[PendingHunk]) -> FileProposal | None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from odin_lsp.review.hunks import apply
 from odin_lsp.review.proposals import FileProposal, PendingHunk
+from odin_lsp.review.undo_steps import StepHunk
 
 
 @dataclass(slots=True)
@@ -33,3 +34,14 @@ class Preview:
         """The text without what was applied, but with what the user typed; `None` if nothing was applied."""
         undone = [replace(it.standing, new=it.hunk.old) for it in self.applied]
         return apply(self.file.base, undone) if undone else None
+
+    @property
+    def noted(self) -> tuple[StepHunk, ...]:
+        """What was applied, in that text."""
+        noted: list[StepHunk] = []
+        shift = 0
+        for it in sorted(self.applied, key=lambda it: (it.standing.start, it.standing.end)):
+            here = it.standing
+            noted.append(StepHunk(it.id, here.start - shift, len(it.hunk.old), here.old))
+            shift += len(here.old) - len(it.hunk.old)
+        return tuple(noted)

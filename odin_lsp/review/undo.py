@@ -1,49 +1,229 @@
-"""A turn, taken back file by file: what somebody has edited since stays."""
+"""A turn, taken back hunk by hunk, and made again: where somebody has typed since, it stays as it is."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from odin_lsp.review.applying import NOT_SEEN, Applier
 from odin_lsp.review.before_images import digest_of
-from odin_lsp.review.proposals import edit_of, operation_of
-from odin_lsp.review.undo_log import Step, UndoLog
-
-CHANGED_SINCE = "it has been changed since"
-INTERRUPTED = "Odin ended while it changed it, and it is not as Odin would have left it"
-GONE = "what it was is not kept any more"
-
-Kept = list[tuple[Path, str]]
-
-
-async def take_back(log: UndoLog, turn_id: str | None, applier: Applier) -> tuple[list[Path], Kept]:
-    """Undo a turn, or the last one that changed something: the files that are as before, and those that were kept, with
-    the reason."""
-    for wanted in [turn_id] if turn_id else await asyncio.to_thread(log.turns):
-        restored, kept = await _taken_back(log, wanted, applier)
-        if restored or kept:
-            return restored, kept
-    return [], []
+from odin_lsp.review.hunks import apply, hunks_between, hunks_seen
+from odin_lsp.review.proposals import FileProposal, PendingHunk
+from odin_lsp.review.undo_log import UndoLog, new_undo
+from odin_lsp.review.undo_parts import (
+    CHANGED_SINCE,
+    Edits,
+    Part,
+    all_names,
+    edits_of,
+    names_of,
+    part_of,
+    path_now,
+)
+from odin_lsp.review.undo_places import hunks_of, ids_of, places_of, text_with
+from odin_lsp.review.undo_steps import FileSteps, Flip, State, Step, StepHunk
+from odin_lsp.workspace.text import Lines
 
 
-async def _taken_back(log: UndoLog, turn_id: str, applier: Applier) -> tuple[list[Path], Kept]:
-    restored: list[Path] = []
-    kept: Kept = []
-    for step in reversed(await asyncio.to_thread(log.steps, turn_id)):
-        path = Path(step.path)
-        if step.state == "intended" and _has_not_happened(step, applier):
-            await log.take_off(turn_id, step)
-        elif reason := await _restore(step, await asyncio.to_thread(log.before, step), applier):
-            kept.append((path, reason))
-        else:
-            await log.take_off(turn_id, step)
-            restored.append(path)
-    if not kept:
-        await asyncio.to_thread(log.forget, turn_id)
-    return restored, kept
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What was not taken back."""
+
+    path: Path
+    reason: str
+    hunk_ids: tuple[str, ...] | None = None
+    """`None`: the whole file."""
 
 
-def _has_not_happened(step: Step, applier: Applier) -> bool:
-    path, now = Path(step.path), applier.text(Path(step.path))
+@dataclass(frozen=True, slots=True)
+class Undone:
+    restored: tuple[Path, ...] = ()
+    """Files of which something was taken back, or made again."""
+    kept: tuple[Kept, ...] = ()
+    undo_id: str | None = None
+    """By which this can be taken back; `None` if nothing was done, or it could not be noted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What of a turn is to be taken back; all of it if nothing is named."""
+
+    path: Path | None = None
+    hunk_ids: frozenset[str] | None = None
+
+    def files(self, files: Mapping[str, FileSteps]) -> set[str]:
+        names = all_names(files.values(), self.path) if self.path is not None else None
+        return {it.id for it in files.values() if names is None or names & names_of(it)}
+
+
+async def take_back(log: UndoLog, turn_id: str | None, applier: Applier, wanted: Wanted | None = None) -> Undone:
+    """Undo a turn, or the last one of which anything can be. With the id of an undo: make again what that has taken
+    back."""
+    wanted = wanted or Wanted()
+    async with log.undoing:
+        if turn_id is not None:
+            return (await _taken_back(log, turn_id, applier, wanted)).undone
+        left = Undone()
+        for it in await asyncio.to_thread(log.turns):
+            undo = await _taken_back(log, it, applier, wanted)
+            if undo.undone.restored or (undo.undone.kept and not undo.was_taken_back):
+                return undo.undone
+            left = left if left.kept else undo.undone
+        return left
+
+
+async def _taken_back(log: UndoLog, named: str, applier: Applier, wanted: Wanted) -> "_Undo":
+    undo_of = await asyncio.to_thread(log.turn_of, named)
+    turn_id = undo_of or named
+    cut_off = await _settle(log, turn_id, applier)
+    steps = await asyncio.to_thread(log.read, turn_id)
+    files = {it.id: it for it in steps.all}
+    flips = steps.undos[named] if undo_of else []
+    is_in = any(not it.is_in for it in flips)
+    was_taken_back = any(it.out for it in files.values())
+    undo = _Undo(log, turn_id, applier, files, is_in, cut_off.get(is_in) or new_undo(turn_id), was_taken_back)
+    order = dict.fromkeys(reversed([it.step for it in flips] if undo_of else list(files)))
+    ours = {it for flip in flips for it in flip.hunks} if undo_of else None
+
+    def is_wanted(id: str) -> bool:
+        return (ours is None or id in ours) and (wanted.hunk_ids is None or id in wanted.hunk_ids)
+
+    named_files = wanted.files(files)
+    chosen = [files[it] for it in order if it in named_files]
+    parts = await asyncio.to_thread(lambda: [part_of(log, it, is_wanted, is_in=is_in) for it in chosen])
+    await undo.run([it for it in parts if it is not None])
+    return undo
+
+
+@dataclass(slots=True)
+class _Undo:
+    log: UndoLog
+    turn_id: str
+    applier: Applier
+    files: dict[str, FileSteps]
+    is_in: bool
+    """It makes again what another one has taken back."""
+    id: str
+    was_taken_back: bool
+    """Some of the turn was, before this."""
+    is_noted: bool = True
+    restored: list[Path] = field(default_factory=list[Path])
+    kept: list[Kept] = field(default_factory=list[Kept])
+
+    @property
+    def undone(self) -> Undone:
+        restored = tuple(dict.fromkeys(self.restored))
+        return Undone(restored, tuple(self.kept), self.id if restored and self.is_noted else None)
+
+    async def run(self, parts: Sequence[Part]) -> None:
+        """All that is about to happen is known before anything does: if Odin ends meanwhile, the next undo goes on."""
+        await self._note([self._flip(it, "intended", it.ids) for it in parts if it.problem is None])
+        for it in parts:
+            if it.problem is not None:
+                self.kept.append(Kept(Path(it.file.path), it.problem))
+                continue
+            done = await (self._flip_whole(it) if it.wanted is None else self._flip_places(it))
+            flip = self._flip(it, "done" if done else "dropped", done)
+            await self._note([flip])
+            if done:
+                self.files[it.file.id] = it.file.after_flip(flip)
+                self.restored.append(Path(it.file.path))
+
+    def _flip(self, part: Part, state: State, ids: Sequence[str]) -> Flip:
+        return Flip(undo=self.id, state=state, step=part.file.id, hunks=tuple(ids), is_in=self.is_in)
+
+    async def _note(self, lines: Sequence[Step | Flip]) -> None:
+        if lines:
+            self.is_noted = await self.log.add(self.turn_id, lines) and self.is_noted
+
+    async def _flip_places(self, part: Part) -> tuple[str, ...]:
+        """The ids of those that are flipped."""
+        path = path_now(part.file, self.files)
+        now = self.applier.text(path)
+        if now is not None and part.edits is None:
+            part = await self._described(part, now)
+        if now is None or part.edits is None:
+            self.kept.append(Kept(path, part.changed))
+            return ()
+        plan = part.flipped(now)
+        file = FileProposal(path, "edit", Lines(now), [PendingHunk(it, state="accepted") for _, it in plan.todo])
+        await self.applier.apply(file)
+        made = [(place, it) for (place, _), it in zip(plan.todo, file.hunks, strict=True)]
+        done = [place for place, it in made if it.applied is not None]
+        failed = {place: it.reason or NOT_SEEN for place, it in made if it.applied is None}
+        if stays := [*plan.typed_into, *failed]:
+            why = CHANGED_SINCE if plan.typed_into else next(iter(failed.values()))
+            reason = f"{len(stays)} of {len(stays) + len(done)} changes stay: {why}" if done else why
+            self.kept.append(Kept(path, reason, ids_of(stays)))
+        return ids_of(done)
+
+    async def _flip_whole(self, part: Part) -> tuple[str, ...]:
+        path = path_now(part.file, self.files)
+        file, reason = part.operation(path, self.applier)
+        if file is not None:
+            if part.file.operation == "create" and part.edits is None:
+                await self._describe(part.file, file.base, (StepHunk(part.file.id, 0, 0, file.base),))
+            file.hunks[0].state = "accepted"
+            await self.applier.apply(file)
+            if file.hunks[0].applied is not None:
+                return part.ids
+            reason = file.hunks[0].reason or NOT_SEEN
+        if reason is not None:
+            self.kept.append(Kept(path, reason))
+        return ()
+
+    async def _described(self, part: Part, now: str) -> Part:
+        """Where only the texts were kept, and it is as the turn has left it: all that differs is the turn's."""
+        if part.before is None or digest_of(now) not in part.file.after:
+            return part
+        hunks = tuple(StepHunk(part.file.id, it.start, len(it.old), it.new) for it in hunks_between(part.before, now))
+        await self._describe(part.file, now, hunks)
+        places = places_of(part.before, [hunks])
+        return replace(part, edits=Edits(part.before, places), wanted=places)
+
+    async def _describe(self, file: FileSteps, now: str, hunks: tuple[StepHunk, ...]) -> None:
+        """So that it can be made again."""
+        await self._note([replace(file.steps[0], state="done", after=(digest_of(now),), hunks=hunks)])
+
+
+async def _settle(log: UndoLog, turn_id: str, applier: Applier) -> Mapping[bool, str]:
+    """Look what became of all that was under way when Odin ended. The undos among it, by what they did."""
+    steps = await asyncio.to_thread(log.read, turn_id)
+    files = {it.id: it for it in steps.all}
+    lines: list[Step | Flip] = []
+    for file in files.values():
+        if file.state == "intended":
+            lines += await asyncio.to_thread(_settled_step, log, file, path_now(file, files), applier)
+    for flip in steps.cut_off.values():
+        done = await asyncio.to_thread(_happened, log, flip, files, applier)
+        lines.append(replace(flip, state="done" if done else "dropped", hunks=done))
+    if lines:
+        await log.add(turn_id, lines)
+    return {it.is_in: it.undo for it in steps.cut_off.values()}
+
+
+def _settled_step(log: UndoLog, file: FileSteps, path: Path, applier: Applier) -> list[Step]:
+    """What became of the last step, if that can be told."""
+    last, now = file.steps[-1], applier.text(path)
+    dropped = replace(last, state="dropped", hunks=None, text=None)
+    if last.operation != "edit" or last.hunks is None:
+        return [dropped] if _has_not_happened(last, now) else []
+    sure = replace(file, steps=file.steps[:-1])
+    before = log.before(file)
+    edits = edits_of(sure, before) if sure.steps else Edits(before or "", ())
+    if now is None or edits is None:
+        return []
+    text = text_with(edits.base, edits.places, frozenset())
+    hunks = hunks_of(text, last.hunks)
+    seen = sorted(hunks_seen(text, hunks, now))
+    if not seen:
+        return [dropped]
+    left = digest_of(apply(text, [hunks[it] for it in seen]))
+    return [replace(last, state="done", hunks=tuple(last.hunks[it] for it in seen), after=(left,))]
+
+
+def _has_not_happened(step: Step, now: str | None) -> bool:
+    path = Path(step.path)
     match step.operation:
         case "edit" | "delete":
             return now is not None and digest_of(now) == step.before
@@ -53,26 +233,14 @@ def _has_not_happened(step: Step, applier: Applier) -> bool:
             return path.exists() and not (step.new_path and Path(step.new_path).exists())
 
 
-async def _restore(step: Step, before: str | None, applier: Applier) -> str | None:
-    """Why not, if not."""
-    path, now = Path(step.path), applier.text(Path(step.path))
-    is_as_left = now is not None and digest_of(now) in step.after
-    if step.lost:
-        return step.lost
-    if step.before is not None and before is None:
-        return GONE
-    match step.operation:
-        case "edit" if is_as_left and now is not None:
-            file = edit_of(path, now, before or "")
-        case "create" if is_as_left and now is not None:
-            file = operation_of(path, "delete", now)
-        case "delete" if not path.exists() and before is not None:
-            file = operation_of(path, "create", before)
-        case "rename" if step.new_path and Path(step.new_path).exists() and not path.exists():
-            file = operation_of(Path(step.new_path), "rename", new_path=path)
-        case _:
-            return INTERRUPTED if step.state == "intended" else CHANGED_SINCE
-    for it in file.hunks:
-        it.state = "accepted"
-    await applier.apply(file)
-    return None if len(file.chosen) == len(file.hunks) else file.hunks[0].reason or NOT_SEEN
+def _happened(log: UndoLog, flip: Flip, files: Mapping[str, FileSteps], applier: Applier) -> tuple[str, ...]:
+    """What an undo has done that was cut off right then."""
+    file = files.get(flip.step)
+    part = part_of(log, file, set(flip.hunks).__contains__, is_in=flip.is_in) if file is not None else None
+    if file is None or part is None or part.problem is not None:
+        return ()
+    path = path_now(file, files)
+    if part.wanted is None:
+        return part.ids if part.operation(path, applier) == (None, None) else ()
+    now = applier.text(path)
+    return ids_of(part.flipped(now).already) if now is not None else ()

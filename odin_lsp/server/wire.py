@@ -233,7 +233,12 @@ class UndoParams(Value):
     """`odin.undoTurn`"""
 
     turn_id: str | None = None
-    """Without it: the last turn that changed something."""
+    """Without it: the last turn that changed something and is not undone. With an `undoId`: bring back what that undo
+    has reverted."""
+    uri: str | None = None
+    """Only this file."""
+    hunk_ids: tuple[str, ...] | None = None
+    """Only these changes, by their ids in the reviews."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,7 +262,10 @@ class Saved(Value):
 @dataclass(frozen=True, slots=True)
 class Undone(Value):
     restored: tuple[str, ...]
+    """Files that were changed. One that is also in `kept` has only some of its changes reverted."""
     kept: tuple[KeptFile, ...]
+    undo_id: str | None = None
+    """The `turnId` that undoes this undo; without it, nothing was changed, or it could not be stored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import os
 import selectors
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -31,7 +32,7 @@ from odin_lsp.review.journal import ReviewJournal
 from odin_lsp.review.proposals import FileProposal, Proposal, Wish, edit_of
 from odin_lsp.review.screen import CHANGED_SINCE
 from odin_lsp.review.turn_review import TurnReview
-from odin_lsp.review.undo import take_back
+from odin_lsp.review.undo import Undone, take_back
 from odin_lsp.review.undo_log import UndoLog
 from odin_lsp.workspace.buffers import Buffer, Buffers
 from odin_lsp.workspace.cache import FileCache
@@ -1136,40 +1137,58 @@ class Reviews(RuleBasedStateMachine):
             assert (receipt.state, receipt.reason) == (("rejected", CANCELLED) if drops else ("pending", None))
 
     @precondition(lambda self: any(turn.before and turn.step is None for turn in self.editor.turns.values()))
-    @rule(which=PLACES)
-    def undo_turn(self, which: int) -> None:
+    @rule(which=PLACES, again=st.booleans())
+    def undo_turn(self, which: int, *, again: bool) -> None:
+        """Of characters that are alike nobody can tell in a text which ones the user typed; but how many there are."""
         ended = [(it, turn) for it, turn in self.editor.turns.items() if turn.step is None and turn.before]
         turn_id, turn = ended[which % len(ended)]
         before = {path: page.text for path, page in self.editor.pages.items()}
-        theirs = {
-            path: [it for it in self.editor.pages[path].ids if it > since and it in self.editor.users]
-            for path, since in turn.since.items()
-            if before[path] != turn.after.get(path)  # else somebody has typed what Odin had left
-        }
+        theirs = {path: self._typed_since(path, since) for path, since in turn.since.items()}
         carried_out = [it for it in self.editor.hunks.values() if it.carried_out]
-        self.editor.undoing = True
-        restored, kept = self.run(lambda: take_back(self.undo_log, turn_id, self.desk.applier))
-        self.editor.undoing = False
-        touched = {*restored, *(path for path, _ in kept)}
-        assert set(turn.before) - turn.doubtful <= touched <= set(turn.before) | turn.doubtful
-        for path, ids in theirs.items():
-            assert [it for it in self.editor.pages[path].ids if it in ids] == ids
+        undone = self._undo(turn_id)
+        restored, kept = set(undone.restored), {it.path for it in undone.kept}
         if carried_out != [it for it in self.editor.hunks.values() if it.carried_out]:
             turn.doubtful.update(restored, before)  # it has set free what waited for a hunk that is gone now
-        for path in set(restored) - turn.doubtful:
-            assert path not in turn.mixed
-            assert before[path] == turn.after[path]
-            assert self.editor.pages[path].text == turn.before[path]
-        for path, reason in kept:
-            assert reason
-            assert path in turn.doubtful or self.editor.pages[path].text == before[path]
-            assert path in turn.mixed | turn.doubtful or before[path] != turn.after[path]
-        for path in restored if kept else list(turn.before):
+        assert all(it.reason for it in undone.kept)
+        assert restored | kept <= set(turn.before) | turn.doubtful
+        for path in set(turn.before) - turn.doubtful:
+            text = self.editor.pages[path].text
+            if before[path] == turn.after[path] and path not in turn.mixed:  # or somebody has typed what Odin had left
+                assert path not in kept
+                assert text == turn.before[path]
+            else:
+                assert not theirs[path] - Counter(text)
+            assert path in restored or text == before[path]
+        if again and undone.undo_id is not None:
+            self._do_again(undone.undo_id, turn, restored, before)
+        if not kept:
+            turn.doubtful.clear()
+        turn.doubtful.update(set(turn.before) - restored - kept)  # the editor has undone it, and may do it again
+        turn.mixed.update(kept)
+        for path in set(turn.before) - kept:
             for noted in (turn.before, turn.after, turn.since):
                 noted.pop(path, None)
             turn.mixed.discard(path)
-        if not kept:
-            turn.doubtful.clear()
+
+    def _do_again(self, undo_id: str, turn: TurnOnScreen, restored: set[Path], before: dict[Path, str]) -> None:
+        undone = self._undo(undo_id)
+        kept = {it.path for it in undone.kept}
+        assert set(undone.restored) | kept <= restored | turn.doubtful
+        for path in restored - kept - turn.doubtful:
+            assert self.editor.pages[path].text == before[path]
+        self._undo(undone.undo_id or undo_id)
+
+    def _undo(self, turn_id: str) -> Undone:
+        self.editor.undoing = True
+        try:
+            return self.run(lambda: take_back(self.undo_log, turn_id, self.desk.applier))
+        finally:
+            self.editor.undoing = False
+
+    def _typed_since(self, path: Path, since: int) -> Counter[str]:
+        page = self.editor.pages[path]
+        characters = zip(page.ids, page.text, strict=True)
+        return Counter(it for number, it in characters if number > since and number in self.editor.users)
 
     # always
 

@@ -12,12 +12,13 @@ import pytest
 from odin_lsp.config import ReviewSettings, Timeouts
 from odin_lsp.review.applying import Applier
 from odin_lsp.review.before_images import digest_of
-from odin_lsp.review.undo import INTERRUPTED, take_back
-from odin_lsp.review.undo_log import IMAGES, UndoLog, new_step
+from odin_lsp.review.undo import take_back
+from odin_lsp.review.undo_log import IMAGES, UndoLog
+from odin_lsp.review.undo_steps import new_step
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
-from tests.support.reviewing import Bench, ScriptedEditor
+from tests.support.reviewing import Bench, ScriptedEditor, restored_and_kept
 from tests.support.undo_killer import CALLS, OLD
 
 
@@ -34,7 +35,7 @@ def world(folder):
 async def undo_after_a_restart(folder):
     files = Files([folder / "ws"], Buffers(), FileCache())
     applier = Applier(files, ScriptedEditor(files), lambda: Timeouts(client=0.2))
-    return await take_back(UndoLog(lambda: folder / "state"), None, applier)
+    return restored_and_kept(await take_back(UndoLog(lambda: folder / "state"), None, applier))
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
@@ -51,20 +52,28 @@ async def test_a_turn_that_was_killed_is_taken_back_as_far_as_it_came(tmp_path, 
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
-async def test_what_was_typed_after_the_kill_stays_and_that_is_said(tmp_path, moment):
+async def test_what_was_typed_after_the_kill_stays_and_what_the_turn_did_goes(tmp_path, moment):
     killed(tmp_path, moment, "edit")
-    b = tmp_path / "ws" / "b.txt"
-    typed = b.read_text() + "typed\n"
-    b.write_text(typed)
+    a, b = tmp_path / "ws" / "a.txt", tmp_path / "ws" / "b.txt"
+    b.write_text(b.read_text() + "typed\n")
 
     restored, kept = await undo_after_a_restart(tmp_path)
 
-    assert (restored, kept) == ([tmp_path / "ws" / "a.txt"], [(b, INTERRUPTED)])
-    assert world(tmp_path) == {"a.txt": OLD, "b.txt": typed}
-    assert await undo_after_a_restart(tmp_path) == ([], [(b, INTERRUPTED)])
-    b.write_text(typed.removesuffix("typed\n"))
+    assert (sorted(restored), kept) == ([a, b] if moment == "after" else [a], [])
+    assert world(tmp_path) == {"a.txt": OLD, "b.txt": OLD + "typed\n"}
+    assert await undo_after_a_restart(tmp_path) == ([], [])
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+async def test_what_was_typed_after_the_kill_right_where_the_turn_was_stays(tmp_path, moment):
+    killed(tmp_path, moment, "edit")
+    b = tmp_path / "ws" / "b.txt"
+    typed = b.read_text().replace("TWO", "two").replace("two", "tXwo")
+    b.write_text(typed)
+
     await undo_after_a_restart(tmp_path)
-    assert world(tmp_path) == {"a.txt": OLD, "b.txt": OLD}
+
+    assert world(tmp_path) == {"a.txt": OLD, "b.txt": typed}
 
 
 @pytest.mark.parametrize("number", range(1, 7))
@@ -110,7 +119,7 @@ async def test_what_cannot_be_taken_back_is_said_before_it_is_done_and_again_whe
     await bench.use("DeleteFile", file_path=inner.parent, recursive=True)
 
     assert [it for it in said if "this cannot be undone: a folder is not kept" in it]
-    _, kept = await take_back(bench.desk._undo_log, None, bench.desk.applier)
+    _, kept = restored_and_kept(await take_back(bench.desk._undo_log, None, bench.desk.applier))
     assert kept == [(inner.parent, "a folder is not kept")]
 
 

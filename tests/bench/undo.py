@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
-from odin_lsp.review.undo_log import UndoLog, new_step
+from odin_lsp.review.undo_log import UndoLog
+from odin_lsp.review.undo_steps import new_step
 from tests.bench.measure import Series
 
 FILES = 150

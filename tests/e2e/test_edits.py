@@ -167,8 +167,29 @@ async def test_edit_10_of_several_files_those_that_changed_are_told_and_can_be_t
     assert "disk full" in results(wire)[1]
     assert (screen.text(one), screen.text(two)) == (NEW, OLD)
     screen.instead = None
-    assert await screen.client.command("undoTurn") == {"restored": [one.as_uri()], "kept": []}
+    undone = await screen.client.command("undoTurn")
+    assert (undone["restored"], undone["kept"]) == ([one.as_uri()], [])
     assert screen.text(one) == OLD
+
+
+async def test_one_change_of_a_turn_is_undone_and_brought_back(watched, edit, root, one):
+    screen = await watched(document_changes=True)
+    two = root / "two.py"
+    two.write_text(OLD)
+    screen.open(one, two)
+    outcome = await edit(screen.client, one, two)
+    [first, second] = [it["hunkId"] for it in outcome["receipts"]]
+
+    undone = await screen.client.command("undoTurn", hunkIds=[second], uri=one.as_uri())
+    assert undone == {"restored": [], "kept": []}
+    undone = await screen.client.command("undoTurn", hunkIds=[second], uri=two.as_uri())
+    assert (undone["restored"], screen.text(one), screen.text(two)) == ([two.as_uri()], NEW, OLD)
+    undone = await screen.client.command("undoTurn", turnId=undone["undoId"])
+    assert (undone["restored"], screen.text(one), screen.text(two)) == ([two.as_uri()], NEW, NEW)
+    screen.type(one, "typed", 0, 9, 9)
+    undone = await screen.client.command("undoTurn")
+    assert undone["restored"] == [two.as_uri()]
+    assert [(it["uri"], it["hunkIds"]) for it in undone["kept"]] == [(one.as_uri(), [first])]
 
 
 async def test_edit_11_without_versions_the_edit_is_plain_and_the_text_is_looked_at(watched, edit, one):

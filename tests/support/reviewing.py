@@ -11,6 +11,7 @@ from odin_lsp.agent.hooks import Hooks
 from odin_lsp.config import Config, ReviewSettings, Timeouts
 from odin_lsp.messages import Message, ToolCall, ToolResult
 from odin_lsp.ports import Answer, Decision, FileChange, Question, Review, ReviewAnswer, ReviewHunk
+from odin_lsp.review.undo import Undone
 from odin_lsp.terminal.editor import TerminalEditor
 from odin_lsp.tools.base import all_tools
 from odin_lsp.workspace.buffers import Buffers
@@ -27,6 +28,11 @@ def accept(hunk: ReviewHunk) -> Decision:
 
 def reject(hunk: ReviewHunk) -> Decision:
     return Decision(hunk_id=hunk.id, decision="reject", reason="no")
+
+
+def restored_and_kept(undone: Undone) -> tuple[list[Path], list[tuple[Path, str]]]:
+    """The files that were restored, and those that were kept, with the reason."""
+    return list(undone.restored), [(it.path, it.reason) for it in undone.kept]
 
 
 @dataclass

@@ -13,7 +13,8 @@ from typing import Any, NoReturn
 
 from odin_lsp.config import ReviewSettings
 from odin_lsp.ports import FileChange
-from odin_lsp.review.undo_log import UndoLog, new_step
+from odin_lsp.review.undo_log import UndoLog
+from odin_lsp.review.undo_steps import new_step
 from tests.support.reviewing import Bench
 
 OLD = "one\ntwo\nthree\n"

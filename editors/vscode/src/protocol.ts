@@ -155,6 +155,7 @@ export interface InstructionFile {
 export interface KeptFile {
   uri: string;
   reason: string;
+  hunkIds?: string[];
 }
 
 export interface ListSessionsParams {
@@ -516,11 +517,14 @@ export interface TurnRecord {
 
 export interface UndoParams {
   turnId?: string;
+  uri?: string;
+  hunkIds?: string[];
 }
 
 export interface Undone {
   restored: string[];
   kept: KeptFile[];
+  undoId?: string;
 }
 
 export interface Usage {

@@ -1,10 +1,12 @@
 """`odin.review.*`: decide on pending hunks, from anywhere. `odin.undoTurn`: take back what a turn did."""
 
+from pathlib import Path
 from typing import Any
 
 from odin_lsp.ports import Decision, Receipt
 from odin_lsp.records import KeptFile
 from odin_lsp.review.proposals import PendingHunk
+from odin_lsp.review.undo import Wanted
 from odin_lsp.server import wire
 from odin_lsp.server.commands.base import Token, command
 from odin_lsp.server.host import Work
@@ -48,9 +50,10 @@ async def list_pending(server: Work, _params: wire.ReviewListParams, _: Token) -
 
 @command("odin.undoTurn", wire.UndoParams)
 async def undo_turn(server: Work, params: wire.UndoParams, _: Token) -> dict[str, Any]:
-    restored, kept = await server.core.undo(params.turn_id)
-    kept_files = tuple(KeptFile(path.as_uri(), reason) for path, reason in kept)
-    return to_wire(wire.Undone(tuple(path.as_uri() for path in restored), kept_files))
+    hunk_ids = frozenset(params.hunk_ids) if params.hunk_ids is not None else None
+    undone = await server.core.undo(params.turn_id, Wanted(_path(params.uri), hunk_ids))
+    kept = tuple(KeptFile(it.path.as_uri(), it.reason, it.hunk_ids) for it in undone.kept)
+    return to_wire(wire.Undone(tuple(it.as_uri() for it in undone.restored), kept, undone.undo_id))
 
 
 async def _decided(server: Work, decisions: list[Decision]) -> tuple[Receipt, ...]:
@@ -64,5 +67,9 @@ async def _decided(server: Work, decisions: list[Decision]) -> tuple[Receipt, ..
 def _selected(
     server: Work, proposal_id: str | None, hunk_ids: tuple[str, ...] | None, uri: str | None
 ) -> list[PendingHunk]:
+    return server.core.desk.proposals.select(proposal_id, hunk_ids, _path(uri))
+
+
+def _path(uri: str | None) -> Path | None:
     path = path_of(uri) if uri else None
-    return server.core.desk.proposals.select(proposal_id, hunk_ids, path.resolve() if path else None)
+    return path.resolve() if path else None

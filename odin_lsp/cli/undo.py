@@ -1,0 +1,57 @@
+"""`odin-lsp undo`: revert what a turn has changed, and bring it back."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from odin_lsp.review.undo import Undone
+
+NOTHING = "odin: there is nothing to undo"
+LEFT = 1
+
+
+def add_arguments(parser: "ArgumentParser", folder: Any) -> None:
+    """`folder` is the type of an option that names one."""
+    parser.add_argument(
+        "id", nargs="?", help="a turn, or an undo to bring back what it reverted; without it: the last turn"
+    )
+    parser.add_argument("--file", type=Path, help="only the changes of this file")
+    parser.add_argument("--cwd", type=folder, default=Path.cwd(), help="the workspace")
+
+
+def run(options: "Namespace") -> int:
+    from odin_lsp.terminal.editor import say
+
+    undone = asyncio.run(_undone(options))
+    for it in undone.restored:
+        say(f"restored {_shown(it, options.cwd)}")
+    for it in undone.kept:
+        say(f"kept {_shown(it.path, options.cwd)}: {it.reason}")
+    if undone.undo_id is not None:
+        say(f"to bring this back: odin-lsp undo {undone.undo_id}")
+    if not undone.restored and not undone.kept:
+        say(NOTHING)
+    return 0 if undone.restored else LEFT
+
+
+async def _undone(options: "Namespace") -> "Undone":
+    from odin_lsp.agent.core import Core
+    from odin_lsp.project.project import Project, Told
+    from odin_lsp.review.undo import Wanted
+    from odin_lsp.terminal.editor import TerminalEditor
+
+    core = Core(Project(Told(roots=(options.cwd,)), can_pick=False), TerminalEditor("yes"))
+    try:
+        path = (options.cwd / options.file).resolve() if options.file else None
+        return await core.undo(options.id, Wanted(path))
+    finally:
+        await core.close()
+
+
+def _shown(path: Path, folder: Path) -> str:
+    from odin_lsp.workspace.uris import printable
+
+    return printable(str(path.relative_to(folder) if path.is_relative_to(folder) else path))

@@ -1,0 +1,132 @@
+"""Where a turn has changed a text, and which of these places nobody has typed into since. Pure."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count, takewhile
+
+from odin_lsp.review.hunks import Hunk, apply, compose, hunks_between, hunks_seen
+from odin_lsp.review.undo_steps import StepHunk
+from odin_lsp.workspace.text import same_at_end, same_at_start
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Edits of one place by several steps are one."""
+
+    ids: tuple[str, ...]
+    """Of the hunks in reviews."""
+    hunk: Hunk
+    """In the text before the turn."""
+
+    def is_out(self, out: frozenset[str]) -> bool:
+        return out.issuperset(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Flipped:
+    """What is to be done to a text to have places taken back, or made again."""
+
+    todo: Sequence[tuple[Place, Hunk]]
+    """Each with what is to be done, in the text as it is now."""
+    typed_into: Sequence[Place]
+    """Somebody has typed there: they stay as they are."""
+    already: Sequence[Place]
+    """They are as they should be."""
+
+
+def hunks_of(text: str, layer: Iterable[StepHunk]) -> list[Hunk]:
+    """In the text right before the step."""
+    return [Hunk(it.start, text[it.start : it.start + it.removed], it.new) for it in layer]
+
+
+def places_of(before: str, layers: Iterable[Sequence[StepHunk]]) -> list[Place]:
+    """All steps as one, each of which stands in what the one before has left."""
+    text = before
+    places: list[Place] = []
+    for layer in layers:
+        hunks = hunks_of(text, layer)
+        composed = compose(before, [it.hunk for it in places], hunks)
+        text = apply(text, hunks)
+        steps = [Place((it.id,), hunk) for it, hunk in zip(layer, hunks, strict=True)]
+        met = [[*(places[at] for at in it.first), *(steps[at] for at in it.second)] for it in composed]
+        places = [Place(ids_of(own), it.hunk) for own, it in zip(met, composed, strict=True)]
+    return places
+
+
+def ids_of(places: Iterable[Place]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(own for it in places for own in it.ids))
+
+
+def text_with(before: str, places: Iterable[Place], out: frozenset[str]) -> str:
+    """The text as the turn has left it, but for what has been taken back."""
+    return apply(before, [it.hunk for it in places if not it.is_out(out)])
+
+
+def flipped(before: str, places: Sequence[Place], out: frozenset[str], wanted: Sequence[Place], now: str) -> Flipped:
+    """Have `wanted` taken back, or those that are `out` made again, in a text that others may have changed since."""
+    left = text_with(before, places, out)
+    here = [(place, hunk) for place, hunk in _standing(places, out) if place in wanted]
+    seen = hunks_seen(left, [hunk for _, hunk in here], now)
+    rest = [it for index, it in enumerate(here) if index not in seen]
+    differences = [_trimmed(it) for it in hunks_between(left, now)]
+    reaches = [_reach(left, it) for it in differences]
+    todo: list[tuple[Place, Hunk]] = []
+    typed_into: list[Place] = []
+    for place, hunk in rest:
+        if any(_meets(hunk, *it) for it in reaches):
+            typed_into.append(place)
+        else:
+            shift = sum(len(it.new) - len(it.old) for it in differences if it.end <= hunk.start)
+            todo.append((place, Hunk(hunk.start + shift, hunk.old, hunk.new)))
+    return Flipped(todo, typed_into, [here[index][0] for index in sorted(seen)])
+
+
+def _standing(places: Iterable[Place], out: frozenset[str]) -> Iterator[tuple[Place, Hunk]]:
+    """Each with what would flip it, in the text as it was left."""
+    shift = 0
+    for it in places:
+        start = it.hunk.start + shift
+        if it.is_out(out):
+            yield it, Hunk(start, it.hunk.old, it.hunk.new)
+        else:
+            yield it, Hunk(start, it.hunk.new, it.hunk.old)
+            shift += len(it.hunk.new) - len(it.hunk.old)
+
+
+def _meets(hunk: Hunk, start: int, end: int) -> bool:
+    """What was typed right beside a text is not in it; right where something was removed it is."""
+    if not hunk.old:
+        return start <= hunk.start <= end
+    return start < hunk.end and end > hunk.start
+
+
+def _trimmed(it: Hunk) -> Hunk:
+    """Without what both sides begin and end with."""
+    head = same_at_start(it.old, it.new)
+    tail = same_at_end(it.old[head:], it.new[head:])
+    return Hunk(it.start + head, it.old[head : len(it.old) - tail], it.new[head : len(it.new) - tail])
+
+
+def _reach(text: str, it: Hunk) -> tuple[int, int]:
+    """From where to where somebody may have typed: of characters that are alike nobody can tell which ones they have
+    removed. Whole lines go as such; and those that were put in have not been put into another one."""
+    if it.old and it.new:
+        return it.start, it.end
+    piece, behind = it.old or it.new, text[it.end :]
+    is_lines = piece.endswith(("\n", "\r")) and _begins_line(text, it.start)
+    if it.new and is_lines:
+        return it.start, it.end
+    row = f"{text[: it.start]}{piece}{behind}"
+    back = _length(row[it.start - 1 - at] == row[it.start + len(piece) - 1 - at] for at in range(it.start))
+    forth = _length(row[it.start + at] == row[it.start + len(piece) + at] for at in range(len(behind)))
+    start = next(at for at in count(it.start - back) if not is_lines or _begins_line(text, at))
+    end = next(at for at in count(it.end + forth, -1) if not is_lines or _begins_line(text, at) or at == len(text))
+    return start, max(start, end)
+
+
+def _length(same: Iterable[bool]) -> int:
+    return sum(1 for _ in takewhile(bool, same))
+
+
+def _begins_line(text: str, at: int) -> bool:
+    return at == 0 or text[at - 1] in "\r\n"
