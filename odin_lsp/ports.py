@@ -137,6 +137,8 @@ class FileChange:
     operation: FileOperation
     edits: tuple[TextReplacement, ...] = ()
     """Of the text as it is now; for a create, the new file's text."""
+    before: str | None = None
+    """That text. Whoever changes a file itself does so only if it has this text."""
     new_uri: str | None = None
     recursive: bool = False
     label: str = "Odin"

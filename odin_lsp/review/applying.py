@@ -172,6 +172,7 @@ class Applier:
             version=buffer.version if buffer else None,
             operation=file.operation,
             edits=edits,
+            before=file.base if file.operation == "edit" else None,
             new_uri=file.new_path.as_uri() if file.new_path else None,
             recursive=file.recursive,
         )

@@ -135,7 +135,8 @@ def _carry_out(change: FileChange) -> None:
     match change.operation:
         case "edit":
             content = disk.read_text(path)
-            disk.write_text(path, replace(content, text=_replaced(content.text, change.edits)))
+            before = content.text if change.before is None else change.before
+            disk.write_text(path, replace(content, text=_replaced(before, change.edits)), before)
         case "create":
             disk.create_text(path, Decoded("".join(edit.new_text for edit in change.edits), "utf-8"))
         case "delete":

@@ -5,6 +5,7 @@ Every path must be canonical.
 
 import errno
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -12,13 +13,17 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from odin_lsp import locks
 from odin_lsp.errors import ToolError
+from odin_lsp.workspace import naming
 from odin_lsp.workspace.opening import opened_folder
 from odin_lsp.workspace.text import Decoded, decode
 from odin_lsp.workspace.uris import printable
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+_ASIDE = re.compile(r"\.odin-(\d+)-[0-9a-f]{16}\.tmp")
+_CHANGED = "has been changed by another program meanwhile; read it again"
 
 
 def read_text(path: Path) -> Decoded:
@@ -32,20 +37,29 @@ def read_text(path: Path) -> Decoded:
     return content
 
 
-def write_text(path: Path, content: Decoded) -> None:
-    """Put this text in place of the file's. Its mode stays, and its owner and attributes where that is possible."""
+def write_text(path: Path, content: Decoded, expected: str | None = None) -> None:
+    """Put this text in place of the file's, of the `expected` one if that is given. Its mode stays, and its owner and
+    attributes where that is possible. What another program writes meanwhile stays: then nothing is done."""
     data = _encoded(path, content)
-    with _explained(path, "written"), opened_folder(path.parent) as folder:
-        status = _regular(path, folder)
+    with _explained(path, "written"), opened_folder(path.parent) as folder, _held(path, folder) as current:
+        status = os.fstat(current)
         if not status.st_mode & 0o222 or not os.access(path.name, os.W_OK, dir_fd=folder):
             raise ToolError(f"{_shown(path)} is read-only; ask the user to make it writable")
-        aside = f".odin-{secrets.token_hex(8)}.tmp"
-        with _written(aside, folder, data, 0o600) as descriptor:
+        before = _content(current)
+        if expected is not None and ((decoded := decode(before)) is None or decoded.text != expected):
+            raise ToolError(f"{_shown(path)} {_CHANGED}")
+        with _aside(folder, data, 0o600) as (aside, descriptor):
             with suppress(PermissionError):
                 os.fchown(descriptor, status.st_uid, status.st_gid)
             os.fchmod(descriptor, status.st_mode & 0o777)
-            _copy_attributes(path.name, folder, descriptor)
-            os.replace(aside, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+            _copy_attributes(current, descriptor)
+            if not naming.exchange(aside, path.name, folder):
+                os.replace(aside, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+            elif _content(current) == before:
+                os.unlink(aside, dir_fd=folder)
+            else:
+                naming.exchange(aside, path.name, folder)
+                raise ToolError(f"{_shown(path)} {_CHANGED}")
 
 
 def create_text(path: Path, content: Decoded) -> None:
@@ -54,9 +68,11 @@ def create_text(path: Path, content: Decoded) -> None:
     with (
         _explained(path, "created"),
         opened_folder(path.parent, make=True) as folder,
-        _written(path.name, folder, data, 0o666),
+        _aside(folder, data, 0o666) as (aside, _),
     ):
-        pass
+        if not naming.give_name(aside, path.name, folder, folder):
+            os.link(aside, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.unlink(aside, dir_fd=folder)
 
 
 def delete(path: Path, *, recursive: bool) -> None:
@@ -77,6 +93,8 @@ def rename(path: Path, new: Path) -> None:
     with _explained(path, "renamed"), opened_folder(path.parent) as source:
         status = _status(path, source)
         with _explained(new, "created"), opened_folder(new.parent, make=True) as target:
+            if naming.give_name(path.name, new.name, source, target):
+                return
             if stat.S_ISDIR(status.st_mode):
                 _rename_folder(path.name, source, new.name, target)
                 return
@@ -94,28 +112,86 @@ def _rename_folder(name: str, source: int, new: str, target: int) -> None:
 
 
 @contextmanager
-def _written(name: str, folder: int, data: bytes, mode: int) -> Generator[int]:
-    """A file that was not there, with this in it; gone again if anything fails before the end of the block."""
+def _held(path: Path, folder: int) -> Generator[int]:
+    """A descriptor of the file, which no other Odin changes meanwhile."""
+    while True:
+        _regular(path, folder)
+        descriptor = os.open(path.name, _FILE, dir_fd=folder)
+        try:
+            _lock(descriptor, path)
+            if os.path.samestat(os.fstat(descriptor), _status(path, folder)):  # else it has been exchanged by then
+                yield descriptor
+                return
+        finally:
+            os.close(descriptor)
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    try:
+        locks.hold(descriptor, path)
+    except locks.Held:
+        raise
+    except OSError:  # this file system knows no locks
+        return
+
+
+@contextmanager
+def _aside(folder: int, data: bytes, mode: int) -> Generator[tuple[str, int]]:
+    """A file with this in it, to be given its name in the block; gone if that fails. What others have left that were
+    killed right here goes, too."""
+    _sweep(folder)
+    name = f".odin-{os.getpid()}-{secrets.token_hex(8)}.tmp"
     with os.fdopen(os.open(name, _NEW, mode, dir_fd=folder), "wb") as file, _undone(os.unlink, name, folder):
+        _lock(file.fileno(), Path(name))
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-        yield file.fileno()
+        yield name, file.fileno()
 
 
-def _copy_attributes(name: str, folder: int, target: int) -> None:
+def _sweep(folder: int) -> None:
+    readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        with os.scandir(readable) as scan:
+            asides = [it.name for it in scan if _ASIDE.fullmatch(it.name)]
+    finally:
+        os.close(readable)
+    for name in asides:
+        with suppress(OSError):
+            if _is_left(name, folder):
+                os.unlink(name, dir_fd=folder)
+
+
+def _is_left(name: str, folder: int) -> bool:
+    """Its process is gone, also if that has another number here, and so is the lock that it had."""
+    found = _ASIDE.fullmatch(name)
+    with suppress(ProcessLookupError):
+        os.kill(int(found[1]) if found else 0, 0)
+        return False
+    descriptor = os.open(name, _FILE, dir_fd=folder)
+    try:
+        locks.hold(descriptor, Path(name), patience=0)
+        return True
+    except locks.Held:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _content(descriptor: int) -> bytes:
+    with os.fdopen(os.dup(descriptor), "rb") as file:
+        file.seek(0)
+        return file.read()
+
+
+def _copy_attributes(source: int, target: int) -> None:
     """Access lists, labels and whatever people have put there; some belong to the system and stay behind."""
     if not hasattr(os, "listxattr"):
         return
-    source = os.open(name, _FILE, dir_fd=folder)
-    try:
+    with suppress(OSError):
         for attribute in os.listxattr(source):
             with suppress(OSError):
                 os.setxattr(target, attribute, os.getxattr(source, attribute))
-    except OSError:
-        return
-    finally:
-        os.close(source)
 
 
 @contextmanager

@@ -1174,8 +1174,10 @@ class Reviews(RuleBasedStateMachine):
         undone = self._undo(undo_id)
         kept = {it.path for it in undone.kept}
         assert set(undone.restored) | kept <= restored | turn.doubtful
-        for path in restored - kept - turn.doubtful:
-            assert self.editor.pages[path].text == before[path]
+        for path in restored - turn.mixed - turn.doubtful:
+            if before[path] == turn.after[path]:
+                assert path not in kept
+                assert self.editor.pages[path].text == before[path]
         self._undo(undone.undo_id or undo_id)
 
     def _undo(self, turn_id: str) -> Undone:
