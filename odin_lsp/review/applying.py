@@ -84,6 +84,9 @@ class Applier:
             return None
         before = self.text(file.path)
         if file.operation != "edit":
+            if self._is_done(file, None):  # Odin was ended right after it, or somebody else was faster
+                file.exchange({it.id: it.result.new for it in file.due})
+                return None
             return before, None
         expected = apply(file.base, [it.result for it in file.due])
         if expected == before:  # the user wants there what is there

@@ -108,9 +108,16 @@ class ReviewJournal:
         return None
 
     def end(self, proposal_id: str) -> None:
-        """All of it is decided."""
-        if self._let_go(proposal_id):
+        """All of it is decided. What cannot be removed is emptied: nobody goes on with that."""
+        log = self._open.get(proposal_id)
+        if log is None:
+            return
+        try:
             (self._folder() / f"{proposal_id}{SUFFIX}").unlink(missing_ok=True)
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(log, 0)
+        self._let_go(proposal_id)
 
     def waiting(self) -> Iterator[StoredReview]:
         """Those that nobody has open; they are open here from now on. It waits for the disk, and a little for an Odin
@@ -146,11 +153,10 @@ class ReviewJournal:
         self._open[found.id] = descriptor
         return found
 
-    def _let_go(self, proposal_id: str) -> bool:
+    def _let_go(self, proposal_id: str) -> None:
         log = self._open.pop(proposal_id, None)
         if log is not None:
             os.close(log)
-        return log is not None
 
 
 def stored(proposal: Proposal, session_id: str) -> StoredReview:

@@ -163,11 +163,13 @@ def _sweep(folder: int) -> None:
 
 
 def _is_left(name: str, folder: int) -> bool:
-    """Its process is gone, also if that has another number here, and so is the lock that it had."""
+    """Nobody holds the lock on it. Another Odin that is there may be about to."""
     found = _ASIDE.fullmatch(name)
+    number = int(found[1]) if found else os.getpid()
     with suppress(ProcessLookupError):
-        os.kill(int(found[1]) if found else 0, 0)
-        return False
+        os.kill(number, 0)
+        if number != os.getpid():
+            return False
     descriptor = os.open(name, _FILE, dir_fd=folder)
     try:
         locks.hold(descriptor, Path(name), patience=0)

@@ -1,5 +1,6 @@
 """Several programs change one file: what each of them was told is what has happened, and nothing is lost."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -116,13 +117,17 @@ def test_what_a_killed_odin_has_left_aside_goes_with_the_next_change(path, momen
     assert path.read_text() == "last\n"
 
 
-def test_what_another_odin_is_writing_aside_stays(path):
-    name = f".odin-{os.getpid()}-{'0' * 16}.tmp"
-    (path.parent / name).touch()
+def test_what_is_being_written_aside_stays(path):
+    """By another Odin, or here."""
+    about_to_be, held = (f".odin-{number}-{'0' * 16}.tmp" for number in (os.getppid(), os.getpid()))
+    (path.parent / about_to_be).touch()
+    with (path.parent / held).open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        disk.write_text(path, Decoded("new\n", "utf-8"))
+        assert names(path.parent) == sorted([about_to_be, held, "a.txt"])
 
-    disk.write_text(path, Decoded("new\n", "utf-8"))
-
-    assert names(path.parent) == [name, "a.txt"]
+    disk.write_text(path, Decoded("newer\n", "utf-8"))
+    assert names(path.parent) == [about_to_be, "a.txt"]
 
 
 async def test_without_help_of_the_kernel_all_of_it_works_too(path, monkeypatch):

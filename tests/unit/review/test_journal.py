@@ -1,6 +1,7 @@
 """What waits for a decision outlives Odin, whenever it is ended: nothing that was decided is lost or made twice."""
 
 import asyncio
+import os
 import random
 import shutil
 from pathlib import Path
@@ -192,6 +193,21 @@ async def test_a_decision_that_cannot_be_kept_counts_and_the_user_is_told(odin, 
 
 
 @pytest.mark.thorough
+async def test_a_review_that_is_decided_and_cannot_be_removed_is_not_shown_again(odin, monkeypatch):
+    first = await odin()
+    proposal = await first.show(edit_of(first.write("a.txt", OLD), OLD, NEW, WISH))
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "unlink", refuse)
+    await first.decide("reject", *proposal.hunks)
+    await first.waiting
+    monkeypatch.undo()
+
+    assert list((await odin()).journal.waiting()) == []
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_whenever_odin_is_killed_what_was_decided_counts_once_and_the_rest_waits(tmp_path, monkeypatch, seed):
     """40 hunks in 8 files, decided one by one and in groups; at every write, and before and after every edit, what is
