@@ -75,13 +75,16 @@ async def take_back(log: UndoLog, turn_id: str | None, applier: Applier, wanted:
 async def _taken_back(log: UndoLog, named: str, applier: Applier, wanted: Wanted) -> "_Undo":
     undo_of = await asyncio.to_thread(log.turn_of, named)
     turn_id = undo_of or named
-    cut_off = await _settle(log, turn_id, applier)
+    settled = await _settle(log, turn_id, applier)
     steps = await asyncio.to_thread(log.read, turn_id)
     files = {it.id: it for it in steps.all}
     flips = steps.undos[named] if undo_of else []
     is_in = any(not it.is_in for it in flips)
     was_taken_back = any(it.out for it in files.values())
-    undo = _Undo(log, turn_id, applier, files, is_in, cut_off.get(is_in) or new_undo(turn_id), was_taken_back)
+    cut_off = [it for it in settled if it.is_in == is_in]
+    undo_id = cut_off[0].undo if cut_off else new_undo(turn_id)
+    undo = _Undo(log, turn_id, applier, files, is_in, undo_id, was_taken_back)
+    undo.restored += [Path(files[it.step].path) for it in cut_off if it.state == "done"]
     order = dict.fromkeys(reversed([it.step for it in flips] if undo_of else list(files)))
     ours = {it for flip in flips for it in flip.hunks} if undo_of else None
 
@@ -186,20 +189,21 @@ class _Undo:
         await self._note([replace(file.steps[0], state="done", after=(digest_of(now),), hunks=hunks)])
 
 
-async def _settle(log: UndoLog, turn_id: str, applier: Applier) -> Mapping[bool, str]:
-    """Look what became of all that was under way when Odin ended. The undos among it, by what they did."""
+async def _settle(log: UndoLog, turn_id: str, applier: Applier) -> list[Flip]:
+    """Look what became of all that was under way when Odin ended; the flips among it."""
     steps = await asyncio.to_thread(log.read, turn_id)
     files = {it.id: it for it in steps.all}
-    lines: list[Step | Flip] = []
+    lines: list[Step] = []
     for file in files.values():
         if file.state == "intended":
             lines += await asyncio.to_thread(_settled_step, log, file, path_now(file, files), applier)
+    flips: list[Flip] = []
     for flip in steps.cut_off.values():
         done = await asyncio.to_thread(_happened, log, flip, files, applier)
-        lines.append(replace(flip, state="done" if done else "dropped", hunks=done))
-    if lines:
-        await log.add(turn_id, lines)
-    return {it.is_in: it.undo for it in steps.cut_off.values()}
+        flips.append(replace(flip, state="done" if done else "dropped", hunks=done))
+    if lines or flips:
+        await log.add(turn_id, [*lines, *flips])
+    return flips
 
 
 def _settled_step(log: UndoLog, file: FileSteps, path: Path, applier: Applier) -> list[Step]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count, takewhile
+from itertools import accumulate, count, takewhile
 
-from odin_lsp.review.hunks import Hunk, apply, compose, hunks_between, hunks_seen
+from odin_lsp.review.hunks import Hunk, apply, compose, difference, hunks_seen
 from odin_lsp.review.undo_steps import StepHunk
 from odin_lsp.workspace.text import same_at_end, same_at_start
 
@@ -68,16 +68,19 @@ def flipped(before: str, places: Sequence[Place], out: frozenset[str], wanted: S
     here = [(place, hunk) for place, hunk in _standing(places, out) if place in wanted]
     seen = hunks_seen(left, [hunk for _, hunk in here], now)
     rest = [it for index, it in enumerate(here) if index not in seen]
-    differences = [_trimmed(it) for it in hunks_between(left, now)]
-    reaches = [_reach(left, it) for it in differences]
+    differences = list(_differences(left, now))
+    reaches = [(it, *_reach(left, it)) for it in differences]
     todo: list[tuple[Place, Hunk]] = []
     typed_into: list[Place] = []
     for place, hunk in rest:
-        if any(_meets(hunk, *it) for it in reaches):
+        is_lines = not hunk.old and _is_lines(left, hunk.start, hunk.new)
+        before_it = (it for it in differences if it.end <= hunk.start and (it.start < hunk.start or not is_lines))
+        start = hunk.start + sum(len(it.new) - len(it.old) for it in before_it)
+        is_met = any(_meets(left, hunk, *it, is_lines=is_lines) for it in reaches)
+        if is_met or (is_lines and not _begins_line(now, start)):
             typed_into.append(place)
         else:
-            shift = sum(len(it.new) - len(it.old) for it in differences if it.end <= hunk.start)
-            todo.append((place, Hunk(hunk.start + shift, hunk.old, hunk.new)))
+            todo.append((place, Hunk(start, hunk.old, hunk.new)))
     return Flipped(todo, typed_into, [here[index][0] for index in sorted(seen)])
 
 
@@ -93,18 +96,32 @@ def _standing(places: Iterable[Place], out: frozenset[str]) -> Iterator[tuple[Pl
             shift += len(it.hunk.new) - len(it.hunk.old)
 
 
-def _meets(hunk: Hunk, start: int, end: int) -> bool:
-    """What was typed right beside a text is not in it; right where something was removed it is."""
-    if not hunk.old:
+def _meets(text: str, hunk: Hunk, it: Hunk, start: int, end: int, *, is_lines: bool) -> bool:
+    """What was typed right beside a text is not in it; right where something was removed it is. But whole lines that
+    were removed come back before the line that goes on there, whatever was typed into that."""
+    if hunk.old:
+        return start < hunk.end and end > hunk.start
+    if not is_lines:
         return start <= hunk.start <= end
-    return start < hunk.end and end > hunk.start
+    is_line_there = it.start == hunk.start and not it.old and _is_lines(text, it.start, it.new)
+    return start < hunk.start < end or is_line_there
 
 
-def _trimmed(it: Hunk) -> Hunk:
-    """Without what both sides begin and end with."""
-    head = same_at_start(it.old, it.new)
-    tail = same_at_end(it.old[head:], it.new[head:])
-    return Hunk(it.start + head, it.old[head : len(it.old) - tail], it.new[head : len(it.new) - tail])
+def _differences(old: str, new: str) -> Iterator[Hunk]:
+    """Line by line where as many lines as before are others; without what both sides begin and end with."""
+    found = difference(old, new)
+    starts = list(accumulate(map(len, found.old), initial=0))
+    for first, last, new_first, new_last in found.steps:
+        if last - first == new_last - new_first:
+            pairs = [(at, [at], [new_first + at - first]) for at in range(first, last)]
+        else:
+            pairs = [(first, range(first, last), range(new_first, new_last))]
+        for at, lines, new_lines in pairs:
+            before, after = "".join(found.old[it] for it in lines), "".join(found.new[it] for it in new_lines)
+            head = same_at_start(before, after)
+            tail = same_at_end(before[head:], after[head:])
+            if before != after:
+                yield Hunk(starts[at] + head, before[head : len(before) - tail], after[head : len(after) - tail])
 
 
 def _reach(text: str, it: Hunk) -> tuple[int, int]:
@@ -113,7 +130,7 @@ def _reach(text: str, it: Hunk) -> tuple[int, int]:
     if it.old and it.new:
         return it.start, it.end
     piece, behind = it.old or it.new, text[it.end :]
-    is_lines = piece.endswith(("\n", "\r")) and _begins_line(text, it.start)
+    is_lines = _is_lines(text, it.start, piece)
     if it.new and is_lines:
         return it.start, it.end
     row = f"{text[: it.start]}{piece}{behind}"
@@ -122,6 +139,10 @@ def _reach(text: str, it: Hunk) -> tuple[int, int]:
     start = next(at for at in count(it.start - back) if not is_lines or _begins_line(text, at))
     end = next(at for at in count(it.end + forth, -1) if not is_lines or _begins_line(text, at) or at == len(text))
     return start, max(start, end)
+
+
+def _is_lines(text: str, at: int, piece: str) -> bool:
+    return piece.endswith(("\n", "\r")) and _begins_line(text, at)
 
 
 def _length(same: Iterable[bool]) -> int:

@@ -1,5 +1,6 @@
 """A turn that is taken back: what it did goes, what others have done since stays, and it can be made again."""
 
+import asyncio
 import json
 
 import pytest
@@ -287,6 +288,32 @@ async def test_the_last_turn_is_never_an_undo_nor_one_that_was_taken_back(bench,
     await undo(first.undo_id)
     await undo(last.undo_id)
     assert restored_and_kept(await undo(None)) == ([b], [(b, MOST_STAYS)])
+
+
+@pytest.mark.parametrize("is_made", [False, True])
+async def test_an_undo_that_was_cut_off_goes_on_and_is_one(bench, edited, undo, a, is_made):
+    b, carry_out = bench.write("b.txt", OLD), bench.editor.apply
+    await edited(a, "two")
+    await edited(b, "two")
+
+    async def cut_off(change):
+        if is_made or change.uri == b.as_uri():
+            await carry_out(change)
+        if change.uri == a.as_uri():
+            raise asyncio.CancelledError
+
+    bench.editor.apply = cut_off
+    with pytest.raises(asyncio.CancelledError):
+        await undo()
+    bench.editor.apply = carry_out
+    assert (a.read_text() == OLD, b.read_text()) == (is_made, OLD)
+
+    undone = await undo(None)
+
+    assert restored_and_kept(undone) == ([a], [])
+    assert a.read_text() == OLD
+    await undo(undone.undo_id)
+    assert [it.read_text() for it in (a, b)] == [OLD.replace("two", "TWO")] * 2
 
 
 async def test_a_turn_of_an_earlier_version_can_be_made_again(bench, undo, a):

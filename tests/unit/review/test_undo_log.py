@@ -16,7 +16,7 @@ from odin_lsp.events import EventRecord, TurnFinished
 from odin_lsp.records import Outcome
 from odin_lsp.review.before_images import digest_of, keep, locked
 from odin_lsp.review.undo_log import IMAGES, UndoLog
-from odin_lsp.review.undo_steps import new_step
+from odin_lsp.review.undo_steps import StepHunk, new_step
 
 DAY = 24 * 60 * 60
 
@@ -126,6 +126,35 @@ async def test_where_somebody_came_in_between_nothing_is_known_to_be_the_turns(l
     assert [it.after for it in log.steps("t")] == [()]
 
 
+async def test_edits_whose_hunks_are_known_are_one_way_back_unless_somebody_came_in_between(log, folder):
+    async def change(before, after, *hunks):
+        step = replace(new_step(Path("/w/a"), "edit"), hunks=hunks)
+        await log.intend("t", step, before, [after])
+        await log.finish("t", step, before, after)
+
+    await change("one", "two", first := StepHunk("1", 0, 3, "two"))
+    await change("two", "three", second := StepHunk("2", 0, 3, "three"))
+    await change("three, typed", "four, typed", third := StepHunk("3", 0, 5, "four"))
+
+    for told_by in (log, UndoLog(lambda: folder)):
+        files = told_by.steps("t")
+        assert [(told_by.before(it), [step.hunks for step in it.steps]) for it in files] == [
+            ("one", [(first,), (second,)]),
+            ("three, typed", [(third,)]),
+        ]
+    assert (folder / "t.jsonl").read_text().count('"three"') == 1
+
+
+async def test_where_there_is_no_room_for_hunks_the_file_is_undone_as_a_whole(log, settings, folder):
+    settings["undoBytes"] = 20
+    step = replace(new_step(Path("/w/a"), "edit"), hunks=(StepHunk("1", 0, 3, "x" * 21),))
+    await log.intend("t", step, "one", ["x" * 21])
+    await log.finish("t", step, "one", "x" * 21)
+
+    [file] = log.steps("t")
+    assert (file.has_hunks, file.ids, file.after) == (False, (step.id,), (digest_of("x" * 21),))
+
+
 @pytest.mark.parametrize("cut", range(1, 60, 7))
 async def test_a_line_that_was_cut_short_is_left_out_and_the_next_one_is_whole(change, folder, cut):
     await change("t", "a", "one", "two")
@@ -201,7 +230,7 @@ def test_a_disk_that_fills_up_is_told_of_and_what_was_kept_before_stays(folder):
 import asyncio, resource, sys
 from pathlib import Path
 from odin_lsp.review.undo_log import UndoLog
-from odin_lsp.review.undo_steps import new_step
+from odin_lsp.review.undo_steps import StepHunk, new_step
 
 async def main():
     log = UndoLog(lambda: Path(sys.argv[1]))
