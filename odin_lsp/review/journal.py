@@ -93,16 +93,20 @@ class ReviewJournal:
         return None
 
     def note(self, proposal_id: str, hunks: Iterable[PendingHunk]) -> str | None:
-        """What has become of these, before anybody acts on it; why that cannot be kept, if so."""
+        """What has become of these, before anybody acts on it; why that cannot be kept, if so. Decisions outlive a
+        power cut, with one wait for all that were taken together; what was carried out can be seen in the text."""
+        noted = list(hunks)
         changes = [
             to_wire(HunkChange(id=it.id, state=it.state, text=it.text, reason=it.reason, applied=it.applied))
-            for it in hunks
+            for it in noted
         ]
         log = self._open.get(proposal_id)
         if log is None or not changes:
             return None
         try:
             _append(log, changes)
+            if any(it.state != "pending" and it.applied is None for it in noted):
+                os.fsync(log)
         except OSError as error:
             return error.strerror or str(error)
         return None

@@ -193,6 +193,23 @@ async def test_a_decision_that_cannot_be_kept_counts_and_the_user_is_told(odin, 
 
 
 @pytest.mark.thorough
+async def test_decisions_are_on_the_disk_itself_once_before_they_are_acted_on(odin, monkeypatch):
+    first = await odin()
+    path = first.write("a.txt", OLD)
+    first.open(path)
+    one, *rest = (await first.show(edit_of(path, OLD, NEW, WISH))).hunks
+    happened = []
+    apply = first.editor.apply
+    monkeypatch.setattr(os, "fsync", lambda descriptor: happened.append("synced"))
+    monkeypatch.setattr(first.editor, "apply", lambda change: happened.append("applied") or apply(change))
+
+    await first.decide("accept", *rest)
+    first.type(path, "typed\n", 0)
+    assert happened == ["synced", "applied"]
+    await first.decide("reject", one)
+    assert happened == ["synced", "applied", "synced"]
+
+
 async def test_a_review_that_is_decided_and_cannot_be_removed_is_not_shown_again(odin, monkeypatch):
     first = await odin()
     proposal = await first.show(edit_of(first.write("a.txt", OLD), OLD, NEW, WISH))
