@@ -125,12 +125,13 @@ class _Undo:
             if it.problem is not None:
                 self.kept.append(Kept(Path(it.file.path), it.problem))
                 continue
-            done = await (self._flip_whole(it) if it.wanted is None else self._flip_places(it))
+            path = path_now(it.file, self.files)
+            done = await (self._flip_whole(it, path) if it.wanted is None else self._flip_places(it, path))
             flip = self._flip(it, "done" if done else "dropped", done)
             await self._note([flip])
             if done:
                 self.files[it.file.id] = it.file.after_flip(flip)
-                self.restored.append(Path(it.file.path))
+                self.restored.append(path)
 
     def _flip(self, part: Part, state: State, ids: Sequence[str]) -> Flip:
         return Flip(undo=self.id, state=state, step=part.file.id, hunks=tuple(ids), is_in=self.is_in)
@@ -139,9 +140,8 @@ class _Undo:
         if lines:
             self.is_noted = await self.log.add(self.turn_id, lines) and self.is_noted
 
-    async def _flip_places(self, part: Part) -> tuple[str, ...]:
+    async def _flip_places(self, part: Part, path: Path) -> tuple[str, ...]:
         """The ids of those that are flipped."""
-        path = path_now(part.file, self.files)
         now = self.applier.text(path)
         if now is not None and part.edits is None:
             part = await self._described(part, now)
@@ -160,8 +160,7 @@ class _Undo:
             self.kept.append(Kept(path, reason, ids_of(stays)))
         return ids_of(done)
 
-    async def _flip_whole(self, part: Part) -> tuple[str, ...]:
-        path = path_now(part.file, self.files)
+    async def _flip_whole(self, part: Part, path: Path) -> tuple[str, ...]:
         file, reason = part.operation(path, self.applier)
         if file is not None:
             if part.file.operation == "create" and part.edits is None:

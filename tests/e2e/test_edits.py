@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from tests.e2e.conftest import ODIN, Screen
 from tests.e2e.steps import results, says
@@ -182,6 +183,9 @@ async def test_one_change_of_a_turn_is_undone_and_brought_back(watched, edit, ro
 
     undone = await screen.client.command("undoTurn", hunkIds=[second], uri=one.as_uri())
     assert undone == {"restored": [], "kept": []}
+    with pytest.raises(JsonRpcException, match="names no file on this machine"):
+        await screen.client.command("undoTurn", uri="untitled:one")
+    assert screen.text(one) == NEW
     undone = await screen.client.command("undoTurn", hunkIds=[second], uri=two.as_uri())
     assert (undone["restored"], screen.text(one), screen.text(two)) == ([two.as_uri()], NEW, OLD)
     undone = await screen.client.command("undoTurn", turnId=undone["undoId"])

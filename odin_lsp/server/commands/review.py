@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from odin_lsp.errors import RequestError
 from odin_lsp.ports import Decision, Receipt
 from odin_lsp.records import KeptFile
 from odin_lsp.review.proposals import PendingHunk
@@ -71,5 +72,8 @@ def _selected(
 
 
 def _path(uri: str | None) -> Path | None:
-    path = path_of(uri) if uri else None
-    return path.resolve() if path else None
+    if uri is None:
+        return None
+    if (path := path_of(uri)) is None:
+        raise RequestError(f"{uri!r} names no file on this machine; name one")
+    return path.resolve()

@@ -203,7 +203,7 @@ async def test_a_hunk_of_a_file_that_was_moved_since_is_found_there(bench, edite
     moved = bench.root / "sub" / "c.txt"
     await bench.use("MoveFile", file_path=a, new_path=moved)
 
-    assert restored_and_kept(await undo(hunk_ids=[two])) == ([a], [])
+    assert restored_and_kept(await undo(hunk_ids=[two])) == ([moved], [])
     assert moved.read_text() == OLD
 
 
