@@ -267,6 +267,10 @@ class TurnUndone(Value):
 
     restored: tuple[str, ...]
     kept: tuple[KeptFile, ...] = ()
+    undo_id: str | None = None
+    """By which `odin.undoTurn` brings it back."""
+    again: bool = False
+    """It was brought back just now."""
     kind: Literal["turnUndone"] = "turnUndone"
 
 

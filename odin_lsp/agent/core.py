@@ -20,11 +20,12 @@ from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.turn import Remark
 from odin_lsp.config import Network, WebSettings
 from odin_lsp.errors import SessionError
-from odin_lsp.events import MAIN, EventRecord, ReviewClosed
+from odin_lsp.events import MAIN, EventRecord, ReviewClosed, TurnUndone
 from odin_lsp.modes import Mode
 from odin_lsp.permissions import protected
 from odin_lsp.ports import Editor
 from odin_lsp.project.project import Project, Situation
+from odin_lsp.records import KeptFile
 from odin_lsp.redaction import secrets_of
 from odin_lsp.review.desk import ReviewDesk
 from odin_lsp.review.journal import ReviewJournal
@@ -147,7 +148,23 @@ class Core:
         if uris and self.project.now.config.review.save != "never":
             for uri, reason in await self._editor.save(uris):
                 self._editor.notify("warning", f"{uri} is as before, but could not be saved: {reason}")
+        await self._tell_of_undo(turn_id, undone)
         return undone
+
+    async def _tell_of_undo(self, named: str | None, undone: Undone) -> None:
+        """The session of the turn, if it is open."""
+        if undone.undo_id is None:
+            return
+        turn_id = await asyncio.to_thread(self._undo_log.turn_of, undone.undo_id) or ""
+        found = (it for it in self.sessions if any(turn.turn_id == turn_id for turn in it.session.turns))
+        live = next(found, None)
+        event = TurnUndone(
+            tuple(path.as_uri() for path in undone.restored),
+            tuple(KeptFile(it.path.as_uri(), it.reason, it.hunk_ids) for it in undone.kept),
+            undone.undo_id,
+            again=named is not None and named != turn_id,
+        )
+        self.stream.emitter(turn_id, live.session.id if live else "")(event)
 
     async def restore_reviews(self) -> None:
         """Show again, once, what waited for a decision when Odin was ended, here or in another editor."""

@@ -122,7 +122,7 @@ class ToldTurn:
             case TurnFinished(outcome):
                 self.outcome = outcome
             case TurnUndone():
-                self.undone = event
+                self.undone = None if event.again else event
             case _:
                 self._take_item(record.agent_id, event)
 

@@ -190,6 +190,11 @@ async def test_one_change_of_a_turn_is_undone_and_brought_back(watched, edit, ro
     assert (undone["restored"], screen.text(one), screen.text(two)) == ([two.as_uri()], NEW, OLD)
     undone = await screen.client.command("undoTurn", turnId=undone["undoId"])
     assert (undone["restored"], screen.text(one), screen.text(two)) == ([two.as_uri()], NEW, NEW)
+    told = [it["event"] for it in (await screen.client.command("session.events"))["events"]]
+    assert [(it["restored"], it["again"]) for it in told if it["kind"] == "turnUndone"] == [
+        ([two.as_uri()], False),
+        ([two.as_uri()], True),
+    ]
     screen.type(one, "typed", 0, 9, 9)
     undone = await screen.client.command("undoTurn")
     assert undone["restored"] == [two.as_uri()]

@@ -725,6 +725,8 @@ export interface TurnFinished {
 export interface TurnUndone {
   restored: string[];
   kept?: KeptFile[];
+  undoId?: string;
+  again?: boolean;
   kind: "turnUndone";
 }
 
