@@ -65,7 +65,7 @@ export function registerCommands(parts: Parts): Disposable[] {
     selectModel: () => settings.selectModel(),
     trust: () => settings.decideTrust("trust"),
     restrict: () => settings.decideTrust("restrict"),
-    setKey: () => settings.setKey(),
+    setKey: (provider?: unknown) => settings.setKey(provider),
     removeKey: () => settings.removeKey(),
     showContext: () => settings.showContext(),
     openSettingsFile: () => settings.openFile(),
@@ -176,8 +176,10 @@ class SettingCommands {
     );
   }
 
-  async setKey(): Promise<void> {
-    const provider = await pickProvider(Object.keys(PROVIDERS) as Provider[], "Set API Key");
+  /** Of the provider that needs one, if that is known. */
+  async setKey(wanted?: unknown): Promise<void> {
+    const providers = Object.keys(PROVIDERS) as Provider[];
+    const provider = providers.find((it) => it === wanted) ?? (await pickProvider(providers, "Set API Key"));
     const key =
       provider &&
       (await window.showInputBox({

@@ -11,7 +11,6 @@ import type {
   Review,
   ReviewAnswer,
   ServerInfo,
-  TurnRecord,
 } from "./protocol";
 
 export type CommandName = keyof Commands;
@@ -31,13 +30,6 @@ export type ServerState =
   | { kind: "starting"; why?: string }
   | { kind: "ready"; info: ServerInfo }
   | { kind: "failed"; why: string; actions: { title: string; command: string }[] };
-
-/** What `odin.state` answers, as far as it is used here. */
-export interface SessionState {
-  mode: Mode;
-  messages: TurnRecord[];
-  executing: boolean;
-}
 
 export type AnswerQuestion = (question: Question, token: CancellationToken) => Promise<Answer | null>;
 export type AnswerReview = (review: Review, token: CancellationToken) => Promise<ReviewAnswer | null>;

@@ -3,7 +3,7 @@
 import * as path from "node:path";
 import { type QuickPickItem, Uri, window, workspace } from "vscode";
 import type { Conversation } from "./chat/conversation";
-import type { Odin, SessionState } from "./odin";
+import type { Odin } from "./odin";
 import type { SessionSummary, TurnRecord } from "./protocol";
 import { exportName } from "./session-names";
 import { ago, counted } from "./words";
@@ -72,13 +72,15 @@ export class SessionCommands {
 
   /** A copy of the current session: all of it, or what came before one of its messages. */
   async fork(): Promise<void> {
-    const { messages } = (await this.odin.execute("odin.state", {})) as unknown as SessionState;
+    const { messages, earlierMessages } = await this.odin.execute("odin.state", {});
     const whole = {
       label: "The whole session",
       index: undefined as number | undefined,
       turn: undefined as TurnRecord | undefined,
     };
-    const points = messages.map((turn, index) => ({ label: `Before “${oneLine(turn.body)}”`, index, turn })).reverse();
+    const points = messages
+      .map((turn, index) => ({ label: `Before “${oneLine(turn.body)}”`, index: earlierMessages + index, turn }))
+      .reverse();
     const chosen = await window.showQuickPick([whole, ...points], {
       title: "Fork Session",
       placeHolder: "Where does the copy end?",

@@ -1,7 +1,7 @@
 // The status bar: which model, in which mode, what it does, what the session has cost, and what waits for the user.
 
 import type { Disposable, StatusBarItem } from "vscode";
-import type { Mode, Odin, ServerState, SessionState } from "./odin";
+import type { Mode, Odin, ServerState } from "./odin";
 import type { ActivityChanged, EventRecord, Usage } from "./protocol";
 import { counted } from "./words";
 
@@ -113,7 +113,7 @@ export class StatusFollower implements Disposable {
         }
         break;
       case "questionAsked":
-        this.#set({ questions: new Set([...questions, event.questionId]) });
+        this.#set({ questions: new Set([...questions, event.question.questionId]) });
         break;
       case "questionAnswered":
         this.#set({ questions: without(questions, event.questionId) });
@@ -145,9 +145,9 @@ export class StatusFollower implements Disposable {
   /** What a session has cost that was read from disk. */
   async #count(sessionId: string): Promise<void> {
     try {
-      const { messages } = (await this.odin.execute("odin.state", {})) as unknown as SessionState;
+      const { usage } = await this.odin.execute("odin.state", { sessionId });
       if (sessionId === this.#standing.sessionId) {
-        this.#spent = messages.reduce((sum, { usage }) => sum + dollars(usage), 0);
+        this.#spent = dollars(usage);
         this.#set({ costUsd: this.#spent });
       }
     } catch {

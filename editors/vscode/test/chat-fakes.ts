@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { CancellationToken } from "vscode";
 import { Emitter } from "../src/emitter";
 import type { CommandName, Odin, ServerState } from "../src/odin";
-import type { Commands, Event, EventRecord, ServerInfo } from "../src/protocol";
+import type { Commands, Event, EventPage, EventRecord, ServerInfo } from "../src/protocol";
 
 const INFO: ServerInfo = { version: 1, server: "1", model: "offline/odin", smallModel: "", modes: [], tools: [] };
 export const READY: ServerState = { kind: "ready", info: INFO };
@@ -13,7 +13,11 @@ export const READY: ServerState = { kind: "ready", info: INFO };
 type Asked = { command: CommandName; argument: Record<string, unknown> };
 type Reply = (argument: Record<string, unknown>) => unknown;
 
-const DEFAULTS: Partial<Record<CommandName, Reply>> = { "odin.review.list": () => ({ proposals: [] }) };
+const DEFAULTS: Partial<Record<CommandName, Reply>> = {
+  "odin.review.list": () => ({ proposals: [] }),
+  "odin.session.events": () => ({ events: [], earlierTurns: 0, seq: 0 }),
+  "odin.state": () => ({ executing: false, suspended: false, unbegun: [], usage: {} }),
+};
 
 export class FakeOdin implements Odin {
   state: ServerState = READY;
@@ -41,8 +45,8 @@ export class FakeOdin implements Odin {
     this.states.fire(state);
   }
 
-  tell(turnId: string, event: Event, sessionId = "s1", agentId = "main"): void {
-    this.events.fire({ seq: 0, turnId, sessionId, agentId, event });
+  tell(turnId: string, event: Event, sessionId = "s1", agentId = "main", seq = 0): void {
+    this.events.fire({ seq, turnId, sessionId, agentId, event });
   }
 
   of(command: CommandName): Record<string, unknown>[] {
@@ -63,11 +67,19 @@ export class FakeStore {
   }
 }
 
+/** What was told while a session went on. */
 export function recorded(name: string): EventRecord[] {
-  const lines = readFileSync(join(import.meta.dirname, "recorded", `${name}.jsonl`), "utf8")
-    .trim()
-    .split("\n");
+  const lines = recording(`${name}.jsonl`).trim().split("\n");
   return lines.map((line) => JSON.parse(line) as EventRecord);
+}
+
+/** What was kept of it. */
+export function recordedPage(name: string): EventPage {
+  return JSON.parse(recording(`${name}.json`)) as EventPage;
+}
+
+function recording(name: string): string {
+  return readFileSync(join(import.meta.dirname, "recorded", name), "utf8");
 }
 
 export function cancellation(): { token: CancellationToken; cancel(): void } {

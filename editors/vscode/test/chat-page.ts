@@ -46,7 +46,7 @@ export class Page {
 }
 
 export function turnWith(items: Item[], head: Partial<TurnHead> = {}): Turn {
-  return { head: { id: "t", said: "Why?", mode: "ask_mode", status: "ended", changed: false, ...head }, items };
+  return { head: { id: "t", said: "Why?", mode: "ask_mode", status: "ended", changed: [], ...head }, items };
 }
 
 export function text(words: string): Item {

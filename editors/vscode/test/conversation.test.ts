@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { Conversation } from "../src/chat/conversation";
 import { applyPatch } from "../src/chat/patches";
 import { emptyState } from "../src/chat/state";
-import type { Outcome, Question, SessionSummary, TurnRecord } from "../src/protocol";
+import type { Event, EventPage, EventRecord, Outcome, Question, SessionSummary, State } from "../src/protocol";
 import { cancellation, FakeOdin, FakeStore, READY, settled } from "./chat-fakes";
 
 let odin: FakeOdin;
@@ -44,17 +44,29 @@ const summary = (sessionId: string, messages: number): SessionSummary => ({
   locked: false,
   uri: "",
 });
-const record = (turnId: string, body: string, reason: TurnRecord["reason"] = "end_turn"): TurnRecord => ({
-  turnId,
-  body,
-  mode: "ask_mode",
-  timestamp: 0,
-  answerSummary: `answer to ${body}`,
-  reason,
-  todos: [],
-  toolHistory: [],
-  usage: { costUsd: 0.5 },
-});
+type Told = [turnId: string, said: string, reason?: Outcome["reason"], ...events: Event[]];
+
+/** What the server has kept of these turns; those without a reason have not ended. */
+function kept(...turns: Told[]): EventPage {
+  const events = turns.flatMap(([turnId, text, reason, ...rest]) => {
+    const all: Event[] = [{ kind: "turnStarted", mode: "ask_mode", model: "m", text }, ...rest];
+    if (reason) {
+      const spent = { usage: { costUsd: 0.5 }, durationMs: 1 };
+      all.push({ kind: "turnFinished", outcome: { ...outcome(turnId), reason, ...spent } });
+    }
+    return all.map((event): EventRecord => ({ seq: 0, turnId, sessionId: "s1", agentId: "main", event }));
+  });
+  return { events, earlierTurns: 0, seq: 0 };
+}
+
+/** The server has a session with these turns. */
+function keeps(sessionId: string, page: EventPage, state: Partial<State> = {}): void {
+  odin.replies["odin.session.resume"] = () => summary(sessionId, page.events.length);
+  odin.replies["odin.session.events"] = () => page;
+  odin.replies["odin.state"] = () => ({ executing: false, suspended: false, unbegun: [], usage: {}, ...state });
+}
+
+const shown = () => chat.state.turns.map((it) => [it.head.said, it.head.status]);
 
 /** A turn whose outcome is held back until the test wants it. */
 function hold(): { finish(): void; fail(why: string): void } {
@@ -105,6 +117,7 @@ describe("a turn", () => {
     odin.replies["odin.edit"] = (argument) => ({ ...outcome(String(argument.turnId)), mode: "edit_mode" });
     await chat.retry(head?.id ?? "");
     expect(odin.of("odin.edit")).toHaveLength(2);
+    expect(chat.state.turns).toHaveLength(1);
   });
 
   it("goes into the session that the first one began", async () => {
@@ -180,34 +193,80 @@ describe("the queue", () => {
 });
 
 describe("after a reload", () => {
+  const HALF: Event = { kind: "messageFinished", text: "Half of it", toolCalls: 0 };
+
   it("goes on with the session, the cut-off turn and what waited", async () => {
     hold();
-    void chat.take("ask_mode", "Long work", [{ kind: "file", uri: "file:///a" }]);
+    void chat.take("ask_mode", "Long work");
     await settled();
     start(String(odin.of("odin.ask")[0]?.turnId), "Long work");
-    void chat.take("ask_mode", "And then this");
+    void chat.take("ask_mode", "And then this", [{ kind: "file", uri: "file:///a" }]);
     await settled();
-    vi.useFakeTimers();
-    odin.tell(String(odin.of("odin.ask")[0]?.turnId), { kind: "textStreamed", text: "Half of it" });
-    vi.advanceTimersByTime(2000);
-    vi.useRealTimers();
+    const [, waited] = odin.of("odin.ask");
 
     odin = new FakeOdin();
-    odin.replies["odin.session.resume"] = () => summary("s1", 1);
-    odin.replies["odin.state"] = () => ({ messages: [record("old", "First")], mode: "ask_mode", executing: false });
+    const unbegun = [
+      { turnId: String(waited?.turnId), body: "And then this", mode: "ask_mode", timestamp: 0 } as const,
+    ];
+    keeps("s1", kept(["old", "First", "end_turn"], ["cut", "Long work", "aborted", HALF]), { unbegun });
     chat = new Conversation(odin, store);
     await chat.restore();
     expect(odin.of("odin.session.resume")).toEqual([{ sessionId: "s1" }]);
-    expect(chat.state.turns.map((it) => [it.head.said, it.head.status])).toEqual([
+    expect(shown()).toEqual([
       ["First", "ended"],
-      ["Long work", "lost"],
+      ["Long work", "ended"],
     ]);
     expect(chat.state.turns[1]?.items).toMatchObject([{ kind: "text", text: "Half of it" }]);
-    expect(chat.state.head).toMatchObject({ queue: [{ body: "And then this", lost: true }], costUsd: 0.5 });
+    expect(chat.state.head).toMatchObject({ queue: [{ body: "And then this", lost: true }], costUsd: 1 });
 
     odin.replies["odin.ask"] = (argument) => outcome(String(argument.turnId));
-    await chat.retry(chat.state.turns[1]?.head.id ?? "");
-    expect(odin.of("odin.ask")[0]).toMatchObject({ text: "Long work", context: [{ kind: "file", uri: "file:///a" }] });
+    await chat.sendQueued(String(waited?.turnId));
+    const context = [{ kind: "file", uri: "file:///a" }];
+    expect(odin.of("odin.ask")).toMatchObject([{ text: "And then this", context, sessionId: "s1" }]);
+  });
+
+  it("takes up a turn that was cut off without saying anything again", async () => {
+    keeps("s1", kept(["cut", "Long work", "aborted", HALF]));
+    await chat.openSession("s1");
+    let finish: (value: Outcome) => void = () => {};
+    odin.replies["odin.continue"] = () => new Promise<Outcome>((resolve) => (finish = resolve));
+    const going = chat.goOn("cut");
+    expect(chat.running).toEqual({ turnId: "cut", mode: "ask_mode" });
+    expect(await chat.goOn("cut")).toBeUndefined();
+    start("cut", "Long work");
+    odin.tell("cut", { kind: "messageFinished", text: "The rest", toolCalls: 0 });
+    odin.tell("cut", { kind: "turnFinished", outcome: outcome("cut") });
+    finish(outcome("cut"));
+    await going;
+    expect(odin.of("odin.continue")).toEqual([{ sessionId: "s1" }]);
+    expect(odin.of("odin.ask")).toEqual([]);
+    expect(chat.state.turns).toMatchObject([{ head: { reason: "end_turn" }, items: [{}, { text: "The rest" }] }]);
+  });
+
+  it("says why a turn could not be taken up", async () => {
+    keeps("s1", kept(["cut", "Long work", "aborted"]));
+    await chat.openSession("s1");
+    odin.replies["odin.continue"] = () => {
+      throw new Error("changes wait for a decision");
+    };
+    await chat.goOn("cut");
+    expect(chat.state.turns[0]?.head).toMatchObject({ status: "lost", detail: "changes wait for a decision" });
+    expect(chat.running).toBeUndefined();
+  });
+
+  it("shows a turn as waiting that goes on when its review is made", async () => {
+    const file = { uri: "file:///w/a.py", operation: "edit", baseHash: "", proposedText: "" } as const;
+    const place = { line: 0, character: 0 };
+    const hunks = [{ id: "h", range: { start: place, end: place }, oldText: "", newText: "", reason: "" }];
+    const proposal = { proposalId: "p", turnId: "t", sessionId: "s1", reason: "", files: [{ ...file, hunks }] };
+    keeps("s1", kept(["t", "Change it", undefined, { kind: "reviewOpened", proposal }]), { suspended: true });
+    odin.replies["odin.review.list"] = () => ({ proposals: [proposal] });
+    await chat.openSession("s1");
+    expect(chat.running).toBeUndefined();
+    expect(chat.state.turns).toMatchObject([{ head: { status: "suspended" }, items: [{ isOpen: true, waits: true }] }]);
+    start("t", "Change it");
+    expect(chat.running).toEqual({ turnId: "t", mode: "ask_mode" });
+    expect(chat.state.turns).toMatchObject([{ head: { status: "running" }, items: [{ waits: false }] }]);
   });
 
   it("asks the server for nothing if there is nothing to go on with", async () => {
@@ -216,7 +275,7 @@ describe("after a reload", () => {
   });
 
   it("keeps what is to be restored while there is no server", async () => {
-    await store.update("odin.chat", { sessionId: "s1", unfinished: [] });
+    await store.update("odin.chat", { sessionId: "s1" });
     odin = new FakeOdin();
     odin.state = { kind: "failed", why: "not installed", actions: [] };
     odin.replies["odin.session.resume"] = () => {
@@ -225,30 +284,119 @@ describe("after a reload", () => {
     chat = new Conversation(odin, store);
     chat.connect(() => {});
     await chat.restore();
-    odin.replies["odin.session.resume"] = () => summary("s1", 1);
-    odin.replies["odin.state"] = () => ({ messages: [record("old", "First")] });
+    keeps("s1", kept(["old", "First", "end_turn"]));
     odin.change(READY);
     await settled();
     expect(chat.state.turns.map((it) => it.head.said)).toEqual(["First"]);
   });
+
+  it("shows what the server kept when it is back, and what it had never heard of", async () => {
+    hold();
+    void chat.take("ask_mode", "Long work");
+    await settled();
+    const turnId = String(odin.of("odin.ask")[0]?.turnId);
+    start(turnId, "Long work");
+    odin.tell(turnId, { kind: "textStreamed", text: "Half of it, and more" });
+    odin.change({ kind: "failed", why: "it crashed", actions: [] });
+    odin.replies["odin.ask"] = () => {
+      throw new Error("it cannot be started");
+    };
+    await chat.take("ask_mode", "Are you there?");
+    expect(shown()).toEqual([
+      ["Long work", "lost"],
+      ["Are you there?", "lost"],
+    ]);
+
+    keeps("s1", kept([turnId, "Long work", "aborted", HALF]));
+    odin.change(READY);
+    await settled();
+    expect(shown()).toEqual([
+      ["Long work", "ended"],
+      ["Are you there?", "lost"],
+    ]);
+    expect(chat.state.turns[0]).toMatchObject({
+      head: { reason: "aborted", number: 0 },
+      items: [{ text: "Half of it" }],
+    });
+    expect(chat.state.turns[1]?.head).toMatchObject({ detail: "it cannot be started" });
+  });
 });
 
 describe("sessions", () => {
+  it("takes what is told while it is read only once, and in its order", async () => {
+    odin.replies["odin.session.resume"] = () => summary("s1", 1);
+    odin.replies["odin.session.events"] = () => {
+      odin.tell("a", { kind: "notice", level: "info", message: "in the page" }, "s1", "main", 6);
+      odin.tell("a", { kind: "notice", level: "info", message: "after it" }, "s1", "main", 7);
+      const inPage: Event = { kind: "notice", level: "info", message: "in the page" };
+      return { ...kept(["a", "One", undefined, inPage]), seq: 6 };
+    };
+    odin.replies["odin.state"] = () => ({ executing: true, suspended: false, unbegun: [], usage: {} });
+    await chat.openSession("s1");
+    expect(chat.running?.turnId).toBe("a");
+    expect(chat.state.turns[0]?.items).toMatchObject([{ message: "in the page" }, { message: "after it" }]);
+  });
+
+  it("shows what came earlier when it is wanted", async () => {
+    keeps("s1", { ...kept(["b", "Two", "end_turn"]), earlierTurns: 1, before: 77 }, { usage: { costUsd: 1.25 } });
+    await chat.openSession("s1");
+    expect(chat.state.head).toMatchObject({ hasEarlier: true, costUsd: 1.25 });
+    odin.replies["odin.session.events"] = () => kept(["a", "One", "end_turn"]);
+    await chat.showEarlier();
+    expect(odin.of("odin.session.events").at(-1)).toEqual({ sessionId: "s1", before: 77 });
+    expect(chat.state.turns.map((it) => [it.head.said, it.head.number])).toEqual([
+      ["One", 0],
+      ["Two", 1],
+    ]);
+    expect(chat.state.head).toMatchObject({ hasEarlier: false, costUsd: 1.25 });
+    await chat.showEarlier();
+    expect(odin.of("odin.session.events")).toHaveLength(2);
+  });
+
   it("forks before a message, whose words come back", async () => {
-    odin.replies["odin.session.resume"] = () => summary("s1", 12);
-    odin.replies["odin.state"] = () => ({ messages: [record("a", "One"), record("b", "Two")] });
+    keeps("s1", { ...kept(["a", "One", "end_turn"], ["b", "Two", "end_turn"]), earlierTurns: 10, before: 5 });
     await chat.openSession("s1");
     odin.replies["odin.session.fork"] = () => ({ ...summary("s2", 11), draft: "Two" });
-    odin.replies["odin.state"] = () => ({ messages: [record("a", "One")] });
+    odin.replies["odin.session.events"] = () => kept(["a", "One", "end_turn"]);
     expect(await chat.forkAt("b")).toBe("Two");
     expect(odin.of("odin.session.fork")).toEqual([{ sessionId: "s1", message: 11 }]);
+    expect(odin.of("odin.undoTurn")).toEqual([]);
     expect(chat.state.head.sessionId).toBe("s2");
     expect(chat.state.turns.map((it) => it.head.said)).toEqual(["One"]);
   });
 
+  it("takes back with a fork what was changed from there on, the newest first, and tells what was left", async () => {
+    const ended = (turnId: string, ...names: string[]): Told => {
+      const receipts = names.map((it) => ({ hunkId: it, uri: `file:///w/${it}`, state: "accepted" }) as const);
+      const end: Event = { kind: "turnFinished", outcome: { ...outcome(turnId), receipts, durationMs: 1 } };
+      return [turnId, turnId, undefined, end];
+    };
+    const undone: Event = { kind: "turnUndone", restored: ["file:///w/c"] };
+    const [id, said, reason, ...events] = ended("three", "c");
+    keeps(
+      "s1",
+      kept(ended("one", "a"), ended("two", "a", "b"), [id, said, reason, ...events, undone], ended("four", "b")),
+    );
+    await chat.openSession("s1");
+    const changed = chat.changedFrom("two");
+    expect(changed.map((it) => [it.id, it.changed])).toEqual([
+      ["four", ["file:///w/b"]],
+      ["two", ["file:///w/a", "file:///w/b"]],
+    ]);
+    odin.replies["odin.session.fork"] = () => ({ ...summary("s2", 1), draft: "two" });
+    odin.replies["odin.session.events"] = () => kept(["one", "one", "end_turn"]);
+    odin.replies["odin.undoTurn"] = ({ turnId }) => {
+      const left = [{ uri: "file:///w/b", reason: "it has changed since" }];
+      return turnId === "two" ? { restored: ["file:///w/a"], kept: left } : { restored: ["file:///w/b"], kept: [] };
+    };
+    expect(await chat.forkAt("two", changed)).toBe("two");
+    expect(odin.of("odin.undoTurn")).toEqual([{ turnId: "four" }, { turnId: "two" }]);
+    const told = chat.state.turns.at(-1)?.items;
+    expect(told).toMatchObject([{ kind: "notice", message: "b was left as it is: it has changed since" }]);
+  });
+
   it("shows a session that a command has resumed", async () => {
-    odin.replies["odin.session.resume"] = () => summary("s9", 1);
-    odin.replies["odin.state"] = () => ({ messages: [record("a", "One")] });
+    keeps("s9", kept(["a", "One", "end_turn"]));
     odin.tell("", { kind: "sessionSwitchStarted", sessionId: "s9" }, "s9");
     odin.tell("", { kind: "sessionRestored", sessionId: "s9", title: "T", messages: 1 }, "s9");
     await settled();
@@ -256,8 +404,7 @@ describe("sessions", () => {
   });
 
   it("goes on in the copy if the session is open elsewhere", async () => {
-    odin.replies["odin.session.resume"] = () => summary("s1", 1);
-    odin.replies["odin.state"] = () => ({ messages: [record("a", "One")] });
+    keeps("s1", kept(["a", "One", "end_turn"]));
     await chat.openSession("s1");
     odin.replies["odin.ask"] = (argument) => {
       const turnId = String(argument.turnId);
@@ -303,7 +450,31 @@ it("drops a review with its turn while that runs, and leaves it to others afterw
   expect(await chat.cancelWithReview("p")).toBe(false);
 });
 
+it("says what was undone, and what was left", async () => {
+  keeps("s1", kept(["a", "One", "end_turn"]));
+  await chat.openSession("s1");
+  const undone = { restored: ["file:///w/a"], kept: [{ uri: "file:///w/b", reason: "it has changed since" }] };
+  odin.replies["odin.undoTurn"] = () => undone;
+  await chat.undo("a");
+  expect(odin.of("odin.undoTurn")).toEqual([{ turnId: "a" }]);
+  expect(chat.state.turns[0]?.head.undone).toEqual(undone);
+});
+
 describe("a question", () => {
+  it("is drawn by its events, and answered where they have put it", async () => {
+    hold();
+    void chat.take("ask_mode", "One");
+    await settled();
+    const turnId = String(chat.state.head.running);
+    start(turnId, "One");
+    odin.tell(turnId, { kind: "questionAsked", question: QUESTION });
+    const asked = chat.ask(QUESTION, cancellation().token);
+    chat.answer("q", { optionIds: ["deny"] });
+    expect(await asked).toEqual({ optionIds: ["deny"] });
+    odin.tell(turnId, { kind: "questionAnswered", questionId: "q", answer: { optionIds: ["deny"] } });
+    expect(chat.state.turns[0]?.items).toMatchObject([{ kind: "question", answer: { labels: ["Deny"] } }]);
+  });
+
   it("waits for its answer, which stays to be seen", async () => {
     const asked = chat.ask(QUESTION, cancellation().token);
     chat.answer("q", { optionIds: ["deny"], text: "not now" });

@@ -2,7 +2,7 @@
 // The page as somebody uses it: by keyboard, by name, and after it was away.
 
 import axe from "axe-core";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { pageHtml } from "../src/chat/page";
 import type { Item, QuestionItem } from "../src/chat/state";
 import { find, named, Page, press, text, turnWith, write } from "./chat-page";
@@ -233,14 +233,80 @@ describe("the conversation", () => {
     expect(find("[role=status]").textContent).toBe("Half and whole");
   });
 
-  it("offers to go on only with the last turn that was cut off", () => {
+  it("offers to go on only with the last turn that did not come to its end", () => {
     page.show([
-      turnWith([], { id: "1", status: "lost", reason: "aborted" }),
-      turnWith([], { id: "2", status: "lost", reason: "aborted" }),
+      turnWith([], { id: "1", number: 0, reason: "aborted" }),
+      turnWith([], { id: "2", number: 1, reason: "max_turns" }),
     ]);
     expect(document.querySelectorAll(".is-last .only-last")).toHaveLength(1);
+    expect(find(".is-last .only-last").textContent).toBe("Continue");
     find(".is-last .only-last").click();
-    expect(page.of("retry")).toEqual([{ type: "retry", turnId: "2" }]);
+    expect(page.of("continue")).toEqual([{ type: "continue", turnId: "2" }]);
+    page.show([turnWith([], { number: 0, reason: "end_turn" })]);
+    expect(document.querySelector(".only-last")).toBeNull();
+  });
+
+  it("offers to say again what the server has not taken", () => {
+    page.show([turnWith([], { status: "lost", reason: "failed", detail: "it cannot be started" })]);
+    named("Try again").click();
+    expect(page.of("retry")).toEqual([{ type: "retry", turnId: "t" }]);
+  });
+
+  it("says when it is of use to try again", () => {
+    vi.useFakeTimers();
+    try {
+      const problem = { kind: "limited", retryAfter: 2 } as const;
+      page.show([turnWith([], { number: 0, reason: "failed", problem, retryAt: Date.now() / 1000 + 2 })]);
+      expect(find(".only-last").textContent).toBe("Try again in 2 s");
+      vi.advanceTimersByTime(1000);
+      expect(find(".only-last").textContent).toBe("Try again in 1 s");
+      vi.advanceTimersByTime(1000);
+      named("Try again").click();
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(page.of("continue")).toEqual([{ type: "continue", turnId: "t" }]);
+  });
+
+  it("offers to set the key that is not accepted, whatever the words are", () => {
+    const failed = { number: 0, reason: "failed", detail: "ANTHROPIC_API_KEY" } as const;
+    page.show([turnWith([], { ...failed, problem: { kind: "unavailable" } })]);
+    expect(document.body.textContent).not.toContain("Set API key…");
+    page.show([turnWith([], { ...failed, detail: "no", problem: { kind: "key", provider: "google" } })]);
+    named("Set API key…").click();
+    expect(page.of("run")).toEqual([{ type: "run", command: "odin.vscode.setKey", provider: "google" }]);
+  });
+
+  it("says what was undone, and what was left and why", () => {
+    const kept = [{ uri: "file:///w/b%20c.py", reason: "it has changed since" }];
+    const changed = ["file:///w/a.py", "file:///w/b%20c.py"];
+    page.show([turnWith([], { changed, undone: { restored: ["file:///w/a.py"], kept } })]);
+    expect(find(".end").textContent).toContain("Changes undone");
+    expect(find(".end li").textContent).toBe("b c.py was left as it is: it has changed since");
+    expect(find(".end").textContent).not.toContain("Undo changes");
+    page.show([turnWith([], { changed, undone: { restored: [], kept } })]);
+    expect(find(".end").textContent).toContain("Nothing was undone");
+    named("Undo changes").click();
+    expect(page.of("undo")).toEqual([{ type: "undo", turnId: "t" }]);
+  });
+
+  it("says what a turn waits for that has begun before Odin was started", () => {
+    page.show([turnWith([], { number: 0, status: "suspended" })]);
+    expect(find(".end").textContent).toBe("Goes on when you have decided on all changes");
+  });
+
+  it("shows earlier messages when they are wanted", () => {
+    page.show([turnWith([])]);
+    expect(find(".earlier").hidden).toBe(true);
+    page.show([turnWith([])], { hasEarlier: true });
+    named("Show earlier messages").click();
+    expect(page.of("earlier")).toHaveLength(1);
+  });
+
+  it.each(["a.py +5 -4", "a.py +5 -4 (in part)"])("tells once how much was changed: %s", (result) => {
+    const about = { name: "EditTool", title: "edit /w/a.py", result, status: "success", progress: "" } as const;
+    page.show([turnWith([{ kind: "tool", id: "1", ...about, files: ["/w/a.py"], added: 5, removed: 4 }])]);
+    expect(find(".tool summary").textContent).toBe(`Edited ${result.replace(" +5 -4", "")}+5−4`);
   });
 
   it("keeps what was folded out", () => {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { Emitter } from "../src/emitter";
 import type { Odin, ServerState } from "../src/odin";
-import type { Event, EventRecord } from "../src/protocol";
+import type { Event, EventRecord, Question } from "../src/protocol";
 import { type Shown, StatusFollower, shownFor } from "../src/status";
 
 const INFO = { version: 1, server: "0", model: "anthropic/opus", smallModel: "", modes: [], tools: [] };
@@ -13,7 +13,7 @@ function scene(isTrusted = true) {
     state: { kind: "stopped" },
     onDidChangeState: states.event,
     onEvent: events.event,
-    execute: async () => ({ messages: [{ usage: { costUsd: 0.3 } }, { usage: {} }, { usage: { costUsd: 0.2 } }] }),
+    execute: async () => ({ usage: { costUsd: 0.5 } }),
   } as unknown as Odin;
   const status = new StatusFollower(odin, isTrusted, () => {});
   return {
@@ -44,6 +44,8 @@ function finished(costUsd: number): Event {
   };
   return { kind: "turnFinished", outcome } as Event;
 }
+
+const QUESTION: Question = { questionId: "q", kind: "permission", title: "Run it?" };
 
 test("the server's life is told", () => {
   const it = scene();
@@ -103,7 +105,7 @@ test("what waits for the user stands out until it is decided", () => {
     text: "$(bell-dot) Odin: 12 of 30 · 3 of 6 files",
     label: expect.stringContaining("waits for you: change 12 of 30"),
   });
-  it.tell({ kind: "questionAsked", questionId: "q", title: "Run it?" });
+  it.tell({ kind: "questionAsked", question: QUESTION });
   expect(it.shown().text).toBe("$(bell-dot) Odin: 1 question");
   it.tell({ kind: "questionAnswered", questionId: "q" });
   it.tell({ kind: "reviewClosed", proposalId: "p", receipts: [] });
@@ -113,7 +115,7 @@ test("what waits for the user stands out until it is decided", () => {
 test("a server that has died waits for nobody", () => {
   const it = ready();
   it.tell(started);
-  it.tell({ kind: "questionAsked", questionId: "q", title: "Run it?" });
+  it.tell({ kind: "questionAsked", question: QUESTION });
   it.become({ kind: "starting", why: "It has ended." });
   it.become({ kind: "ready", info: INFO });
   expect(it.shown().text).toBe("$(eye) opus");

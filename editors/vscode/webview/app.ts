@@ -45,6 +45,7 @@ const ACTIVITIES: Partial<Record<Head["activity"], string>> = {
 export class App {
   #state: ChatState = emptyState();
   #log = h("div", { class: "turns", role: "log", "aria-live": "off", "aria-label": "Conversation" });
+  #earlier = h("div", { class: "earlier", hidden: true });
   #empty = h("section", { class: "empty", "aria-label": "Start" });
   #activity = h("p", { class: "activity", hidden: true });
   #trouble = h("section", { class: "trouble", "aria-label": "Server", hidden: true });
@@ -58,6 +59,8 @@ export class App {
   #recent: { id: string; title: string; when: string }[] = [];
   #saved: Saved;
   #scrollTop = 0;
+  /** Where the page was, counted from its end, while what came before is asked for. */
+  #fromEnd: number | undefined;
 
   constructor(
     root: HTMLElement,
@@ -85,10 +88,11 @@ export class App {
         this.#save({ open: isOpen ? [...others, fold] : others });
       },
     });
+    this.#earlier.append(button("Show earlier messages", () => this.#showEarlier()));
     this.#toEnd.append(icon("arrow-down"));
     this.#toEnd.addEventListener("click", () => this.#scrollToEnd());
     const title = h("h1", { class: "visually-hidden", text: "Odin" });
-    this.#scroller.append(title, this.#empty, this.#log, this.#activity);
+    this.#scroller.append(title, this.#empty, this.#earlier, this.#log, this.#activity);
     this.#scroller.addEventListener("scroll", () => this.#scrolled());
     // What is at the end stays there when the view gets smaller, or what is shown in it larger.
     const resized = () => this.#saved.scroll === undefined && this.#scrollToEnd();
@@ -143,12 +147,21 @@ export class App {
       this.#composer.said = this.#state.turns.map((it) => it.head.said).filter(Boolean);
       this.#showHead();
     }
-    if (isAtEnd) this.#scrollToEnd();
+    if (isAll && this.#fromEnd !== undefined) {
+      this.#scroller.scrollTop = this.#scroller.scrollHeight - this.#fromEnd;
+      this.#fromEnd = undefined;
+    } else if (isAtEnd) this.#scrollToEnd();
     else if (isAll) this.#scroller.scrollTop = this.#saved.scroll ?? 0;
+  }
+
+  #showEarlier(): void {
+    this.#fromEnd = this.#scroller.scrollHeight - this.#scroller.scrollTop;
+    this.host.post({ type: "earlier" });
   }
 
   #showHead(): void {
     const { head } = this.#state;
+    this.#earlier.hidden = !head.hasEarlier;
     this.#composer.show(head);
     const isRunning = head.running !== undefined;
     this.#activity.hidden = !isRunning;

@@ -6,7 +6,8 @@ import { readable } from "../src/chat/text";
 import type { Mode } from "../src/odin";
 import { CompletionList } from "./completion";
 import { h, icon, iconButton } from "./dom";
-import { MODES, moneyOf, short } from "./log";
+import { moneyOf, short } from "./ending";
+import { MODES } from "./log";
 
 export interface Draft {
   text: string;

@@ -5,24 +5,13 @@ import type { Patch } from "../src/chat/patches";
 import type { ChatState, HelperItem, Item, ReviewItem, TextItem, TodoItem, Turn, TurnHead } from "../src/chat/state";
 import { readable } from "../src/chat/text";
 import { button, fileName, h, icon, iconButton, plural } from "./dom";
+import { endingOf } from "./ending";
 import { type MarkdownActions, MarkdownView } from "./markdown";
 import { questionOf } from "./question";
 import { ToolView } from "./tools";
 
-const REASONS: Partial<Record<NonNullable<TurnHead["reason"]>, string>> = {
-  max_turns: "Stopped at the limit of steps",
-  max_budget: "Stopped: the budget is spent",
-  max_tokens: "Stopped: the answer got too long",
-  refused: "The model refused",
-  loop: "Stopped: it went in circles",
-  interrupted: "Stopped",
-  aborted: "Cut off",
-  failed: "Failed",
-};
 export const MODES = { ask_mode: "Ask", plan_mode: "Plan", edit_mode: "Edit" } as const;
 const ANNOUNCED = 1000;
-/** The server names it where a key is not accepted. */
-const KEY_VARIABLE = /\b[A-Z]+_API_KEY\b/;
 
 export interface LogActions extends MarkdownActions {
   post(message: FromPage): void;
@@ -130,7 +119,8 @@ class TurnView {
     const bubble = h("div", { class: "said-text", text: readable(head.said) });
     const title = h("h2", { class: "visually-hidden", text: `You, in ${MODES[head.mode ?? "ask_mode"]} mode` });
     this.#said.replaceChildren(title, bubble, this.#saidActions(head));
-    this.#end.replaceChildren(...this.#ending(head));
+    const hasEnded = head.status !== "running" && this.isSaid;
+    this.#end.replaceChildren(...(hasEnded ? endingOf(head, this.actions.post) : []));
   }
 
   show(item: Item): void {
@@ -172,36 +162,6 @@ class TurnView {
     }
     actions.append(h("span", { class: "mode", text: head.mode ? MODES[head.mode] : "" }));
     return actions;
-  }
-
-  #ending(head: TurnHead): HTMLElement[] {
-    if (head.status === "running" || !this.isSaid) return [];
-    const { post } = this.actions;
-    const parts: HTMLElement[] = [];
-    const problem = REASONS[head.reason ?? "end_turn"];
-    if (problem) {
-      const words = head.detail ? `${problem}: ${readable(head.detail)}` : problem;
-      const isBad = head.status === "lost" || head.reason === "failed";
-      parts.push(h("p", { class: isBad ? "problem" : "muted" }, icon(isBad ? "warning" : "circle-slash"), words));
-    }
-    const actions = h("div", { class: "actions" });
-    if (head.plan) actions.append(button("Open plan", () => post({ type: "openPlan", turnId: head.id }), "primary"));
-    if (head.changed && !head.undone) {
-      actions.append(button("Undo changes", () => post({ type: "undo", turnId: head.id })));
-    }
-    if (head.reason === "aborted" || head.reason === "failed") {
-      const label = head.reason === "failed" ? "Try again" : "Continue";
-      const again = button(label, () => post({ type: "retry", turnId: head.id }), "primary");
-      again.classList.add("only-last");
-      actions.append(again);
-    }
-    if (KEY_VARIABLE.test(head.detail ?? "")) {
-      actions.append(button("Set API key…", () => post({ type: "run", command: "odin.vscode.setKey" })));
-    }
-    if (head.undone) parts.push(h("p", { class: "muted" }, icon("discard"), "Changes undone"));
-    if (actions.childElementCount > 0) parts.push(actions);
-    parts.push(h("p", { class: "figures", ...figuresOf(head) }));
-    return parts;
   }
 }
 
@@ -352,20 +312,4 @@ function reviewOf(item: ReviewItem, { post }: LogActions): HTMLElement {
 function keepFold(element: HTMLDetailsElement, id: string, actions: LogActions): void {
   element.open = actions.isOpen(id);
   element.addEventListener("toggle", () => actions.setOpen(id, element.open));
-}
-
-function figuresOf({ usage = {}, durationMs, model }: TurnHead): { text: string; title: string } {
-  const { inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0, outputTokens = 0 } = usage;
-  const tokens = inputTokens + cacheReadTokens + cacheWriteTokens;
-  const seconds = durationMs ? `${(durationMs / 1000).toFixed(durationMs < 10_000 ? 1 : 0)} s` : "";
-  const text = [model?.slice(model.lastIndexOf("/") + 1), seconds, moneyOf(usage.costUsd)].filter(Boolean).join(" · ");
-  return { text, title: tokens > 0 ? `${short(tokens)} tokens in, ${short(outputTokens)} out` : "" };
-}
-
-export function short(count: number): string {
-  return Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(count);
-}
-
-export function moneyOf(dollars: number | undefined): string {
-  return dollars ? `$${dollars.toFixed(dollars < 0.1 ? 4 : 2)}` : "";
 }

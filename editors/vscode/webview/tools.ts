@@ -78,7 +78,8 @@ export class ToolView {
 }
 
 function words(item: ToolItem): { title: string; detail: string } {
-  const result = readable(item.result).replace(/ \+\d+ -\d+$/, "");
+  // The figures have their own places in the line.
+  const result = readable(item.result).replace(` +${item.added} -${item.removed}`, "");
   const title = readable(item.title).replaceAll(/(^|\s)(?:\/|[A-Z]:\\)\S*[/\\](?=[^/\\\s])/g, "$1");
   const done = DONE[item.name];
   if (item.status === "success" && done) return { title: `${done} ${result}`, detail: "" };

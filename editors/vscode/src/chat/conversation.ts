@@ -1,39 +1,23 @@
-// The chat's side of the server: turns, sessions, the queue and questions; what the user would lose is kept across reloads.
+// The chat's side of the server: turns, sessions, the queue and questions. What has happened in a session, the server knows.
 
 import { randomUUID } from "node:crypto";
 import type { CancellationToken, Disposable, Memento } from "vscode";
-import { type Mode, type Odin, type ServerState, type SessionState, TURN_COMMANDS, type Turns } from "../odin";
-import type { Answer, ContextItem, EventRecord, Outcome, Question, SessionSummary } from "../protocol";
+import { type Mode, type Odin, type ServerState, TURN_COMMANDS, type Turns } from "../odin";
+import type { Answer, ContextItem, EventRecord, KeptFile, Outcome, Question, SessionSummary } from "../protocol";
+import { Asking } from "./asking";
 import type { Patch } from "./patches";
-import type { ChatState } from "./state";
+import type { ChatState, TurnHead } from "./state";
 import { Transcript } from "./transcript";
 
 const KEY = "odin.chat";
 const PACE_MS = 50;
-const SAVE_MS = 1000;
-const MAX_SAVED = 50_000;
 const CUT_OFF = "The window or Odin was closed before this ended.";
 
-/** A message whose turn has not ended, as far as is known. */
-interface Unfinished {
-  turnId: string;
-  mode: Mode;
-  text: string;
-  context: readonly ContextItem[];
-  begun: boolean;
-  /** What was streamed so far. */
-  answer?: string;
-}
-
+/** What the server does not keep. */
 interface Saved {
   sessionId?: string;
-  unfinished: Unfinished[];
-}
-
-interface Asked {
-  question: Question;
-  chat: Transcript;
-  resolve: (answer: Answer | null) => void;
+  /** What went with messages that have had no answer, by their turns. */
+  contexts?: Record<string, readonly ContextItem[]>;
 }
 
 export class Conversation implements Turns, Disposable {
@@ -43,26 +27,30 @@ export class Conversation implements Turns, Disposable {
   #current = new Transcript();
   /** The sessions in which something was said since the start, by their ids. */
   #chats = new Map<string, Transcript>();
-  #unfinished: Unfinished[];
   /** The session of the last window, until there is one in this. */
   #lastSession: string | undefined;
   /** What went with messages, for asking again. */
-  #contexts = new Map<string, readonly ContextItem[]>();
-  #asked = new Map<string, Asked>();
+  #contexts: Map<string, readonly ContextItem[]>;
+  /** Turns that have had no answer. */
+  #unanswered: Set<string>;
+  /** What is told of sessions while they are read, by their ids. */
+  #held = new Map<string, EventRecord[]>();
+  #asking = new Asking((chat) => this.#changed(chat));
   #show: ((patches: Patch[]) => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #saveTimer: NodeJS.Timeout | undefined;
   #restoring: Promise<void> | undefined;
   #switching = 0;
   #wanted = "";
+  /** There was a server. */
+  #wasReady = false;
 
   constructor(odin: Odin, store: Pick<Memento, "get" | "update">) {
     this.#odin = odin;
     this.#store = store;
     const saved = store.get<Saved>(KEY);
     this.#lastSession = saved?.sessionId;
-    this.#unfinished = saved?.unfinished ?? [];
-    for (const it of this.#unfinished) this.#contexts.set(it.turnId, it.context);
+    this.#contexts = new Map(Object.entries(saved?.contexts ?? {}));
+    this.#unanswered = new Set(this.#contexts.keys());
     this.#subscriptions = [
       odin.onEvent((record) => this.#take(record)),
       odin.onDidChangeState((state) => this.#follow(state)),
@@ -102,19 +90,22 @@ export class Conversation implements Turns, Disposable {
     if (waits) chat.enqueue({ turnId, body: text, mode, lost: false });
     else chat.begin(turnId, text, mode);
     this.#contexts.set(turnId, context);
-    this.#remember([...this.#unfinished, { turnId, mode, text, context, begun: !waits }]);
+    this.#unanswered.add(turnId);
+    this.#save();
     this.#changed(chat);
     const { sessionId } = chat.state.head;
-    try {
-      const argument = { text, turnId, sessionId, ...(context.length > 0 ? { context: [...context] } : {}) };
-      const outcome = await this.#odin.execute(TURN_COMMANDS[mode], argument);
-      this.#forget(turnId);
-      return outcome;
-    } catch (error) {
-      if (this.#odin.state.kind === "ready") this.#forget(turnId);
-      this.#lose(chat, turnId, wordsOf(error));
-      return undefined;
-    }
+    const argument = { text, turnId, sessionId, ...(context.length > 0 ? { context: [...context] } : {}) };
+    return this.#seeThrough(chat, turnId, () => this.#odin.execute(TURN_COMMANDS[mode], argument));
+  }
+
+  /** Take up a turn that has not come to its end: nothing is said again. */
+  async goOn(turnId: string): Promise<Outcome | undefined> {
+    const chat = this.#current;
+    if (chat.state.head.running !== undefined) return undefined;
+    chat.goOn(turnId);
+    this.#changed(chat);
+    const { sessionId } = chat.state.head;
+    return this.#seeThrough(chat, turnId, () => this.#odin.execute("odin.continue", { sessionId }));
   }
 
   async cancel(): Promise<void> {
@@ -126,10 +117,11 @@ export class Conversation implements Turns, Disposable {
     await this.#attempt(() => this.#odin.execute("odin.cancel", { turnId: this.state.head.running, agentId }));
   }
 
-  /** The same once more: of a turn that was cut off, or that went wrong. */
+  /** Say the same once more, which the server has not taken. */
   async retry(turnId: string): Promise<Outcome | undefined> {
     const turn = this.#current.turn(turnId);
     if (!turn?.mode) return undefined;
+    this.#current.withdraw(turnId);
     this.#forget(turnId);
     return this.take(turn.mode, turn.said, this.#contexts.get(turnId));
   }
@@ -141,7 +133,6 @@ export class Conversation implements Turns, Disposable {
       if (!waiting.lost) await this.#odin.execute("odin.queue", { action: "edit", turnId, text });
       const queue = this.state.head.queue.map((it) => (it.turnId === turnId ? { ...it, body: text } : it));
       this.#current.setHead({ queue });
-      this.#remember(this.#unfinished.map((it) => (it.turnId === turnId ? { ...it, text } : it)));
     });
   }
 
@@ -172,13 +163,7 @@ export class Conversation implements Turns, Disposable {
   }
 
   async undo(turnId: string): Promise<void> {
-    const chat = this.#current;
-    await this.#attempt(async () => {
-      const { kept } = await this.#odin.execute("odin.undoTurn", { turnId });
-      chat.setTurn(turnId, { undone: true });
-      for (const file of kept)
-        chat.notice("warning", `${fileName(file.uri)} was left as it is: ${file.reason}`, turnId);
-    });
+    await this.#attempt(() => this.#undo(this.#current, turnId));
   }
 
   /** Cancel the turn of a review without keeping what waits in it; `false` if the turn is over. */
@@ -209,8 +194,8 @@ export class Conversation implements Turns, Disposable {
 
   async newSession(): Promise<void> {
     await this.#switch(async () => {
-      const summary = await this.#odin.execute("odin.session.new", {});
-      return this.#adopt(Transcript.restored(summary, []), summary.sessionId);
+      const { sessionId, title } = await this.#odin.execute("odin.session.new", {});
+      return this.#adopt(new Transcript(), sessionId, title);
     });
   }
 
@@ -218,10 +203,29 @@ export class Conversation implements Turns, Disposable {
     await this.#switch(async () => this.#opened(await this.#odin.execute("odin.session.resume", { sessionId })));
   }
 
-  /** A copy of the session that ends before that turn, whose words come back to be changed. */
-  async forkAt(turnId: string): Promise<string | undefined> {
+  /** What came before the first turn that is shown. */
+  async showEarlier(): Promise<void> {
+    const chat = this.#current;
+    const { sessionId } = chat.state.head;
+    const { before } = chat;
+    if (!sessionId || before === undefined) return;
+    await this.#attempt(async () => {
+      const page = await this.#odin.execute("odin.session.events", { sessionId, before });
+      if (chat.before === before) chat.readEarlier(page);
+    });
+  }
+
+  /** Turns from that one on whose changes could be taken back, the newest first. */
+  changedFrom(turnId: string): TurnHead[] {
+    return this.#current.changedFrom(turnId);
+  }
+
+  /** A copy of the session that ends before that turn, whose words come back to be changed. What the `undone` turns have
+   * changed is taken back as well. */
+  async forkAt(turnId: string, undone: readonly TurnHead[] = []): Promise<string | undefined> {
+    const left = this.#current;
     const { sessionId } = this.state.head;
-    const message = this.#current.turn(turnId)?.number;
+    const message = left.turn(turnId)?.number;
     if (!sessionId || message === undefined) return undefined;
     let draft: string | undefined;
     await this.#switch(async () => {
@@ -229,6 +233,14 @@ export class Conversation implements Turns, Disposable {
       draft = summary.draft;
       return this.#opened(summary);
     });
+    if (draft === undefined) return undefined;
+    for (const { id } of undone) {
+      await this.#attempt(async () => {
+        for (const { uri, reason } of await this.#undo(left, id)) {
+          this.#current.notice("warning", `${fileName(uri)} was left as it is: ${reason}`);
+        }
+      });
+    }
     return draft;
   }
 
@@ -251,56 +263,37 @@ export class Conversation implements Turns, Disposable {
 
   /** Show a question and wait for the answer of `answer`; `null` if there is none. */
   ask(question: Question, token: CancellationToken): Promise<Answer | null> {
-    const chat = this.#current;
-    chat.ask(question);
-    this.#changed(chat);
-    return new Promise((resolve) => {
-      this.#asked.set(question.questionId, { question, chat, resolve });
-      token.onCancellationRequested(() => this.#giveUp(question.questionId));
-      if (token.isCancellationRequested) this.#giveUp(question.questionId);
-    });
+    return this.#asking.ask(this.#current, question, token);
   }
 
   answer(questionId: string, answer: Answer): void {
-    const asked = this.#asked.get(questionId);
-    if (!asked) return;
-    const labels = (answer.optionIds ?? []).map((id) => labelOf(asked.question, id));
-    asked.chat.settle(questionId, { labels, ...(answer.text ? { text: answer.text } : {}) });
-    this.#asked.delete(questionId);
-    asked.resolve(answer);
-    this.#changed(asked.chat);
+    this.#asking.answer(questionId, answer);
   }
 
   isAsking(questionId: string): boolean {
-    return this.#asked.has(questionId);
+    return this.#asking.isAsking(questionId);
   }
 
   dispose(): void {
     clearTimeout(this.#timer);
-    clearTimeout(this.#saveTimer);
     for (const subscription of this.#subscriptions) subscription.dispose();
-    for (const questionId of [...this.#asked.keys()]) this.#giveUp(questionId);
+    this.#asking.giveUpAll();
   }
 
   #take(record: EventRecord): void {
-    const chat = this.#chatOf(record);
     const { event } = record;
-    switch (event.kind) {
-      case "turnQueued":
-        void this.#listQueue(chat, record.turnId);
-        break;
-      case "turnStarted":
-        this.#remember(this.#unfinished.map((it) => (it.turnId === record.turnId ? { ...it, begun: true } : it)));
-        break;
-      case "sessionSwitchStarted":
-        this.#wanted = event.sessionId;
-        break;
-      case "sessionRestored":
-        this.#restoredElsewhere(event.sessionId);
-    }
+    if (event.kind === "sessionSwitchStarted") this.#wanted = event.sessionId;
+    else if (event.kind === "sessionRestored") this.#restoredElsewhere(event.sessionId);
+    const held = this.#held.get(record.sessionId);
+    if (held) held.push(record);
+    else this.#tell(this.#chatOf(record), record);
+  }
+
+  #tell(chat: Transcript, record: EventRecord): void {
+    const { kind } = record.event;
+    if (kind === "turnQueued") void this.#listQueue(chat, record.turnId);
     chat.take(record);
-    if (event.kind === "textStreamed" && chat.state.head.running === record.turnId) this.#saveSoon(record, chat);
-    if (event.kind === "turnFinished" || event.kind === "questionAnswered") this.#giveUpUnasked();
+    if (kind === "turnFinished" || kind === "questionAnswered") this.#asking.giveUpUnasked();
     this.#changed(chat);
   }
 
@@ -311,11 +304,8 @@ export class Conversation implements Turns, Disposable {
     if (known) return known;
     const isOwn = this.#current.isKnown(record.turnId) && record.turnId !== "";
     const isFirst = this.state.head.sessionId === undefined && record.turnId !== "";
-    if (isOwn || isFirst) {
-      this.#adopt(this.#current, sessionId);
-      return this.#current;
-    }
-    return record.turnId ? this.#adopt(new Transcript(), sessionId) : new Transcript();
+    // What happens in a session that nobody looks at is read when somebody does.
+    return isOwn || isFirst ? this.#adopt(this.#current, sessionId) : new Transcript();
   }
 
   /** Somebody else asked for a session: a command, or a message to one that is open in another window. */
@@ -344,10 +334,11 @@ export class Conversation implements Turns, Disposable {
 
   #follow(state: ServerState): void {
     if (state.kind === "ready") {
-      const { model } = state.info;
-      this.#current.setHead({ trouble: undefined, model });
+      const isAnother = this.#wasReady;
+      this.#wasReady = true;
+      this.#current.setHead({ trouble: undefined, model: state.info.model });
       if (this.#restoring === undefined && this.#show) void this.restore();
-      else if (this.#current.isReviewing) void this.#attempt(() => this.#listReviews(this.#current));
+      else if (isAnother) void this.#readAgain();
     } else {
       for (const chat of new Set([this.#current, ...this.#chats.values()])) this.#loseAll(chat, state);
       const trouble = state.kind === "failed" ? { why: state.why, actions: state.actions } : undefined;
@@ -369,16 +360,16 @@ export class Conversation implements Turns, Disposable {
     const waiting = chat.state.head.queue.find((it) => it.turnId === turnId);
     if (waiting) chat.enqueue({ ...waiting, lost: true });
     else chat.lose(turnId, why);
-    this.#giveUpUnasked();
+    this.#asking.giveUpUnasked();
     this.#changed(chat);
   }
 
   async #restore(): Promise<void> {
     const sessionId = this.#lastSession;
-    if (this.state.head.sessionId || !(sessionId || this.#unfinished.length > 0)) return;
+    if (this.state.head.sessionId || !sessionId) return;
     this.#switching += 1;
     try {
-      if (sessionId) this.#display(await this.#opened(await this.#odin.execute("odin.session.resume", { sessionId })));
+      this.#display(await this.#opened(await this.#odin.execute("odin.session.resume", { sessionId })));
     } catch (error) {
       // Without a server there is nothing to go on with yet: it is tried again when there is one.
       if (this.#odin.state.kind !== "ready") this.#restoring = undefined;
@@ -386,11 +377,21 @@ export class Conversation implements Turns, Disposable {
     } finally {
       this.#switching -= 1;
     }
-    for (const { turnId, mode, text, begun, answer = "" } of this.#unfinished) {
-      if (begun) this.#current.addLost(turnId, text, mode, CUT_OFF, answer);
-      else if (!this.#current.isKnown(turnId)) this.#current.enqueue({ turnId, body: text, mode, lost: true });
-    }
     this.#changed(this.#current);
+  }
+
+  /** The server is another one than before: what it knows is what there is. */
+  async #readAgain(): Promise<void> {
+    const chat = this.#current;
+    const { sessionId } = chat.state.head;
+    this.#chats.clear();
+    if (!sessionId || chat.state.turns.length === 0) return;
+    await this.#switch(async () => {
+      const summary = await this.#odin.execute("odin.session.resume", { sessionId });
+      this.#adopt(chat, summary.sessionId, summary.title);
+      await this.#read(chat, summary.sessionId);
+      return chat;
+    });
   }
 
   async #switch(open: () => Promise<Transcript>): Promise<void> {
@@ -399,25 +400,37 @@ export class Conversation implements Turns, Disposable {
     this.#switching -= 1;
   }
 
-  async #opened(summary: SessionSummary): Promise<Transcript> {
-    const known = this.#chats.get(summary.sessionId);
+  async #opened({ sessionId, title }: SessionSummary): Promise<Transcript> {
+    const known = this.#chats.get(sessionId);
     if (known?.state.head.running) return known;
-    const state = (await this.#odin.execute("odin.state", {})) as unknown as SessionState;
-    const chat = this.#adopt(Transcript.restored(summary, state.messages), summary.sessionId);
-    await this.#listReviews(chat);
+    const chat = this.#adopt(new Transcript(), sessionId, title);
+    await this.#read(chat, sessionId);
     return chat;
   }
 
-  /** What waits for a review outlives the window, the server and its turn. */
-  async #listReviews(chat: Transcript): Promise<void> {
+  /** What has happened in a session, from its server. What is told meanwhile comes after it. */
+  async #read(chat: Transcript, sessionId: string): Promise<void> {
+    const held: EventRecord[] = [];
+    this.#held.set(sessionId, held);
+    let seq = 0;
+    try {
+      const page = await this.#odin.execute("odin.session.events", { sessionId });
+      chat.read(page);
+      seq = page.seq ?? 0;
+    } finally {
+      this.#held.delete(sessionId);
+      for (const record of held) if (record.seq > seq) this.#tell(chat, record);
+    }
+    chat.settleWith(await this.#odin.execute("odin.state", { sessionId }));
     const { proposals } = await this.#odin.execute("odin.review.list", {});
     chat.setReviews(proposals);
+    this.#asking.askAgain(chat);
     this.#changed(chat);
   }
 
-  #adopt(chat: Transcript, sessionId: string): Transcript {
+  #adopt(chat: Transcript, sessionId: string, title?: string): Transcript {
     this.#chats.set(sessionId, chat);
-    if (chat.state.head.sessionId !== sessionId) chat.setHead({ sessionId });
+    chat.setHead({ sessionId, ...(title === undefined ? {} : { title }) });
     if (chat === this.#current) this.#save();
     return chat;
   }
@@ -445,42 +458,38 @@ export class Conversation implements Turns, Disposable {
     this.#changed(this.#current);
   }
 
-  #giveUp(questionId: string): void {
-    const asked = this.#asked.get(questionId);
-    if (!asked) return;
-    this.#asked.delete(questionId);
-    asked.chat.settle(questionId, "gone");
-    asked.resolve(null);
-    this.#changed(asked.chat);
+  /** See the turn to its end. */
+  async #seeThrough(chat: Transcript, turnId: string, work: () => Promise<Outcome>): Promise<Outcome | undefined> {
+    try {
+      const outcome = await work();
+      this.#forget(turnId);
+      return outcome;
+    } catch (error) {
+      if (this.#odin.state.kind === "ready") this.#forget(turnId);
+      this.#lose(chat, turnId, wordsOf(error));
+      return undefined;
+    }
   }
 
-  #giveUpUnasked(): void {
-    for (const [questionId, { chat }] of [...this.#asked]) if (!chat.isAsking(questionId)) this.#giveUp(questionId);
+  async #undo(chat: Transcript, turnId: string): Promise<readonly KeptFile[]> {
+    const { restored, kept } = await this.#odin.execute("odin.undoTurn", { turnId });
+    chat.setTurn(turnId, { undone: { restored, kept } });
+    return kept;
   }
 
   #forget(turnId: string): void {
-    this.#remember(this.#unfinished.filter((it) => it.turnId !== turnId));
-  }
-
-  #remember(unfinished: Unfinished[]): void {
-    this.#unfinished = unfinished;
+    this.#unanswered.delete(turnId);
     this.#save();
   }
 
   #save(): void {
-    const saved: Saved = { unfinished: this.#unfinished };
     const sessionId = this.state.head.sessionId ?? this.#lastSession;
-    if (sessionId) saved.sessionId = sessionId;
+    const unanswered = [...this.#contexts].filter(
+      ([turnId, context]) => this.#unanswered.has(turnId) && context.length > 0,
+    );
+    const contexts = unanswered.length > 0 ? { contexts: Object.fromEntries(unanswered) } : {};
+    const saved: Saved = { ...(sessionId ? { sessionId } : {}), ...contexts };
     void this.#store.update(KEY, saved);
-  }
-
-  /** What is being answered is on no disk until its turn ends. */
-  #saveSoon({ turnId }: EventRecord, chat: Transcript): void {
-    this.#saveTimer ??= setTimeout(() => {
-      this.#saveTimer = undefined;
-      const answer = chat.answerOf(turnId).slice(0, MAX_SAVED);
-      this.#remember(this.#unfinished.map((it) => (it.turnId === turnId ? { ...it, answer } : it)));
-    }, SAVE_MS);
   }
 
   #changed(chat: Transcript): void {
@@ -493,10 +502,6 @@ export class Conversation implements Turns, Disposable {
     this.#timer = undefined;
     if (this.#show && this.#current.hasChanges) this.#show(this.#current.takeChanges());
   }
-}
-
-function labelOf(question: Question, optionId: string): string {
-  return question.options?.find((it) => it.id === optionId)?.label ?? optionId;
 }
 
 function wordsOf(error: unknown): string {

@@ -34,6 +34,8 @@ export type FromPage =
   | { type: "stop" }
   | { type: "stopHelper"; agentId: string }
   | { type: "retry"; turnId: string }
+  | { type: "continue"; turnId: string }
+  | { type: "earlier" }
   | { type: "fork"; turnId: string }
   | { type: "undo"; turnId: string }
   | { type: "queueEdit"; turnId: string; text: string }
@@ -49,7 +51,7 @@ export type FromPage =
   | { type: "openSession"; sessionId: string }
   | { type: "insert"; text: string }
   | { type: "copy"; text: string }
-  | { type: "run"; command: OwnCommand };
+  | { type: "run"; command: OwnCommand; provider?: string | undefined };
 
 /** Commands of the extension that the page offers. */
 export const OWN_COMMANDS = [

@@ -1,7 +1,17 @@
 // What the chat shows, as plain data: the host keeps it, the page draws it.
 
 import type { Mode } from "../odin";
-import type { ActivityChanged, Outcome, Question, QueuedMessage, Todo, Usage } from "../protocol";
+import type {
+  ActivityChanged,
+  KeptFile,
+  Outcome,
+  Problem,
+  Question,
+  QueuedMessage,
+  Todo,
+  TurnUndone,
+  Usage,
+} from "../protocol";
 
 export interface ChatState {
   head: Head;
@@ -19,6 +29,8 @@ export interface Head {
   usage: Usage;
   costUsd: number;
   queue: Waiting[];
+  /** There is more before the first of the turns. */
+  hasEarlier: boolean;
   trouble?: Trouble;
 }
 
@@ -46,15 +58,19 @@ export interface TurnHead {
   model?: string;
   /** Of the user's messages in this session, which one; counted from 0. */
   number?: number;
-  status: "running" | "ended" | "lost";
+  /** `suspended`: it goes on when its review is made. `lost`: its server is gone, or would not take it. */
+  status: "running" | "suspended" | "ended" | "lost";
   reason?: Outcome["reason"];
   detail?: string;
+  problem?: Problem;
+  /** Before that it is of no use to try again; in seconds since 1970. */
+  retryAt?: number;
   plan?: string;
   usage?: Usage;
   durationMs?: number;
-  /** Changes of this turn are in the documents, so there is something to undo. */
-  changed: boolean;
-  undone?: boolean;
+  /** Documents that changes of this turn are in, by their uris: what there is to undo. */
+  changed: string[];
+  undone?: Pick<TurnUndone, "restored"> & { kept: KeptFile[] };
 }
 
 interface Piece {
@@ -131,7 +147,7 @@ export type Item = TextItem | ToolItem | TodoItem | HelperItem | QuestionItem | 
 
 export function emptyState(): ChatState {
   return {
-    head: { title: "", model: "", activity: "idle", detail: "", usage: {}, costUsd: 0, queue: [] },
+    head: { title: "", model: "", activity: "idle", detail: "", usage: {}, costUsd: 0, queue: [], hasEarlier: false },
     turns: [],
   };
 }

@@ -13,12 +13,13 @@ import {
 } from "vscode";
 import type { AnswerQuestion, Odin } from "../odin";
 import type { Question } from "../protocol";
-import { ago } from "../words";
+import { ago, counted } from "../words";
 import type { Conversation } from "./conversation";
 import { leadsToWeb } from "./links";
 import { type FromPage, OWN_COMMANDS, type ToPage } from "./messages";
 import { notificationText, notifiedOptions } from "./notifying";
 import { pageHtml } from "./page";
+import type { TurnHead } from "./state";
 import { existing, itemsOf, lookedAt, Mentions, openPlace } from "./surroundings";
 
 const ID = "odin.chat";
@@ -133,6 +134,11 @@ export class ChatView implements WebviewViewProvider, Disposable {
       case "retry":
         await chat.retry(message.turnId);
         return;
+      case "continue":
+        await chat.goOn(message.turnId);
+        return;
+      case "earlier":
+        return chat.showEarlier();
       case "fork":
         return this.#fork(message.turnId);
       case "undo":
@@ -188,7 +194,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
       case "run": {
         const offered = this.chat.state.head.trouble?.actions.map((it) => it.command) ?? [];
         if (![...OWN_COMMANDS, ...offered].includes(message.command)) return;
-        await this.#run(message.command);
+        await this.#run(message.command, message.provider);
         if (message.command === "odin.vscode.selectModel") await this.chat.updateModel();
       }
     }
@@ -207,8 +213,23 @@ export class ChatView implements WebviewViewProvider, Disposable {
   }
 
   async #fork(turnId: string): Promise<void> {
-    const draft = await this.chat.forkAt(turnId);
+    const changed = this.chat.changedFrom(turnId);
+    const undone = changed.length > 0 ? await this.#chooseUndone(changed) : [];
+    const draft = undone && (await this.chat.forkAt(turnId, undone));
     if (draft !== undefined) this.#post({ type: "draft", text: draft });
+  }
+
+  /** Which of these turns are to be undone; `undefined` if the user would rather leave all as it is. */
+  async #chooseUndone(changed: TurnHead[]): Promise<TurnHead[] | undefined> {
+    const takeBack = `Take Back the Changes of ${counted(changed.length, "Turn")}`;
+    const keep = "Keep the Files";
+    const files = [...new Set(changed.flatMap((it) => it.changed))].map((it) =>
+      workspace.asRelativePath(Uri.parse(it)),
+    );
+    const detail = `From here on Odin has changed:\n${files.sort().join("\n")}`;
+    const question = "Take back what Odin has changed since, too?";
+    const chosen = await window.showWarningMessage(question, { modal: true, detail }, takeBack, keep);
+    return chosen === takeBack ? changed : chosen === keep ? [] : undefined;
   }
 
   async #showRecent(): Promise<void> {

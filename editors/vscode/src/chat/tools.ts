@@ -1,0 +1,57 @@
+// Tools that are used: what each is about to do, what it puts out, and what came of it.
+
+import type { BackgroundFinished, EventRecord, ToolFinished, ToolStarted } from "../protocol";
+import { agentOf, type Ledger } from "./ledger";
+import type { ToolItem } from "./state";
+
+/** Tools whose doing is shown otherwise: as a helper, as a list, as a question. */
+const SHOWN_OTHERWISE = new Set(["AgentTool", "TodoWrite", "AskUser"]);
+const MAX_PROGRESS = 20_000;
+
+export function startTool(ledger: Ledger, record: EventRecord, event: ToolStarted): void {
+  if (SHOWN_OTHERWISE.has(event.name)) return;
+  const command = event.arguments.command;
+  const item = newTool(record, event);
+  ledger.put(ledger.turnOf(record), typeof command === "string" ? { ...item, command } : item);
+}
+
+export function addProgress(ledger: Ledger, record: EventRecord, callId: string, text: string): void {
+  change(ledger, record, callId, (item) => ({ ...item, progress: (item.progress + text).slice(-MAX_PROGRESS) }));
+}
+
+export function finishTool(ledger: Ledger, record: EventRecord, event: ToolFinished): void {
+  const turn = ledger.turnOf(record);
+  const known = ledger.item(turn, "tool", idOf(record, event.callId));
+  if (!known && SHOWN_OTHERWISE.has(event.name) && event.status !== "error") return;
+  const { status, description: result, files = [], added = 0, removed = 0, output: progress = "" } = event;
+  const more = {
+    ...(event.diff === undefined ? {} : { diff: event.diff }),
+    ...(event.durationMs === undefined ? {} : { durationMs: event.durationMs }),
+  };
+  const item = known ?? newTool(record, { ...event, description: "" });
+  ledger.put(turn, { ...item, status, result, files, added, removed, progress, ...more });
+}
+
+export function finishBackground(ledger: Ledger, record: EventRecord, event: BackgroundFinished): void {
+  const failed = event.status === "failed" || (event.exitCode ?? 0) !== 0;
+  const status = failed ? "error" : "success";
+  const { message: result, output: progress = "" } = event;
+  change(ledger, record, event.callId, (item) => ({ ...item, status, result, progress }));
+}
+
+function change(ledger: Ledger, record: EventRecord, callId: string, changed: (item: ToolItem) => ToolItem): void {
+  const turn = ledger.find(record.turnId);
+  const item = turn && ledger.item(turn, "tool", idOf(record, callId));
+  if (item) ledger.put(turn, changed(item));
+}
+
+function newTool(record: EventRecord, event: Pick<ToolStarted, "callId" | "name" | "description">): ToolItem {
+  return {
+    ...{ kind: "tool", id: idOf(record, event.callId), ...agentOf(record), name: event.name, title: event.description },
+    ...{ result: "", status: "running", progress: "", files: [], added: 0, removed: 0 },
+  };
+}
+
+function idOf({ turnId, agentId }: EventRecord, callId: string): string {
+  return `${turnId}/${agentId}/call/${callId}`;
+}

@@ -1,0 +1,182 @@
+// Whoever was there sees the same as whoever comes later: events as they were told, and what was kept of them.
+
+import { describe, expect, it } from "vitest";
+import type { ChatState } from "../src/chat/state";
+import { Transcript } from "../src/chat/transcript";
+import type { Event, EventPage, EventRecord } from "../src/protocol";
+import { recorded, recordedPage } from "./chat-fakes";
+
+const NAMES = ["ask", "edit", "failed", "helper", "session"];
+const PASSING = new Set([
+  ...["turnQueued", "activityChanged", "textStreamed", "thinkingStreamed", "streamRolledBack", "toolProgress"],
+  ...["modelStatusChanged", "sessionSwitchStarted", "sessionRestored", "sessionRenamed"],
+]);
+
+const isKept = ({ event }: EventRecord) => !PASSING.has(event.kind);
+
+/** What is done just now is not kept, and which model comes next is no matter of the past. */
+function lasting({ head, turns }: ChatState): ChatState {
+  const passing = head.running ? { activity: "idle" as const, detail: "" } : {};
+  return structuredClone({ head: { ...head, ...passing, model: "" }, turns });
+}
+
+function pageOf(events: EventRecord[], more: Partial<EventPage> = {}): EventPage {
+  return { events, earlierTurns: 0, ...more };
+}
+
+function told(records: readonly EventRecord[]): Transcript {
+  const transcript = new Transcript();
+  for (const record of records) transcript.take(record);
+  return transcript;
+}
+
+function read(page: EventPage): Transcript {
+  const transcript = new Transcript();
+  transcript.read(page);
+  return transcript;
+}
+
+/** Which message or tool has begun and not ended, after an event. */
+class UnderWay {
+  readonly #open = new Set<string>();
+
+  get isNothing(): boolean {
+    return this.#open.size === 0;
+  }
+
+  take({ agentId, event }: EventRecord): void {
+    const message = `message ${agentId}`;
+    if (event.kind === "textStreamed" || event.kind === "thinkingStreamed") this.#open.add(message);
+    else if (event.kind === "messageFinished" || event.kind === "streamRolledBack") this.#open.delete(message);
+    else if (event.kind === "toolStarted") this.#open.add(`tool ${agentId} ${event.callId}`);
+    else if (event.kind === "toolFinished") this.#open.delete(`tool ${agentId} ${event.callId}`);
+  }
+}
+
+describe.each(NAMES)("the session “%s”", (name) => {
+  const live = recorded(name);
+  const page = recordedPage(name);
+
+  it("is the same from what is kept of it", () => {
+    expect(lasting(read(page).state)).toEqual(lasting(told(live).state));
+  });
+
+  it("is the same at every moment at which nothing is under way", () => {
+    const transcript = new Transcript();
+    const kept: EventRecord[] = [];
+    const underWay = new UnderWay();
+    let compared = 0;
+    for (const record of live) {
+      transcript.take(record);
+      underWay.take(record);
+      const next = page.events[kept.length];
+      // Of reviews only what was decided is kept, not what has moved.
+      if (!isKept(record) || (record.event.kind === "reviewChanged" && next?.event.kind !== "reviewChanged")) continue;
+      expect(next?.event.kind).toBe(record.event.kind);
+      if (next) kept.push(next);
+      if (!underWay.isNothing) continue;
+      compared += 1;
+      expect(lasting(read(pageOf(kept)).state)).toEqual(lasting(transcript.state));
+    }
+    expect(compared).toBeGreaterThan(1);
+  });
+
+  it("is the same when its earlier half is read later, in the middle of what goes on", () => {
+    for (const cut of live.keys()) {
+      const first = live.slice(0, cut).findLastIndex(({ event }) => event.kind === "turnStarted");
+      if (first < 0) continue;
+      const transcript = new Transcript();
+      transcript.read(pageOf(live.slice(first, cut).filter(isKept), { earlierTurns: 1, before: 7 }));
+      for (const record of live.slice(cut)) transcript.take(record);
+      expect(transcript.state.head.hasEarlier).toBe(true);
+      transcript.readEarlier(pageOf(live.slice(0, first).filter(isKept)));
+      expect(lasting(transcript.state)).toEqual(lasting(told(live).state));
+    }
+  });
+});
+
+const record = (event: Event, turnId = "t", agentId = "main"): EventRecord => ({
+  ...{ seq: 0, turnId, sessionId: "s", agentId, event },
+});
+const STARTED: Event = { kind: "turnStarted", mode: "edit_mode", model: "m", text: "Do it" };
+const finished = (more: Partial<Extract<Event, { kind: "turnFinished" }>["outcome"]> = {}): Event => ({
+  kind: "turnFinished",
+  outcome: {
+    ...{ turnId: "t", sessionId: "s", mode: "edit_mode", reason: "end_turn", answer: "", durationMs: 10 },
+    ...more,
+  },
+});
+
+describe("of what is kept", () => {
+  it("a message has its thoughts first, whatever was streamed, and in the place where it ended", () => {
+    const streamed: Event[] = [
+      { kind: "textStreamed", text: "Let me " },
+      { kind: "thinkingStreamed", text: "hm" },
+      { kind: "notice", level: "info", message: "meanwhile" },
+      { kind: "textStreamed", text: "see." },
+    ];
+    const ended: Event = { kind: "messageFinished", text: "Let me see.", thinking: "hm", toolCalls: 0 };
+    const { turns } = told([STARTED, ...streamed, ended].map((it) => record(it))).state;
+    const kept = [STARTED, { kind: "notice", level: "info", message: "meanwhile" } as const, ended];
+    expect(turns).toEqual(read(pageOf(kept.map((it) => record(it)))).state.turns);
+    expect(turns[0]?.items.map((it) => it.kind)).toEqual(["notice", "thinking", "text"]);
+  });
+
+  it("a turn that goes on is the same turn, with what it has cost in all", () => {
+    const { state } = told(
+      [
+        STARTED,
+        finished({
+          reason: "failed",
+          detail: "no key",
+          problem: { kind: "key" },
+          usage: { costUsd: 1, inputTokens: 5 },
+        }),
+        STARTED,
+        { kind: "usageChanged", usage: { costUsd: 0.5, inputTokens: 2, contextTokens: 9 } } as const,
+        finished({ usage: { costUsd: 2, inputTokens: 10 } }),
+      ].map((it) => record(it)),
+    );
+    expect(state.turns).toHaveLength(1);
+    expect(state.turns[0]?.head).toMatchObject({ number: 0, reason: "end_turn", durationMs: 20 });
+    expect(state.turns[0]?.head.detail ?? state.turns[0]?.head.problem).toBeUndefined();
+    expect(state.turns[0]?.head.usage).toMatchObject({ costUsd: 3, inputTokens: 15 });
+    expect(state.head).toMatchObject({ costUsd: 3, usage: { contextTokens: 9 }, running: undefined });
+  });
+
+  it("a turn that another one follows has ended, even if nobody has told", () => {
+    const other: Event = { ...STARTED, text: "Something else" };
+    const { turns, head } = told([record(STARTED), record(other, "u")]).state;
+    expect(turns.map((it) => [it.head.status, it.head.reason])).toEqual([
+      ["ended", "aborted"],
+      ["running", undefined],
+    ]);
+    expect(head.running).toBe("u");
+  });
+
+  it("what was undone says so, with what was left and why", () => {
+    const kept = [{ uri: "file:///w/a.py", reason: "it has changed since" }];
+    const undone: Event = { kind: "turnUndone", restored: ["file:///w/b.py"], kept };
+    const { turns } = read(pageOf([record(STARTED), record(finished()), record(undone)])).state;
+    expect(turns[0]?.head.undone).toEqual({ restored: ["file:///w/b.py"], kept });
+  });
+
+  it("messages are counted with those that are not shown", () => {
+    const page = pageOf([record(STARTED), record(finished()), record(STARTED, "u")], { earlierTurns: 40, before: 9 });
+    expect(read(page).state.turns.map((it) => it.head.number)).toEqual([40, 41]);
+  });
+
+  it("a message that was dropped while it waited is no turn", () => {
+    expect(read(pageOf([record(finished({ turnId: "q", reason: "interrupted" }), "q")])).state.turns).toEqual([]);
+  });
+
+  it("what belongs to a turn that is not shown changes nothing", () => {
+    const late: Event[] = [
+      { kind: "turnUndone", restored: [] },
+      { kind: "reviewClosed", proposalId: "p", receipts: [] },
+      { kind: "questionAnswered", questionId: "q" },
+      { kind: "usageChanged", usage: {} },
+    ];
+    expect(read(pageOf(late.map((it) => record(it)))).state.turns).toEqual([]);
+  });
+});

@@ -1,0 +1,97 @@
+// How a turn has ended, and what can be done about it.
+
+import type { FromPage } from "../src/chat/messages";
+import type { TurnHead } from "../src/chat/state";
+import { readable } from "../src/chat/text";
+import { button, fileName, h, icon } from "./dom";
+
+const REASONS: Partial<Record<NonNullable<TurnHead["reason"]>, string>> = {
+  max_turns: "Stopped at the limit of steps",
+  max_budget: "Stopped: the budget is spent",
+  max_tokens: "Stopped: the answer got too long",
+  refused: "The model refused",
+  loop: "Stopped: it went in circles",
+  interrupted: "Stopped",
+  aborted: "Cut off",
+  failed: "Failed",
+};
+
+type Post = (message: FromPage) => void;
+
+export function endingOf(head: TurnHead, post: Post): HTMLElement[] {
+  if (head.status === "suspended") {
+    return [h("p", { class: "muted" }, icon("debug-pause"), "Goes on when you have decided on all changes")];
+  }
+  const parts = [...problemOf(head), ...undoneOf(head)];
+  const actions = actionsOf(head, post);
+  if (actions.length > 0) parts.push(h("div", { class: "actions" }, ...actions));
+  parts.push(h("p", { class: "figures", ...figuresOf(head) }));
+  return parts;
+}
+
+function problemOf(head: TurnHead): HTMLElement[] {
+  const problem = REASONS[head.reason ?? "end_turn"];
+  if (!problem) return [];
+  const words = head.detail ? `${problem}: ${readable(head.detail)}` : problem;
+  const isBad = head.status === "lost" || head.reason === "failed";
+  return [h("p", { class: isBad ? "problem" : "muted" }, icon(isBad ? "warning" : "circle-slash"), words)];
+}
+
+function undoneOf({ undone }: TurnHead): HTMLElement[] {
+  if (!undone) return [];
+  const words = undone.restored.length > 0 ? "Changes undone" : "Nothing was undone";
+  const kept = undone.kept.map(({ uri, reason }) =>
+    h("li", { title: readable(uri) }, `${readable(fileName(uri))} was left as it is: ${readable(reason)}`),
+  );
+  const parts: HTMLElement[] = [h("p", { class: "muted" }, icon("discard"), words)];
+  return kept.length > 0 ? [...parts, h("ul", { class: "files" }, ...kept)] : parts;
+}
+
+function actionsOf(head: TurnHead, post: Post): HTMLElement[] {
+  const actions: HTMLElement[] = [];
+  if (head.plan) actions.push(button("Open plan", () => post({ type: "openPlan", turnId: head.id }), "primary"));
+  if (head.changed.length > 0 && !head.undone?.restored.length) {
+    actions.push(button("Undo changes", () => post({ type: "undo", turnId: head.id })));
+  }
+  if (head.reason && head.reason !== "end_turn") {
+    const goOn = goOnWith(head, post);
+    goOn.classList.add("only-last");
+    actions.push(goOn);
+  }
+  if (head.problem?.kind === "key") {
+    const { provider } = head.problem;
+    actions.push(button("Set API key…", () => post({ type: "run", command: "odin.vscode.setKey", provider })));
+  }
+  return actions;
+}
+
+/** What the server has not taken is said again; else the turn is taken up where it was. */
+function goOnWith(head: TurnHead, post: Post): HTMLElement {
+  const type = head.number === undefined ? "retry" : "continue";
+  const run = () => post({ type, turnId: head.id });
+  if (head.reason !== "failed") return button("Continue", run, head.reason === "interrupted" ? "secondary" : "primary");
+  const element = button("Try again", run, "primary");
+  const count = () => {
+    const left = Math.ceil((head.retryAt ?? 0) - Date.now() / 1000);
+    element.textContent = left > 0 ? `Try again in ${left} s` : "Try again";
+    if (left > 0) setTimeout(() => element.isConnected && count(), 1000);
+  };
+  count();
+  return element;
+}
+
+function figuresOf({ usage = {}, durationMs, model }: TurnHead): { text: string; title: string } {
+  const { inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0, outputTokens = 0 } = usage;
+  const tokens = inputTokens + cacheReadTokens + cacheWriteTokens;
+  const seconds = durationMs ? `${(durationMs / 1000).toFixed(durationMs < 10_000 ? 1 : 0)} s` : "";
+  const text = [model?.slice(model.lastIndexOf("/") + 1), seconds, moneyOf(usage.costUsd)].filter(Boolean).join(" · ");
+  return { text, title: tokens > 0 ? `${short(tokens)} tokens in, ${short(outputTokens)} out` : "" };
+}
+
+export function short(count: number): string {
+  return Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(count);
+}
+
+export function moneyOf(dollars: number | undefined): string {
+  return dollars ? `$${dollars.toFixed(dollars < 0.1 ? 4 : 2)}` : "";
+}
