@@ -12,10 +12,10 @@ from playwright.async_api import Request, expect
 from tests.e2e.steps import play_calls, results, says
 from tests.editors.code_server import EXTENSION
 from tests.editors.conftest import StartVSCode, lent
-from tests.editors.neovim import PATIENCE
+from tests.editors.neovim import PATIENCE, until
 from tests.editors.vscode import VSCode
 from tests.editors.vscode_chat import Chat, begins
-from tests.support.wire import Wire
+from tests.support.wire import Answer, Wire, anthropic_error
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -229,7 +229,69 @@ async def test_a_window_that_is_reloaded_in_a_turn_goes_on(vscode: VSCode, chat:
     wire.play(says("All of it."))
     await chat.turn.get_by_role("button", name="Continue").click()
     await expect(chat.turn.get_by_text("All of it.")).to_be_visible()
+    await expect(chat.said).to_have_text(["hello", "a long story"])
     assert "Nice to meet you." in str(wire.request["messages"])
+    assert str(wire.request["messages"]).count("a long story") == 1
+
+
+async def test_a_conversation_looks_the_same_after_a_reload(vscode: VSCode, chat: Chat, wire: Wire, root: Path) -> None:
+    path = root / "same.txt"
+    path.write_text("one\ntwo\nthree\n")
+    edits = [{"old_string": "one", "new_string": "1"}, {"old_string": "three", "new_string": "3\nfour"}]
+    play_calls(wire, ("Read", {"file_path": str(path)}), ("TodoWrite", {"todos": TODOS}))
+    play_calls(wire, ("MultiEditTool", {"file_path": str(path), "edits": edits}))
+    command = "touch made.txt; printf 'first\\nsecond\\n'; ls nowhere"
+    play_calls(wire, ("ExecuteCommand", {"command": command, "description": "Try it"}))
+    play_calls(wire, ("Read", {"file_path": str(root / "nowhere.txt")}))
+    failure = Answer([anthropic_error(400, "no")], status=400, headers={"content-type": "application/json"})
+    wire.play(says(RICH), failure)
+    await chat.say("look and change", "Edit")
+    await chat.review.get_by_role("button", name="Accept all").click()
+    await chat.question.get_by_role("button", name="Allow once").click()
+    await expect(chat.turn.get_by_text("It is short.")).to_be_visible()
+    await chat.say("and now?")
+    await expect(chat.turn.locator(".end")).to_contain_text("Failed")
+    before = await chat.log.text_content()
+    assert before
+    for words in ("Todos (1/3)", "Edited same.txt+3−2", "+four", "2 accepted", "second\n", "Allow once", "Try again"):
+        assert words in before
+
+    await vscode.reload()
+    await expect(chat.said).to_have_text(["look and change", "and now?"])
+
+    async def is_same() -> bool:
+        return await chat.log.text_content() == before
+
+    await until(is_same, "the log is as it was")
+    wire.play(says("It works again."))
+    await chat.turn.get_by_role("button", name="Try again").click()
+    await expect(chat.turn.get_by_text("It works again.")).to_be_visible()
+    await expect(chat.said).to_have_text(["look and change", "and now?"])
+
+
+async def test_files_are_taken_back_with_what_is_asked_again(
+    vscode: VSCode, chat: Chat, wire: Wire, root: Path
+) -> None:
+    path = root / "again.txt"
+    path.write_text("one\ntwo\n")
+    for old, new in (("one", "1"), ("two", "2")):
+        play_calls(wire, ("Read", {"file_path": str(path)}))
+        play_calls(wire, ("EditTool", {"file_path": str(path), "old_string": old, "new_string": new}))
+        wire.play(says(f"That is {new}."))
+        await chat.say(f"write {new}", "Edit")
+        await chat.review.get_by_role("button", name="Accept all").click()
+        await expect(chat.turn.get_by_text(f"That is {new}.")).to_be_visible()
+    await vscode.has_text("1\n2\n", path)
+
+    again = chat.log.get_by_role("button", name="Edit and ask again from here")
+    await again.first.focus()
+    await again.first.press("Enter")
+    await expect(vscode.dialog).to_contain_text("again.txt")
+    await vscode.choose("Take Back the Changes of 2 Turns")
+    await vscode.has_text("one\ntwo\n", path)
+    await expect(chat.box).to_have_value("write 1")
+    await expect(chat.said).to_have_count(0)
+    await vscode.command("odin.vscode.newSession")
 
 
 async def findings(chat: Chat) -> list[str]:
