@@ -269,7 +269,7 @@ async def test_a_conversation_looks_the_same_after_a_reload(vscode: VSCode, chat
     await expect(chat.said).to_have_text(["look and change", "and now?"])
 
 
-async def test_files_are_taken_back_with_what_is_asked_again(
+async def test_files_are_undone_with_what_is_asked_again(
     vscode: VSCode, chat: Chat, wire: Wire, root: Path
 ) -> None:
     path = root / "again.txt"
@@ -287,7 +287,7 @@ async def test_files_are_taken_back_with_what_is_asked_again(
     await again.first.focus()
     await again.first.press("Enter")
     await expect(vscode.dialog).to_contain_text("again.txt")
-    await vscode.choose("Take Back the Changes of 2 Turns")
+    await vscode.choose("Undo the Changes of 2 Turns")
     await vscode.has_text("one\ntwo\n", path)
     await expect(chat.box).to_have_value("write 1")
     await expect(chat.said).to_have_count(0)

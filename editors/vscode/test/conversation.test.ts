@@ -392,7 +392,7 @@ describe("sessions", () => {
     expect(await chat.forkAt("two", changed)).toBe("two");
     expect(odin.of("odin.undoTurn")).toEqual([{ turnId: "four" }, { turnId: "two" }]);
     const told = chat.state.turns.at(-1)?.items;
-    expect(told).toMatchObject([{ kind: "notice", message: "b was left as it is: it has changed since" }]);
+    expect(told).toMatchObject([{ kind: "notice", message: "b was not undone: it has changed since" }]);
   });
 
   it("shows a session that a command has resumed", async () => {

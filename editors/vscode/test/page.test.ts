@@ -282,7 +282,7 @@ describe("the conversation", () => {
     const changed = ["file:///w/a.py", "file:///w/b%20c.py"];
     page.show([turnWith([], { changed, undone: { restored: ["file:///w/a.py"], kept } })]);
     expect(find(".end").textContent).toContain("Changes undone");
-    expect(find(".end li").textContent).toBe("b c.py was left as it is: it has changed since");
+    expect(find(".end li").textContent).toBe("b c.py was not undone: it has changed since");
     expect(find(".end").textContent).not.toContain("Undo changes");
     page.show([turnWith([], { changed, undone: { restored: [], kept } })]);
     expect(find(".end").textContent).toContain("Nothing was undone");
@@ -292,7 +292,7 @@ describe("the conversation", () => {
 
   it("says what a turn waits for that has begun before Odin was started", () => {
     page.show([turnWith([], { number: 0, status: "suspended" })]);
-    expect(find(".end").textContent).toBe("Goes on when you have decided on all changes");
+    expect(find(".end").textContent).toBe("Continues when you have decided on all changes");
   });
 
   it("shows earlier messages when they are wanted", () => {

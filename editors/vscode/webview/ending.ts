@@ -20,7 +20,7 @@ type Post = (message: FromPage) => void;
 
 export function endingOf(head: TurnHead, post: Post): HTMLElement[] {
   if (head.status === "suspended") {
-    return [h("p", { class: "muted" }, icon("debug-pause"), "Goes on when you have decided on all changes")];
+    return [h("p", { class: "muted" }, icon("debug-pause"), "Continues when you have decided on all changes")];
   }
   const parts = [...problemOf(head), ...undoneOf(head)];
   const actions = actionsOf(head, post);
@@ -41,7 +41,7 @@ function undoneOf({ undone }: TurnHead): HTMLElement[] {
   if (!undone) return [];
   const words = undone.restored.length > 0 ? "Changes undone" : "Nothing was undone";
   const kept = undone.kept.map(({ uri, reason }) =>
-    h("li", { title: readable(uri) }, `${readable(fileName(uri))} was left as it is: ${readable(reason)}`),
+    h("li", { title: readable(uri) }, `${readable(fileName(uri))} was not undone: ${readable(reason)}`),
   );
   const parts: HTMLElement[] = [h("p", { class: "muted" }, icon("discard"), words)];
   return kept.length > 0 ? [...parts, h("ul", { class: "files" }, ...kept)] : parts;

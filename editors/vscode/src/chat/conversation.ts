@@ -5,36 +5,23 @@ import type { CancellationToken, Disposable, Memento } from "vscode";
 import { type Mode, type Odin, type ServerState, TURN_COMMANDS, type Turns } from "../odin";
 import type { Answer, ContextItem, EventRecord, KeptFile, Outcome, Question, SessionSummary } from "../protocol";
 import { Asking } from "./asking";
+import { Kept } from "./kept";
 import type { Patch } from "./patches";
 import type { ChatState, TurnHead } from "./state";
 import { Transcript } from "./transcript";
 
-const KEY = "odin.chat";
 const PACE_MS = 50;
 const CUT_OFF = "The window or Odin was closed before this ended.";
 
-/** What the server does not keep. */
-interface Saved {
-  sessionId?: string;
-  /** What went with messages that have had no answer, by their turns. */
-  contexts?: Record<string, readonly ContextItem[]>;
-}
-
 export class Conversation implements Turns, Disposable {
   readonly #odin: Odin;
-  readonly #store: Pick<Memento, "get" | "update">;
+  readonly #kept: Kept;
   readonly #subscriptions: Disposable[];
   #current = new Transcript();
   /** The sessions in which something was said since the start, by their ids. */
   #chats = new Map<string, Transcript>();
-  /** The session of the last window, until there is one in this. */
-  #lastSession: string | undefined;
-  /** What went with messages, for asking again. */
-  #contexts: Map<string, readonly ContextItem[]>;
-  /** Turns that have had no answer. */
-  #unanswered: Set<string>;
-  /** What is told of sessions while they are read, by their ids. */
-  #held = new Map<string, EventRecord[]>();
+  /** What is told of sessions while they are read. */
+  #held = new Map<Transcript, EventRecord[]>();
   #asking = new Asking((chat) => this.#changed(chat));
   #show: ((patches: Patch[]) => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -46,11 +33,7 @@ export class Conversation implements Turns, Disposable {
 
   constructor(odin: Odin, store: Pick<Memento, "get" | "update">) {
     this.#odin = odin;
-    this.#store = store;
-    const saved = store.get<Saved>(KEY);
-    this.#lastSession = saved?.sessionId;
-    this.#contexts = new Map(Object.entries(saved?.contexts ?? {}));
-    this.#unanswered = new Set(this.#contexts.keys());
+    this.#kept = new Kept(store);
     this.#subscriptions = [
       odin.onEvent((record) => this.#take(record)),
       odin.onDidChangeState((state) => this.#follow(state)),
@@ -89,9 +72,7 @@ export class Conversation implements Turns, Disposable {
     const waits = chat.state.head.running !== undefined;
     if (waits) chat.enqueue({ turnId, body: text, mode, lost: false });
     else chat.begin(turnId, text, mode);
-    this.#contexts.set(turnId, context);
-    this.#unanswered.add(turnId);
-    this.#save();
+    this.#kept.begin(turnId, context);
     this.#changed(chat);
     const { sessionId } = chat.state.head;
     const argument = { text, turnId, sessionId, ...(context.length > 0 ? { context: [...context] } : {}) };
@@ -122,8 +103,8 @@ export class Conversation implements Turns, Disposable {
     const turn = this.#current.turn(turnId);
     if (!turn?.mode) return undefined;
     this.#current.withdraw(turnId);
-    this.#forget(turnId);
-    return this.take(turn.mode, turn.said, this.#contexts.get(turnId));
+    this.#kept.end(turnId);
+    return this.take(turn.mode, turn.said, this.#kept.contextOf(turnId));
   }
 
   async editQueued(turnId: string, text: string): Promise<void> {
@@ -141,7 +122,7 @@ export class Conversation implements Turns, Disposable {
     await this.#attempt(async () => {
       if (!waiting?.lost) await this.#odin.execute("odin.queue", { action: "remove", turnId });
       this.#current.unqueue(turnId);
-      this.#forget(turnId);
+      this.#kept.end(turnId);
     });
   }
 
@@ -151,7 +132,7 @@ export class Conversation implements Turns, Disposable {
     if (!waiting) return undefined;
     await this.removeQueued(turnId);
     if (this.state.head.queue.includes(waiting)) return undefined;
-    const context = this.#contexts.get(turnId);
+    const context = this.#kept.contextOf(turnId);
     if (!waiting.lost && (await this.#steer(waiting.body, context))) return undefined;
     return this.take(waiting.mode, waiting.body, context);
   }
@@ -237,7 +218,7 @@ export class Conversation implements Turns, Disposable {
     for (const { id } of undone) {
       await this.#attempt(async () => {
         for (const { uri, reason } of await this.#undo(left, id)) {
-          this.#current.notice("warning", `${fileName(uri)} was left as it is: ${reason}`);
+          this.#current.notice("warning", `${fileName(uri)} was not undone: ${reason}`);
         }
       });
     }
@@ -284,9 +265,10 @@ export class Conversation implements Turns, Disposable {
     const { event } = record;
     if (event.kind === "sessionSwitchStarted") this.#wanted = event.sessionId;
     else if (event.kind === "sessionRestored") this.#restoredElsewhere(event.sessionId);
-    const held = this.#held.get(record.sessionId);
+    const chat = this.#chatOf(record);
+    const held = this.#held.get(chat);
     if (held) held.push(record);
-    else this.#tell(this.#chatOf(record), record);
+    else this.#tell(chat, record);
   }
 
   #tell(chat: Transcript, record: EventRecord): void {
@@ -365,7 +347,7 @@ export class Conversation implements Turns, Disposable {
   }
 
   async #restore(): Promise<void> {
-    const sessionId = this.#lastSession;
+    const { sessionId } = this.#kept;
     if (this.state.head.sessionId || !sessionId) return;
     this.#switching += 1;
     try {
@@ -386,12 +368,13 @@ export class Conversation implements Turns, Disposable {
     const { sessionId } = chat.state.head;
     this.#chats.clear();
     if (!sessionId || chat.state.turns.length === 0) return;
-    await this.#switch(async () => {
+    this.#switching += 1;
+    await this.#attempt(async () => {
       const summary = await this.#odin.execute("odin.session.resume", { sessionId });
       this.#adopt(chat, summary.sessionId, summary.title);
       await this.#read(chat, summary.sessionId);
-      return chat;
     });
+    this.#switching -= 1;
   }
 
   async #switch(open: () => Promise<Transcript>): Promise<void> {
@@ -411,14 +394,14 @@ export class Conversation implements Turns, Disposable {
   /** What has happened in a session, from its server. What is told meanwhile comes after it. */
   async #read(chat: Transcript, sessionId: string): Promise<void> {
     const held: EventRecord[] = [];
-    this.#held.set(sessionId, held);
+    this.#held.set(chat, held);
     let seq = 0;
     try {
       const page = await this.#odin.execute("odin.session.events", { sessionId });
       chat.read(page);
       seq = page.seq ?? 0;
     } finally {
-      this.#held.delete(sessionId);
+      this.#held.delete(chat);
       for (const record of held) if (record.seq > seq) this.#tell(chat, record);
     }
     chat.settleWith(await this.#odin.execute("odin.state", { sessionId }));
@@ -431,7 +414,7 @@ export class Conversation implements Turns, Disposable {
   #adopt(chat: Transcript, sessionId: string, title?: string): Transcript {
     this.#chats.set(sessionId, chat);
     chat.setHead({ sessionId, ...(title === undefined ? {} : { title }) });
-    if (chat === this.#current) this.#save();
+    if (chat === this.#current) this.#kept.sessionId = sessionId;
     return chat;
   }
 
@@ -443,8 +426,7 @@ export class Conversation implements Turns, Disposable {
     chat.setHead({ model, trouble });
     if (chat.state.head.sessionId) this.#chats.set(chat.state.head.sessionId, chat);
     chat.showAll();
-    this.#lastSession = undefined;
-    this.#save();
+    this.#kept.sessionId = chat.state.head.sessionId;
     this.#changed(chat);
   }
 
@@ -462,10 +444,10 @@ export class Conversation implements Turns, Disposable {
   async #seeThrough(chat: Transcript, turnId: string, work: () => Promise<Outcome>): Promise<Outcome | undefined> {
     try {
       const outcome = await work();
-      this.#forget(turnId);
+      this.#kept.end(turnId);
       return outcome;
     } catch (error) {
-      if (this.#odin.state.kind === "ready") this.#forget(turnId);
+      if (this.#odin.state.kind === "ready") this.#kept.end(turnId);
       this.#lose(chat, turnId, wordsOf(error));
       return undefined;
     }
@@ -475,21 +457,6 @@ export class Conversation implements Turns, Disposable {
     const { restored, kept } = await this.#odin.execute("odin.undoTurn", { turnId });
     chat.setTurn(turnId, { undone: { restored, kept } });
     return kept;
-  }
-
-  #forget(turnId: string): void {
-    this.#unanswered.delete(turnId);
-    this.#save();
-  }
-
-  #save(): void {
-    const sessionId = this.state.head.sessionId ?? this.#lastSession;
-    const unanswered = [...this.#contexts].filter(
-      ([turnId, context]) => this.#unanswered.has(turnId) && context.length > 0,
-    );
-    const contexts = unanswered.length > 0 ? { contexts: Object.fromEntries(unanswered) } : {};
-    const saved: Saved = { ...(sessionId ? { sessionId } : {}), ...contexts };
-    void this.#store.update(KEY, saved);
   }
 
   #changed(chat: Transcript): void {

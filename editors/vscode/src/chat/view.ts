@@ -221,15 +221,14 @@ export class ChatView implements WebviewViewProvider, Disposable {
 
   /** Which of these turns are to be undone; `undefined` if the user would rather leave all as it is. */
   async #chooseUndone(changed: TurnHead[]): Promise<TurnHead[] | undefined> {
-    const takeBack = `Take Back the Changes of ${counted(changed.length, "Turn")}`;
+    const undo = `Undo the Changes of ${counted(changed.length, "Turn")}`;
     const keep = "Keep the Files";
-    const files = [...new Set(changed.flatMap((it) => it.changed))].map((it) =>
-      workspace.asRelativePath(Uri.parse(it)),
-    );
-    const detail = `From here on Odin has changed:\n${files.sort().join("\n")}`;
-    const question = "Take back what Odin has changed since, too?";
-    const chosen = await window.showWarningMessage(question, { modal: true, detail }, takeBack, keep);
-    return chosen === takeBack ? changed : chosen === keep ? [] : undefined;
+    const names = changed.flatMap((it) => it.changed).map((it) => workspace.asRelativePath(Uri.parse(it)));
+    const detail = `Odin has changed since:\n${[...new Set(names)].sort().join("\n")}`;
+    const question = "Undo the changes since this message, too?";
+    const chosen = await window.showWarningMessage(question, { modal: true, detail }, undo, keep);
+    if (chosen === undo) return changed;
+    return chosen === keep ? [] : undefined;
   }
 
   async #showRecent(): Promise<void> {
