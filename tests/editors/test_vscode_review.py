@@ -469,4 +469,5 @@ async def test_a_review_outlives_the_window_with_all_that_was_typed(
     await vscode.palette("Odin: Accept All Changes")
     await vscode.has_text(AFTER.replace("added", "added words of mine"), path)
     await has_no_review(vscode)
-    wire.answers.clear()
+    assert "added words of mine" in await decided(wire)
+    await expect(vscode.webview().locator(".turn").last.get_by_text("done", exact=True)).to_be_visible()

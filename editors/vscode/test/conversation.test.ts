@@ -212,6 +212,7 @@ describe("after a reload", () => {
     chat = new Conversation(odin, store);
     await chat.restore();
     expect(odin.of("odin.session.resume")).toEqual([{ sessionId: "s1" }]);
+    expect(odin.asked[0]?.command).toBe("odin.review.list");
     expect(shown()).toEqual([
       ["First", "ended"],
       ["Long work", "ended"],

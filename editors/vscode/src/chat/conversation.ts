@@ -181,7 +181,7 @@ export class Conversation implements Turns, Disposable {
   }
 
   async openSession(sessionId: string): Promise<void> {
-    await this.#switch(async () => this.#opened(await this.#odin.execute("odin.session.resume", { sessionId })));
+    await this.#switch(async () => this.#opened(await this.#resume(sessionId)));
   }
 
   /** What came before the first turn that is shown. */
@@ -351,7 +351,7 @@ export class Conversation implements Turns, Disposable {
     if (this.state.head.sessionId || !sessionId) return;
     this.#switching += 1;
     try {
-      this.#display(await this.#opened(await this.#odin.execute("odin.session.resume", { sessionId })));
+      this.#display(await this.#opened(await this.#resume(sessionId)));
     } catch (error) {
       // Without a server there is nothing to go on with yet: it is tried again when there is one.
       if (this.#odin.state.kind !== "ready") this.#restoring = undefined;
@@ -370,7 +370,7 @@ export class Conversation implements Turns, Disposable {
     if (!sessionId || chat.state.turns.length === 0) return;
     this.#switching += 1;
     await this.#attempt(async () => {
-      const summary = await this.#odin.execute("odin.session.resume", { sessionId });
+      const summary = await this.#resume(sessionId);
       this.#adopt(chat, summary.sessionId, summary.title);
       await this.#read(chat, summary.sessionId);
     });
@@ -381,6 +381,12 @@ export class Conversation implements Turns, Disposable {
     this.#switching += 1;
     await this.#attempt(async () => this.#display(await open()));
     this.#switching -= 1;
+  }
+
+  /** The server finds what waits for a review first: a turn that waits for none has ended. */
+  async #resume(sessionId: string): Promise<SessionSummary> {
+    await this.#odin.execute("odin.review.list", {});
+    return this.#odin.execute("odin.session.resume", { sessionId });
   }
 
   async #opened({ sessionId, title }: SessionSummary): Promise<Transcript> {
