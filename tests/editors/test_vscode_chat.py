@@ -1,6 +1,8 @@
 """The chat in a real VS Code: questions, the queue, reloads, hostile answers, and whether everybody can use it."""
 
 import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from tests.e2e.steps import play_calls, results, says
 from tests.editors.code_server import EXTENSION
 from tests.editors.conftest import StartVSCode, lent
 from tests.editors.neovim import PATIENCE, until
+from tests.editors.processes import servers
 from tests.editors.vscode import VSCode
 from tests.editors.vscode_chat import Chat, begins
 from tests.support.wire import Answer, Wire, anthropic_error
@@ -234,6 +237,27 @@ async def test_a_window_that_is_reloaded_in_a_turn_goes_on(vscode: VSCode, chat:
     assert str(wire.request["messages"]).count("a long story") == 1
 
 
+async def test_a_turn_is_taken_up_after_its_server_was_killed(
+    vscode: VSCode, chat: Chat, wire: Wire, root: Path
+) -> None:
+    path = root / "killed.txt"
+    path.write_text("one\n")
+    play_calls(wire, ("Read", {"file_path": str(path)}))
+    wire.play(begins("Half of it"))
+    await chat.say("read it")
+    await expect(chat.turn.get_by_text("Half of it")).to_be_visible()
+    (server,) = servers(vscode)
+    os.kill(server, signal.SIGKILL)
+    wire.play(says("All of it."))
+    await expect(chat.turn.locator(".end")).to_contain_text("Cut off")
+    await expect(chat.turn.get_by_text("Read killed.txt")).to_be_visible()
+    await expect(chat.turn.get_by_text("Half of it")).to_have_count(0)
+    await chat.turn.get_by_role("button", name="Continue").click()
+    await expect(chat.turn.get_by_text("All of it.")).to_be_visible()
+    await expect(chat.said).to_have_text(["read it"])
+    await expect(chat.turn.get_by_text("Read killed.txt")).to_have_count(1)
+
+
 async def test_a_conversation_looks_the_same_after_a_reload(vscode: VSCode, chat: Chat, wire: Wire, root: Path) -> None:
     path = root / "same.txt"
     path.write_text("one\ntwo\nthree\n")
@@ -269,9 +293,7 @@ async def test_a_conversation_looks_the_same_after_a_reload(vscode: VSCode, chat
     await expect(chat.said).to_have_text(["look and change", "and now?"])
 
 
-async def test_files_are_undone_with_what_is_asked_again(
-    vscode: VSCode, chat: Chat, wire: Wire, root: Path
-) -> None:
+async def test_files_are_undone_with_what_is_asked_again(vscode: VSCode, chat: Chat, wire: Wire, root: Path) -> None:
     path = root / "again.txt"
     path.write_text("one\ntwo\n")
     for old, new in (("one", "1"), ("two", "2")):
