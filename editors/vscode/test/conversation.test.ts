@@ -260,14 +260,23 @@ describe("after a reload", () => {
     const place = { line: 0, character: 0 };
     const hunks = [{ id: "h", range: { start: place, end: place }, oldText: "", newText: "", reason: "" }];
     const proposal = { proposalId: "p", turnId: "t", sessionId: "s1", reason: "", files: [{ ...file, hunks }] };
-    keeps("s1", kept(["t", "Change it", undefined, { kind: "reviewOpened", proposal }]), { suspended: true });
+    const called: Event = {
+      kind: "toolStarted",
+      callId: "c",
+      name: "EditTool",
+      arguments: {},
+      description: "edit a.py",
+    };
+    keeps("s1", kept(["t", "Change it", undefined, called, { kind: "reviewOpened", proposal }]), { suspended: true });
     odin.replies["odin.review.list"] = () => ({ proposals: [proposal] });
     await chat.openSession("s1");
     expect(chat.running).toBeUndefined();
-    expect(chat.state.turns).toMatchObject([{ head: { status: "suspended" }, items: [{ isOpen: true, waits: true }] }]);
+    expect(chat.state.turns).toMatchObject([
+      { head: { status: "suspended" }, items: [{ status: "running" }, { isOpen: true, waits: true }] },
+    ]);
     start("t", "Change it");
     expect(chat.running).toEqual({ turnId: "t", mode: "ask_mode" });
-    expect(chat.state.turns).toMatchObject([{ head: { status: "running" }, items: [{ waits: false }] }]);
+    expect(chat.state.turns).toMatchObject([{ head: { status: "running" }, items: [{}, { waits: false }] }]);
   });
 
   it("asks the server for nothing if there is nothing to go on with", async () => {

@@ -63,6 +63,18 @@ export class Fold {
       const closed = closedItem(item);
       if (closed) this.#ledger.put(turn, closed);
     }
+    this.#leave(turn, changed);
+  }
+
+  /** It waits for a review, and goes on from there. */
+  suspend(turn: Turn): void {
+    for (const item of turn.items) {
+      if (item.kind === "review" && item.isOpen) this.#ledger.put(turn, { ...item, waits: true });
+    }
+    this.#leave(turn, { status: "suspended" });
+  }
+
+  #leave(turn: Turn, changed: Partial<TurnHead>): void {
     this.#ledger.changeTurn(turn, changed);
     if (this.#ledger.state.head.running === turn.head.id) {
       this.#ledger.setHead({ running: undefined, activity: "idle", detail: "" });

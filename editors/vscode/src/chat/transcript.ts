@@ -181,7 +181,8 @@ export class Transcript {
   #rest(isSuspended: boolean): void {
     const turn = this.#ledger.find(this.state.head.running ?? "");
     if (turn?.head.number === undefined) return;
-    this.#fold.close(turn, isSuspended ? { status: "suspended" } : { status: "ended", reason: "aborted" });
+    if (isSuspended) this.#fold.suspend(turn);
+    else this.#fold.close(turn, { status: "ended", reason: "aborted" });
   }
 
   #addOwn(turnId: string, said: string, mode: Mode): void {
