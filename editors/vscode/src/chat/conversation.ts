@@ -7,6 +7,7 @@ import type { Answer, ContextItem, EventRecord, KeptFile, Outcome, Question, Ses
 import { Asking } from "./asking";
 import { Kept } from "./kept";
 import type { Patch } from "./patches";
+import { Reading } from "./reading";
 import type { ChatState, TurnHead } from "./state";
 import { Transcript } from "./transcript";
 
@@ -20,8 +21,7 @@ export class Conversation implements Turns, Disposable {
   #current = new Transcript();
   /** The sessions in which something was said since the start, by their ids. */
   #chats = new Map<string, Transcript>();
-  /** What is told of sessions while they are read. */
-  #held = new Map<Transcript, EventRecord[]>();
+  readonly #reading: Reading;
   #asking = new Asking((chat) => this.#changed(chat));
   #show: ((patches: Patch[]) => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -34,6 +34,7 @@ export class Conversation implements Turns, Disposable {
   constructor(odin: Odin, store: Pick<Memento, "get" | "update">) {
     this.#odin = odin;
     this.#kept = new Kept(store);
+    this.#reading = new Reading(odin, (chat, record) => this.#tell(chat, record));
     this.#subscriptions = [
       odin.onEvent((record) => this.#take(record)),
       odin.onDidChangeState((state) => this.#follow(state)),
@@ -181,19 +182,12 @@ export class Conversation implements Turns, Disposable {
   }
 
   async openSession(sessionId: string): Promise<void> {
-    await this.#switch(async () => this.#opened(await this.#resume(sessionId)));
+    await this.#switch(async () => this.#opened(await this.#reading.resume(sessionId)));
   }
 
   /** What came before the first turn that is shown. */
   async showEarlier(): Promise<void> {
-    const chat = this.#current;
-    const { sessionId } = chat.state.head;
-    const { before } = chat;
-    if (!sessionId || before === undefined) return;
-    await this.#attempt(async () => {
-      const page = await this.#odin.execute("odin.session.events", { sessionId, before });
-      if (chat.before === before) chat.readEarlier(page);
-    });
+    await this.#attempt(() => this.#reading.readEarlier(this.#current));
   }
 
   /** Turns from that one on whose changes could be taken back, the newest first. */
@@ -266,9 +260,7 @@ export class Conversation implements Turns, Disposable {
     if (event.kind === "sessionSwitchStarted") this.#wanted = event.sessionId;
     else if (event.kind === "sessionRestored") this.#restoredElsewhere(event.sessionId);
     const chat = this.#chatOf(record);
-    const held = this.#held.get(chat);
-    if (held) held.push(record);
-    else this.#tell(chat, record);
+    if (!this.#reading.holds(chat, record)) this.#tell(chat, record);
   }
 
   #tell(chat: Transcript, record: EventRecord): void {
@@ -351,7 +343,7 @@ export class Conversation implements Turns, Disposable {
     if (this.state.head.sessionId || !sessionId) return;
     this.#switching += 1;
     try {
-      this.#display(await this.#opened(await this.#resume(sessionId)));
+      this.#display(await this.#opened(await this.#reading.resume(sessionId)));
     } catch (error) {
       // Without a server there is nothing to go on with yet: it is tried again when there is one.
       if (this.#odin.state.kind !== "ready") this.#restoring = undefined;
@@ -370,7 +362,7 @@ export class Conversation implements Turns, Disposable {
     if (!sessionId || chat.state.turns.length === 0) return;
     this.#switching += 1;
     await this.#attempt(async () => {
-      const summary = await this.#resume(sessionId);
+      const summary = await this.#reading.resume(sessionId);
       this.#adopt(chat, summary.sessionId, summary.title);
       await this.#read(chat, summary.sessionId);
     });
@@ -383,12 +375,6 @@ export class Conversation implements Turns, Disposable {
     this.#switching -= 1;
   }
 
-  /** The server finds what waits for a review first: a turn that waits for none has ended. */
-  async #resume(sessionId: string): Promise<SessionSummary> {
-    await this.#odin.execute("odin.review.list", {});
-    return this.#odin.execute("odin.session.resume", { sessionId });
-  }
-
   async #opened({ sessionId, title }: SessionSummary): Promise<Transcript> {
     const known = this.#chats.get(sessionId);
     if (known?.state.head.running) return known;
@@ -397,22 +383,8 @@ export class Conversation implements Turns, Disposable {
     return chat;
   }
 
-  /** What has happened in a session, from its server. What is told meanwhile comes after it. */
   async #read(chat: Transcript, sessionId: string): Promise<void> {
-    const held: EventRecord[] = [];
-    this.#held.set(chat, held);
-    let seq = 0;
-    try {
-      const page = await this.#odin.execute("odin.session.events", { sessionId });
-      chat.read(page);
-      seq = page.seq ?? 0;
-    } finally {
-      this.#held.delete(chat);
-      for (const record of held) if (record.seq > seq) this.#tell(chat, record);
-    }
-    chat.settleWith(await this.#odin.execute("odin.state", { sessionId }));
-    const { proposals } = await this.#odin.execute("odin.review.list", {});
-    chat.setReviews(proposals);
+    await this.#reading.read(chat, sessionId);
     this.#asking.askAgain(chat);
     this.#changed(chat);
   }
