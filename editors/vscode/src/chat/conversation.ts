@@ -7,11 +7,12 @@ import type { Answer, ContextItem, EventRecord, KeptFile, Outcome, Question, Ses
 import { Asking } from "./asking";
 import { Kept } from "./kept";
 import type { Patch } from "./patches";
+import { MessageQueue } from "./queue";
 import { Reading } from "./reading";
+import { Showing } from "./showing";
 import type { ChatState, TurnHead } from "./state";
 import { Transcript } from "./transcript";
 
-const PACE_MS = 50;
 const CUT_OFF = "The window or Odin was closed before this ended.";
 
 export class Conversation implements Turns, Disposable {
@@ -21,10 +22,10 @@ export class Conversation implements Turns, Disposable {
   #current = new Transcript();
   /** The sessions in which something was said since the start, by their ids. */
   #chats = new Map<string, Transcript>();
+  readonly #queue: MessageQueue;
   readonly #reading: Reading;
-  #asking = new Asking((chat) => this.#changed(chat));
-  #show: ((patches: Patch[]) => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #showing = new Showing(() => this.#current);
+  #asking = new Asking((chat) => this.#showing.changed(chat));
   #restoring: Promise<void> | undefined;
   #switching = 0;
   #wanted = "";
@@ -34,6 +35,7 @@ export class Conversation implements Turns, Disposable {
   constructor(odin: Odin, store: Pick<Memento, "get" | "update">) {
     this.#odin = odin;
     this.#kept = new Kept(store);
+    this.#queue = new MessageQueue(odin);
     this.#reading = new Reading(odin, (chat, record) => this.#tell(chat, record));
     this.#subscriptions = [
       odin.onEvent((record) => this.#take(record)),
@@ -54,10 +56,7 @@ export class Conversation implements Turns, Disposable {
 
   /** Have everything shown by `show` from now on, one change at a time; nothing is kept for whoever does not look. */
   connect(show: (patches: Patch[]) => void): Disposable {
-    this.#current.showAll();
-    this.#show = show;
-    this.#flush();
-    return { dispose: () => (this.#show = this.#show === show ? undefined : this.#show) };
+    return this.#showing.connect(show);
   }
 
   /** Go on where the last window ended. */
@@ -74,7 +73,7 @@ export class Conversation implements Turns, Disposable {
     if (waits) chat.enqueue({ turnId, body: text, mode, lost: false });
     else chat.begin(turnId, text, mode);
     this.#kept.begin(turnId, context);
-    this.#changed(chat);
+    this.#showing.changed(chat);
     const { sessionId } = chat.state.head;
     const argument = { text, turnId, sessionId, ...(context.length > 0 ? { context: [...context] } : {}) };
     return this.#seeThrough(chat, turnId, () => this.#odin.execute(TURN_COMMANDS[mode], argument));
@@ -85,7 +84,7 @@ export class Conversation implements Turns, Disposable {
     const chat = this.#current;
     if (chat.state.head.running !== undefined) return undefined;
     chat.goOn(turnId);
-    this.#changed(chat);
+    this.#showing.changed(chat);
     const { sessionId } = chat.state.head;
     return this.#seeThrough(chat, turnId, () => this.#odin.execute("odin.continue", { sessionId }));
   }
@@ -109,27 +108,19 @@ export class Conversation implements Turns, Disposable {
   }
 
   async editQueued(turnId: string, text: string): Promise<void> {
-    const waiting = this.state.head.queue.find((it) => it.turnId === turnId);
-    if (!waiting) return;
-    await this.#attempt(async () => {
-      if (!waiting.lost) await this.#odin.execute("odin.queue", { action: "edit", turnId, text });
-      const queue = this.state.head.queue.map((it) => (it.turnId === turnId ? { ...it, body: text } : it));
-      this.#current.setHead({ queue });
-    });
+    await this.#attempt(() => this.#queue.edit(this.#current, turnId, text));
   }
 
   async removeQueued(turnId: string): Promise<void> {
-    const waiting = this.state.head.queue.find((it) => it.turnId === turnId);
     await this.#attempt(async () => {
-      if (!waiting?.lost) await this.#odin.execute("odin.queue", { action: "remove", turnId });
-      this.#current.unqueue(turnId);
+      await this.#queue.remove(this.#current, turnId);
       this.#kept.end(turnId);
     });
   }
 
   /** Say what waits: into the turn that runs, or, if its server went away, once more. */
   async sendQueued(turnId: string): Promise<Outcome | undefined> {
-    const waiting = this.state.head.queue.find((it) => it.turnId === turnId);
+    const waiting = this.#current.waiting(turnId);
     if (!waiting) return undefined;
     await this.removeQueued(turnId);
     if (this.state.head.queue.includes(waiting)) return undefined;
@@ -159,7 +150,7 @@ export class Conversation implements Turns, Disposable {
   /** Where the user is in a review, in words. */
   place(proposalId: string, position: string): void {
     for (const chat of new Set([this.#current, ...this.#chats.values()])) chat.place(proposalId, position);
-    this.#changed(this.#current);
+    this.#showing.changed(this.#current);
   }
 
   planOf(turnId: string): string | undefined {
@@ -250,7 +241,7 @@ export class Conversation implements Turns, Disposable {
   }
 
   dispose(): void {
-    clearTimeout(this.#timer);
+    this.#showing.dispose();
     for (const subscription of this.#subscriptions) subscription.dispose();
     this.#asking.giveUpAll();
   }
@@ -265,10 +256,10 @@ export class Conversation implements Turns, Disposable {
 
   #tell(chat: Transcript, record: EventRecord): void {
     const { kind } = record.event;
-    if (kind === "turnQueued") void this.#listQueue(chat, record.turnId);
+    if (kind === "turnQueued") void this.#queue.take(chat, record.turnId).then(() => this.#showing.changed(chat));
     chat.take(record);
     if (kind === "turnFinished" || kind === "questionAnswered") this.#asking.giveUpUnasked();
-    this.#changed(chat);
+    this.#showing.changed(chat);
   }
 
   #chatOf(record: EventRecord): Transcript {
@@ -292,33 +283,19 @@ export class Conversation implements Turns, Disposable {
     }
   }
 
-  /** A message that is queued may come from a code action: ask what it says. */
-  async #listQueue(chat: Transcript, turnId: string): Promise<void> {
-    const started = chat.turn(turnId);
-    if (started?.mode) {
-      chat.withdraw(turnId);
-      chat.enqueue({ turnId, body: started.said, mode: started.mode, lost: false });
-    } else if (!chat.state.head.queue.some((it) => it.turnId === turnId)) {
-      const { queue } = await this.#odin.execute("odin.queue", { action: "list" });
-      const found = queue.find((it) => it.turnId === turnId);
-      if (found) chat.enqueue({ turnId, body: found.body, mode: found.mode, lost: false });
-    }
-    this.#changed(chat);
-  }
-
   #follow(state: ServerState): void {
     if (state.kind === "ready") {
       const isAnother = this.#wasReady;
       this.#wasReady = true;
       this.#current.setHead({ trouble: undefined, model: state.info.model });
-      if (this.#restoring === undefined && this.#show) void this.restore();
+      if (this.#restoring === undefined && this.#showing.isWatched) void this.restore();
       else if (isAnother) void this.#readAgain();
     } else {
       for (const chat of new Set([this.#current, ...this.#chats.values()])) this.#loseAll(chat, state);
       const trouble = state.kind === "failed" ? { why: state.why, actions: state.actions } : undefined;
       this.#current.setHead({ trouble });
     }
-    this.#changed(this.#current);
+    this.#showing.changed(this.#current);
   }
 
   #loseAll(chat: Transcript, state: ServerState): void {
@@ -331,11 +308,11 @@ export class Conversation implements Turns, Disposable {
   }
 
   #lose(chat: Transcript, turnId: string, why: string): void {
-    const waiting = chat.state.head.queue.find((it) => it.turnId === turnId);
+    const waiting = chat.waiting(turnId);
     if (waiting) chat.enqueue({ ...waiting, lost: true });
     else chat.lose(turnId, why);
     this.#asking.giveUpUnasked();
-    this.#changed(chat);
+    this.#showing.changed(chat);
   }
 
   async #restore(): Promise<void> {
@@ -351,7 +328,7 @@ export class Conversation implements Turns, Disposable {
     } finally {
       this.#switching -= 1;
     }
-    this.#changed(this.#current);
+    this.#showing.changed(this.#current);
   }
 
   /** The server is another one than before: what it knows is what there is. */
@@ -386,7 +363,7 @@ export class Conversation implements Turns, Disposable {
   async #read(chat: Transcript, sessionId: string): Promise<void> {
     await this.#reading.read(chat, sessionId);
     this.#asking.askAgain(chat);
-    this.#changed(chat);
+    this.#showing.changed(chat);
   }
 
   #adopt(chat: Transcript, sessionId: string, title?: string): Transcript {
@@ -405,7 +382,7 @@ export class Conversation implements Turns, Disposable {
     if (chat.state.head.sessionId) this.#chats.set(chat.state.head.sessionId, chat);
     chat.showAll();
     this.#kept.sessionId = chat.state.head.sessionId;
-    this.#changed(chat);
+    this.#showing.changed(chat);
   }
 
   /** Do it; what goes wrong is told in the chat. */
@@ -415,7 +392,7 @@ export class Conversation implements Turns, Disposable {
     } catch (error) {
       this.#current.notice("error", wordsOf(error));
     }
-    this.#changed(this.#current);
+    this.#showing.changed(this.#current);
   }
 
   /** See the turn to its end. */
@@ -435,17 +412,6 @@ export class Conversation implements Turns, Disposable {
     const { restored, kept } = await this.#odin.execute("odin.undoTurn", { turnId });
     chat.setTurn(turnId, { undone: { restored, kept } });
     return kept;
-  }
-
-  #changed(chat: Transcript): void {
-    if (chat !== this.#current || !this.#show || !chat.hasChanges) return;
-    this.#timer ??= setTimeout(() => this.#flush(), PACE_MS);
-  }
-
-  #flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (this.#show && this.#current.hasChanges) this.#show(this.#current.takeChanges());
   }
 }
 

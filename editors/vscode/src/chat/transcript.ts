@@ -103,10 +103,13 @@ export class Transcript {
     this.setHead({ queue: [...others, message] });
   }
 
+  waiting(turnId: string): Waiting | undefined {
+    return this.state.head.queue.find((it) => it.turnId === turnId);
+  }
+
   unqueue(turnId: string): Waiting | undefined {
-    const { queue } = this.state.head;
-    const found = queue.find((it) => it.turnId === turnId);
-    if (found) this.setHead({ queue: queue.filter((it) => it !== found) });
+    const found = this.waiting(turnId);
+    if (found) this.setHead({ queue: this.state.head.queue.filter((it) => it !== found) });
     return found;
   }
 

@@ -1,0 +1,34 @@
+// Messages that wait while a turn runs.
+
+import type { Odin } from "../odin";
+import type { Transcript } from "./transcript";
+
+export class MessageQueue {
+  constructor(private readonly odin: Odin) {}
+
+  async edit(chat: Transcript, turnId: string, text: string): Promise<void> {
+    const waiting = chat.waiting(turnId);
+    if (!waiting) return;
+    if (!waiting.lost) await this.odin.execute("odin.queue", { action: "edit", turnId, text });
+    const queue = chat.state.head.queue.map((it) => (it.turnId === turnId ? { ...it, body: text } : it));
+    chat.setHead({ queue });
+  }
+
+  async remove(chat: Transcript, turnId: string): Promise<void> {
+    if (!chat.waiting(turnId)?.lost) await this.odin.execute("odin.queue", { action: "remove", turnId });
+    chat.unqueue(turnId);
+  }
+
+  /** A message that is queued may come from a code action: ask what it says. */
+  async take(chat: Transcript, turnId: string): Promise<void> {
+    const started = chat.turn(turnId);
+    if (started?.mode) {
+      chat.withdraw(turnId);
+      chat.enqueue({ turnId, body: started.said, mode: started.mode, lost: false });
+    } else if (!chat.waiting(turnId)) {
+      const { queue } = await this.odin.execute("odin.queue", { action: "list" });
+      const found = queue.find((it) => it.turnId === turnId);
+      if (found) chat.enqueue({ turnId, body: found.body, mode: found.mode, lost: false });
+    }
+  }
+}
