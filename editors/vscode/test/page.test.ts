@@ -303,6 +303,16 @@ describe("the conversation", () => {
     expect(page.of("earlier")).toHaveLength(1);
   });
 
+  it("stays where it was when something comes above it", () => {
+    page.show([turnWith([], { id: "2" })], { hasEarlier: true });
+    const main = find("main");
+    const heights = [1000, 1400];
+    Object.defineProperty(main, "scrollHeight", { get: () => heights.shift() });
+    main.scrollTop = 30;
+    page.show([turnWith([], { id: "1" }), turnWith([], { id: "2" })]);
+    expect(main.scrollTop).toBe(430);
+  });
+
   it.each(["a.py +5 -4", "a.py +5 -4 (in part)"])("tells once how much was changed: %s", (result) => {
     const about = { name: "EditTool", title: "edit /w/a.py", result, status: "success", progress: "" } as const;
     page.show([turnWith([{ kind: "tool", id: "1", ...about, files: ["/w/a.py"], added: 5, removed: 4 }])]);

@@ -59,8 +59,6 @@ export class App {
   #recent: { id: string; title: string; when: string }[] = [];
   #saved: Saved;
   #scrollTop = 0;
-  /** Where the page was, counted from its end, while what came before is asked for. */
-  #fromEnd: number | undefined;
 
   constructor(
     root: HTMLElement,
@@ -88,7 +86,7 @@ export class App {
         this.#save({ open: isOpen ? [...others, fold] : others });
       },
     });
-    this.#earlier.append(button("Show earlier messages", () => this.#showEarlier()));
+    this.#earlier.append(button("Show earlier messages", () => post({ type: "earlier" })));
     this.#toEnd.append(icon("arrow-down"));
     this.#toEnd.addEventListener("click", () => this.#scrollToEnd());
     const title = h("h1", { class: "visually-hidden", text: "Odin" });
@@ -139,6 +137,8 @@ export class App {
   #patch(patches: Patch[]): void {
     const isAtEnd = this.#saved.scroll === undefined;
     const isAll = patches.some((it) => it.kind === "all");
+    const first = this.#state.turns[0]?.head.id;
+    const fromEnd = isAll ? this.#scroller.scrollHeight - this.#scroller.scrollTop : 0;
     for (const patch of patches) {
       applyPatch(this.#state, patch);
       this.#view.show(this.#state, patch);
@@ -147,16 +147,12 @@ export class App {
       this.#composer.said = this.#state.turns.map((it) => it.head.said).filter(Boolean);
       this.#showHead();
     }
-    if (isAll && this.#fromEnd !== undefined) {
-      this.#scroller.scrollTop = this.#scroller.scrollHeight - this.#fromEnd;
-      this.#fromEnd = undefined;
+    const moved = this.#state.turns.findIndex((it) => it.head.id === first);
+    if (isAll && moved > 0) {
+      // What came before is above it now.
+      this.#scroller.scrollTop = this.#scroller.scrollHeight - fromEnd;
     } else if (isAtEnd) this.#scrollToEnd();
     else if (isAll) this.#scroller.scrollTop = this.#saved.scroll ?? 0;
-  }
-
-  #showEarlier(): void {
-    this.#fromEnd = this.#scroller.scrollHeight - this.#scroller.scrollTop;
-    this.host.post({ type: "earlier" });
   }
 
   #showHead(): void {

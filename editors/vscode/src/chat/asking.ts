@@ -30,10 +30,6 @@ export class Asking {
     this.#settle(questionId, answer);
   }
 
-  isAsking(questionId: string): boolean {
-    return this.#asked.has(questionId);
-  }
-
   /** Its events may not tell of what is asked in it. */
   askAgain(chat: Transcript): void {
     for (const asked of this.#asked.values()) if (asked.chat === chat) chat.ask(asked.question);

@@ -210,10 +210,6 @@ export class Conversation implements Turns, Disposable {
     return draft;
   }
 
-  async renameSession(sessionId: string, title: string): Promise<void> {
-    await this.#attempt(() => this.#odin.execute("odin.session.rename", { sessionId, title }));
-  }
-
   async deleteSession(sessionId: string): Promise<void> {
     await this.#attempt(async () => {
       await this.#odin.execute("odin.session.delete", { sessionId, confirm: true });
@@ -234,10 +230,6 @@ export class Conversation implements Turns, Disposable {
 
   answer(questionId: string, answer: Answer): void {
     this.#asking.answer(questionId, answer);
-  }
-
-  isAsking(questionId: string): boolean {
-    return this.#asking.isAsking(questionId);
   }
 
   dispose(): void {
