@@ -13,7 +13,7 @@ nox.options.default_venv_backend = "virtualenv"
 GROUPS = nox.project.load_toml("pyproject.toml")
 ODIN = Path(".nox/odin/bin").absolute()
 EDITORS = {
-    "neovim": tuple(f"tests/editors/test_neovim{part}.py" for part in ("", "_files", "_trouble")),
+    "neovim": tuple(map(str, sorted(Path("tests/editors").glob("test_neovim*.py")))),
     "plain": ("tests/editors/test_plain_editors.py",),
     "vscode": tuple(map(str, sorted(Path("tests/editors").glob("test_vscode*.py")))),
 }

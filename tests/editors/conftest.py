@@ -82,17 +82,22 @@ async def wire() -> AsyncIterator[Wire]:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """For a workspace, and a home that nobody else has."""
     place = tmp_path_factory.mktemp("place")
-    _furnish(place)
+    furnish(place)
     return place
 
 
-def _furnish(place: Path) -> None:
+def furnish(place: Path) -> None:
     """As if nobody had been there."""
     for folder in place.iterdir():
         shutil.rmtree(folder, ignore_errors=True)
     for folder in FOLDERS.values():
         (place / folder).mkdir(parents=True, exist_ok=True, mode=0o700)
     (place / "workspace" / ".git").mkdir(parents=True, exist_ok=True)
+
+
+def at_home(place: Path) -> dict[str, str]:
+    """Where programs keep what is theirs."""
+    return {name: str(place / folder) for name, folder in FOLDERS.items()}
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +110,7 @@ def env(place: Path, wire: Wire) -> dict[str, str]:
     """The server is on the path, as its users have it."""
     return {
         **os.environ,
-        **{name: str(place / folder) for name, folder in FOLDERS.items()},
+        **at_home(place),
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "ANTHROPIC_API_KEY": KEY,
         "ANTHROPIC_BASE_URL": wire.url,
@@ -115,11 +120,11 @@ def env(place: Path, wire: Wire) -> dict[str, str]:
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def start_neovim(nvim: Path, root: Path, env: dict[str, str]) -> AsyncIterator[StartNeovim]:
+async def start_neovim(nvim: Path, place: Path, env: dict[str, str]) -> AsyncIterator[StartNeovim]:
     """Start Neovim, with the plugin if nothing else is said; what is started is ended."""
     started: list[Neovim] = []
 
-    async def start(*arguments: str, plugin: bool = True, cwd: Path = root, **more: str) -> Neovim:
+    async def start(*arguments: str, plugin: bool = True, cwd: Path = place / "workspace", **more: str) -> Neovim:
         with_plugin = ("--cmd", f"set runtimepath^={PLUGIN}") if plugin else ()
         process = await asyncio.create_subprocess_exec(
             *(nvim, "--embed", "--headless", "-i", "NONE", *with_plugin, *arguments),
@@ -210,7 +215,7 @@ async def start_vscode(
     yield start_it
     for vscode in started:
         await vscode.close()
-    _furnish(place)
+    furnish(place)
 
 
 @asynccontextmanager

@@ -1,6 +1,7 @@
 """The review in a real Neovim with the real server: how hunks are found, read, walked through and changed."""
 
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.e2e.steps import play_calls, says
-from tests.editors.conftest import StartNeovim
+from tests.editors.conftest import StartNeovim, at_home, furnish
 from tests.editors.neovim import Neovim, until
 from tests.editors.test_neovim import DRAWN, LINES, NOTE_EVENTS, READY, change, comes, happened, outcome, reads
 from tests.support.wire import Wire
@@ -56,6 +57,18 @@ return { vim.fs.basename((vim.api.nvim_buf_get_name(0):gsub("#.*", ""))), vim.fn
 NEXT, PREVIOUS = "<Plug>(odin-next)", "<Plug>(odin-previous)"
 
 Write = Callable[..., Path]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Each test is at home in a place of its own: what waits for a review outlives Neovim."""
+    furnish(tmp_path)
+    return tmp_path / "workspace"
+
+
+@pytest.fixture
+def start_neovim(start_neovim: StartNeovim, root: Path) -> StartNeovim:
+    return partial(start_neovim, cwd=root, **at_home(root.parent))
 
 
 @pytest_asyncio.fixture(loop_scope="module")
