@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,18 @@ async def start_neovim(nvim: Path, place: Path, env: dict[str, str]) -> AsyncIte
     yield start
     for neovim in started:
         await neovim.close()
+
+
+@pytest.fixture
+def own_root(tmp_path: Path) -> Path:
+    """In a place that only one test is at home in: what waits for a review outlives Neovim, and so do sessions."""
+    furnish(tmp_path)
+    return tmp_path / "workspace"
+
+
+@pytest.fixture
+def start_own_neovim(start_neovim: StartNeovim, own_root: Path) -> StartNeovim:
+    return partial(start_neovim, cwd=own_root, **at_home(own_root.parent))
 
 
 @pytest_asyncio.fixture(loop_scope="module")

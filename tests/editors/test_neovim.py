@@ -480,7 +480,11 @@ async def test_sessions_are_resumed_and_begun(neovim: Neovim, wire: Wire, write:
     )
     await neovim.command("OdinSessions")
     await neovim.until("require('odin.chat').current().session == ...", before)
-    assert "> remember this" in await chat(neovim)
+    bufnr = await neovim.lua(NAMED, "odin://chat")
+    await neovim.until("vim.list_contains(vim.api.nvim_buf_get_lines(..., 0, -1, false), 'first answer')", bufnr)
+    shown = await neovim.lines(bufnr)
+    assert shown[:5] == ["## Ask", "", "remember this", "", "first answer"]
+    assert "something else" not in shown
 
 
 async def test_health_model_and_two_roots(neovim: Neovim, write: Write, place: Path) -> None:

@@ -1,7 +1,6 @@
 """The review in a real Neovim with the real server: how hunks are found, read, walked through and changed."""
 
 from collections.abc import AsyncIterator, Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from tests.e2e.steps import play_calls, says
-from tests.editors.conftest import StartNeovim, at_home, furnish
+from tests.editors.conftest import StartNeovim
 from tests.editors.neovim import Neovim, until
 from tests.editors.test_neovim import DRAWN, LINES, NOTE_EVENTS, READY, change, comes, happened, outcome, reads
 from tests.support.wire import Wire
@@ -59,22 +58,10 @@ NEXT, PREVIOUS = "<Plug>(odin-next)", "<Plug>(odin-previous)"
 Write = Callable[..., Path]
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """Each test is at home in a place of its own: what waits for a review outlives Neovim."""
-    furnish(tmp_path)
-    return tmp_path / "workspace"
-
-
-@pytest.fixture
-def start_neovim(start_neovim: StartNeovim, root: Path) -> StartNeovim:
-    return partial(start_neovim, cwd=root, **at_home(root.parent))
-
-
 @pytest_asyncio.fixture(loop_scope="module")
-async def neovim(start_neovim: StartNeovim, wire: Wire, root: Path) -> AsyncIterator[Neovim]:
-    (root / "first.py").write_text("first = 1\n")
-    neovim = await start_neovim("first.py")
+async def neovim(start_own_neovim: StartNeovim, wire: Wire, own_root: Path) -> AsyncIterator[Neovim]:
+    (own_root / "first.py").write_text("first = 1\n")
+    neovim = await start_own_neovim("first.py")
     await neovim.lua(NOTE_EVENTS)
     await neovim.lua(NOTE_ECHOES)
     await neovim.command("set nomore")  # what goes wrong is to be read, not to be waited for
@@ -88,9 +75,9 @@ async def neovim(start_neovim: StartNeovim, wire: Wire, root: Path) -> AsyncIter
 
 
 @pytest.fixture
-def write(root: Path) -> Write:
+def write(own_root: Path) -> Write:
     def write(name: str, *lines: str) -> Path:
-        path = root / name
+        path = own_root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(f"{line}\n" for line in lines))
         return path
@@ -216,16 +203,16 @@ async def test_new_lines_are_reached_from_both_their_neighbours(neovim: Neovim, 
 
 
 async def test_files_that_come_go_and_move_are_walked_to_and_decided_there(
-    neovim: Neovim, wire: Wire, write: Write, root: Path
+    neovim: Neovim, wire: Wire, write: Write, own_root: Path
 ) -> None:
     edited, gone, old = write("a_edited.py", "x = 1"), write("c_gone.py", "gone = 1"), write("d_old.py", "old = 1")
-    made, refused = root / "b_made.py", root / "e_refused.py"
+    made, refused = own_root / "b_made.py", own_root / "e_refused.py"
     await proposed(
         *(neovim, wire, (edited, gone, old)),
         change(edited, "x = 1", "x = 2"),
         ("WriteFile", {"file_path": str(made), "content": "made = 1\nby = 2\n"}),
         ("DeleteFile", {"file_path": str(gone)}),
-        ("MoveFile", {"file_path": str(old), "new_path": str(root / "d_new.py")}),
+        ("MoveFile", {"file_path": str(old), "new_path": str(own_root / "d_new.py")}),
         ("WriteFile", {"file_path": str(refused), "content": "refused = 1\n"}),
     )
     names = ["a_edited.py", "b_made.py", "c_gone.py", "d_old.py", "e_refused.py"]
@@ -249,32 +236,32 @@ async def test_files_that_come_go_and_move_are_walked_to_and_decided_there(
     states = [it["state"] for it in (await outcome(neovim))["receipts"]]
     assert states == ["accepted"] * 4 + ["rejected"]
     assert made.read_text() == "made = 1\nby = 2\n"
-    assert sorted(it.name for it in root.glob("[b-e]_*")) == ["b_made.py", "d_new.py"]
+    assert sorted(it.name for it in own_root.glob("[b-e]_*")) == ["b_made.py", "d_new.py"]
 
 
-async def test_undo_leaves_no_folder_that_was_made(neovim: Neovim, wire: Wire, write: Write, root: Path) -> None:
+async def test_undo_leaves_no_folder_that_was_made(neovim: Neovim, wire: Wire, write: Write, own_root: Path) -> None:
     kept, moved = write("kept/here.py", "x = 1"), write("moved.py", "y = 1")
     await proposed(
         *(neovim, wire, (moved,)),
-        ("WriteFile", {"file_path": str(root / "new" / "deep" / "made.py"), "content": "made = 1\n"}),
-        ("MoveFile", {"file_path": str(moved), "new_path": str(root / "target" / "moved.py")}),
+        ("WriteFile", {"file_path": str(own_root / "new" / "deep" / "made.py"), "content": "made = 1\n"}),
+        ("MoveFile", {"file_path": str(moved), "new_path": str(own_root / "target" / "moved.py")}),
         ("WriteFile", {"file_path": str(kept.with_name("too.py")), "content": "too = 1\n"}),
     )
     await neovim.command("OdinAccept!")
     await outcome(neovim)
-    assert (root / "new" / "deep" / "made.py").exists()
+    assert (own_root / "new" / "deep" / "made.py").exists()
     await neovim.command("OdinUndo")
     await until(lambda: _says(neovim, "3 files restored"), "undone")
-    assert [(root / name).exists() for name in ("new", "target", "kept", "moved.py")] == [False, False, True, True]
+    assert [(own_root / name).exists() for name in ("new", "target", "kept", "moved.py")] == [False, False, True, True]
 
 
 @pytest.mark.parametrize("ends", [False, True])
 async def test_a_file_with_a_swap_file_is_changed_and_nobody_is_asked(
-    neovim: Neovim, start_neovim: StartNeovim, wire: Wire, write: Write, *, ends: bool
+    neovim: Neovim, start_own_neovim: StartNeovim, wire: Wire, write: Write, *, ends: bool
 ) -> None:
     """Of a Neovim that still runs, and of one that has ended without tidying up."""
     file = write(f"swapped_{ends}.py", "one = 1", "two = 2")
-    other = await start_neovim(str(file))
+    other = await start_own_neovim(str(file))
     await other.command("preserve")
     if ends:
         await other.close()
@@ -392,7 +379,7 @@ async def test_a_cancelled_turn_leaves_what_waits_for_the_user(neovim: Neovim, w
 
 
 async def test_what_waits_is_told_of_and_drawn_in_the_next_neovim(
-    neovim: Neovim, start_neovim: StartNeovim, wire: Wire, write: Write
+    neovim: Neovim, start_own_neovim: StartNeovim, wire: Wire, write: Write
 ) -> None:
     file = write("restored.py", "one = 1", "", "", "two = 2", "", "", "three = 3")
     reads(wire, file)
@@ -406,7 +393,7 @@ async def test_what_waits_is_told_of_and_drawn_in_the_next_neovim(
     await neovim.command("write")
     await neovim.close()
 
-    other = await start_neovim("first.py")
+    other = await start_own_neovim("first.py")
     await other.lua(NOTE_EVENTS)
     await until(lambda: _says(other, "2 changes wait for you: :OdinReview"), "they are told of")
     assert (await other.messages()).count("wait for you") == 1

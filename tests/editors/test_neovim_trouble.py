@@ -11,7 +11,7 @@ import pytest_asyncio
 from tests.e2e.steps import play_calls, results, says
 from tests.editors.conftest import StartNeovim
 from tests.editors.neovim import Neovim
-from tests.editors.test_neovim import LINES, NOTE_EVENTS, READY, change, chat, comes, happened, outcome, reads
+from tests.editors.test_neovim import LINES, NAMED, NOTE_EVENTS, READY, change, chat, comes, happened, outcome, reads
 from tests.support import wire as kit
 from tests.support.wire import Wire
 
@@ -67,7 +67,7 @@ def held(text: str) -> kit.Answer:
     return kit.Answer([kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, text))], held=True)
 
 
-async def test_a_server_that_dies_in_a_turn_is_started_again_and_the_chat_stays(
+async def test_a_server_that_dies_in_a_turn_is_started_again_and_the_turn_goes_on(
     start_neovim: StartNeovim, wire: Wire, file: Path
 ) -> None:
     neovim = await with_server(start_neovim, file)
@@ -80,17 +80,23 @@ async def test_a_server_that_dies_in_a_turn_is_started_again_and_the_chat_stays(
     pid = await neovim.lua("return vim.fn.systemlist({ 'pgrep', '-P', vim.fn.getpid(), '-f', 'odin-lsp' })[1]")
     os.kill(int(pid), signal.SIGKILL)
     await neovim.until_asked()
-    await neovim.press("1<CR>")
-    await neovim.until(READY)
+    await neovim.press("2<CR>")
     shown = await chat(neovim)
     assert shown[:5] == ["## Ask", "", "and now?", "", "I am going to"]
     assert "signal 9" in shown[-1]
+    await neovim.command("OdinRestart")
     await neovim.until("#vim.lsp.get_clients({ name = 'odin', bufnr = 0 }) == 1")
+    bufnr = await neovim.lua(NAMED, "odin://chat")
+    await neovim.until("vim.fn.getbufline(..., '$')[1]:find('OdinContinue goes on') ~= nil", bufnr)
+    shown = await chat(neovim)
+    assert shown[:4] == ["## Ask", "", "and now?", ""]
+    assert shown[4].startswith("*aborted")
     wire.play(says("Back again."))
-    await neovim.command("OdinAsk and now?")
+    await neovim.command("OdinContinue")
     end = await outcome(neovim, 2)
     assert end["answer"] == "Back again."
     assert end["sessionId"] == session
+    assert (await chat(neovim))[:5] == ["## Ask", "", "and now?", "", "Back again."]
     assert "traceback" not in await neovim.messages()
 
 

@@ -106,7 +106,8 @@ end
 add("")
 paragraph(
   "In the prompt: <CR> and <C-s> send, <Tab> chooses the mode, <C-c> cancels the turn, CTRL-X CTRL-O completes @file, "
-    .. "#selection and #diagnostics, q closes the chat. In the chat: i writes a message, <C-c> cancels, q closes.",
+    .. "#selection and #diagnostics, q closes the chat. In the chat: i writes a message, p shows earlier ones, <C-c> "
+    .. "cancels, q closes.",
   0
 )
 

@@ -1,10 +1,13 @@
 -- One chat for each root: what was said, what happens now, and a prompt below it.
 
+local Story = require("odin.story")
 local Transcript = require("odin.transcript")
+local words = require("odin.words")
 
 ---@class odin.Chat
 ---@field root string
 ---@field transcript odin.Transcript
+---@field story odin.Story What the transcript tells.
 ---@field session? string
 ---@field client_id? integer
 ---@field activity string What the server does; `idle` between turns.
@@ -12,8 +15,11 @@ local Transcript = require("odin.transcript")
 ---@field mode? string
 ---@field model? string
 ---@field usage? odin.Usage
----@field said table<string, { text: string, mode: string }> What the user said, by turn.
----@field queued string[] Turns that wait.
+---@field before? integer Where the events are that come before those that are told.
+---@field private sent table<string, string> What the user said here, by turn.
+---@field private queued string[] Turns that wait.
+---@field private held? { record: odin.EventRecord, client_id: integer }[] What happens while a session is being read.
+---@field private told integer The last event of this server that was read with the session.
 local Chat = {}
 Chat.__index = Chat
 
@@ -24,11 +30,18 @@ local chats = {}
 ---@param root string
 ---@return odin.Chat
 function M.of_root(root)
-  local chat = chats[root] or setmetatable({ root = root, activity = "idle", said = {}, queued = {} }, Chat)
-  chats[root] = chat
+  local chat = chats[root]
+  if not chat then
+    chat = setmetatable({ root = root, activity = "idle", sent = {}, queued = {}, told = 0 }, Chat)
+    chats[root] = chat
+  end
   if not chat.transcript or not vim.api.nvim_buf_is_loaded(chat.transcript.bufnr) then
     chat.transcript = Transcript.new(M.buffer("chat", root))
+    chat.story = Story.new(chat.transcript, root)
     require("odin.keys").chat(chat)
+    if chat.session and chat.client_id then
+      require("odin.sessions").show(root, chat.session)
+    end
   end
   return chat
 end
@@ -73,27 +86,104 @@ end
 ---@param context? odin.ContextItem[]
 function Chat:send(mode, text, context)
   local turn = ("nvim-%d-%d"):format(vim.fn.getpid(), vim.uv.hrtime())
-  self.said[turn] = { text = text, mode = mode }
+  self.sent[turn] = text
   local argument = { turnId = turn }
   if mode ~= "init" then
     argument.text, argument.sessionId = text, self.session
     argument.context = context and #context > 0 and context or nil
   end
   require("odin.server").execute(self.root, mode, argument, nil, function(message)
-    self.said[turn] = nil
-    self.transcript:append({ "*" .. message:gsub("\n", " ") .. "*" })
+    self.sent[turn] = nil
+    self.story:note(message)
   end)
 end
 
+---Take up the last turn where it was cut off or has failed.
+function Chat:go_on()
+  require("odin.server").execute(self.root, "continue", { sessionId = self.session }, nil, function(message)
+    self.story:note(message)
+  end)
+end
+
+---Something happens. While a session is being read it waits, and is heard after that.
 ---@param record odin.EventRecord
 ---@param client_id integer
-function Chat:take(record, client_id)
-  self.client_id = client_id
-  local event = record.event
-  local show = self["on_" .. event.kind]
-  if show and (record.agentId == "main" or vim.startswith(event.kind, "tool")) then
-    show(self, event, record)
+---@return boolean heard
+function Chat:hear(record, client_id)
+  if self.held then
+    table.insert(self.held, { record = record, client_id = client_id })
+    return false
+  end
+  if self.client_id ~= client_id then
+    self.client_id, self.told = client_id, 0
+  end
+  if record.seq > self.told and self:is_about(record) then
+    self:take(record)
     vim.cmd.redrawstatus({ bang = true })
+  end
+  return true
+end
+
+---Whether it belongs to the session that is shown. What the user says here may begin one, and so does a turn that has
+---waited since before Neovim was started.
+---@private
+---@param record odin.EventRecord
+---@return boolean
+function Chat:is_about(record)
+  if self.sent[record.turnId] then
+    self.session = record.sessionId
+  elseif not self.session and record.event.kind == "turnStarted" then
+    require("odin.sessions").show(self.root, record.sessionId)
+    return false
+  end
+  return record.sessionId == self.session or record.sessionId == ""
+end
+
+---Draw an event and follow what it tells, whether it has just happened or is read from the session.
+---@param record odin.EventRecord
+function Chat:take(record)
+  local follow = self["on_" .. record.event.kind]
+  if follow and record.agentId == "main" then
+    follow(self, record.event, record)
+  end
+  self.story:take(record)
+end
+
+---A session is being read, to be shown from here on.
+---@param session string
+function Chat:await(session)
+  if self.session ~= session then
+    self.sent = {}
+    self:forget()
+  end
+  self.session, self.held = session, self.held or {}
+end
+
+---Show a session.
+---@param page odin.EventPage
+function Chat:restore(page)
+  self.story = Story.new(self.transcript, self.root)
+  self.turn, self.before, self.told = nil, page.before, page.seq or 0
+  for _, record in ipairs(page.events) do
+    self:take(record)
+  end
+  self.story:show_earlier(page.earlierTurns, self.before == nil)
+  self:go_on_hearing()
+end
+
+---Show what comes before that.
+---@param page odin.EventPage
+function Chat:restore_earlier(page)
+  self.before = page.before
+  self.story:take_earlier(page.events, page.earlierTurns, self.before == nil)
+end
+
+---Hear what has happened while a session was being read.
+function Chat:go_on_hearing()
+  local held = self.held or {}
+  self.held = nil
+  for _, it in ipairs(held) do
+    require("odin.events").take(it.record, it.client_id)
   end
 end
 
@@ -103,56 +193,13 @@ function Chat:on_turnQueued(_, record)
 end
 
 function Chat:on_turnStarted(event, record)
-  self.turn, self.mode, self.model, self.session = record.turnId, event.mode, event.model, record.sessionId
+  self.turn, self.mode = record.turnId, event.mode
+  self.model = event.model ~= "" and event.model or self.model
   self:unqueue(record.turnId)
-  local said = self.said[record.turnId]
-  local lines = { "## " .. event.mode:gsub("_mode", ""):gsub("^%l", string.upper) }
-  if said and said.text ~= "" then
-    vim.list_extend(lines, { "" })
-    vim.list_extend(lines, vim.split(said.text, "\n", { plain = true }))
-  end
-  self.transcript:append(lines)
 end
 
 function Chat:on_activityChanged(event)
   self.activity = event.activity
-end
-
-function Chat:on_textStreamed(event)
-  self.transcript:stream("text", event.text)
-end
-
-function Chat:on_thinkingStreamed(event)
-  self.transcript:stream("thinking", event.text)
-end
-
-function Chat:on_streamRolledBack()
-  self.transcript:roll_back()
-end
-
-function Chat:on_messageFinished()
-  self.transcript:finish_message()
-end
-
-function Chat:on_toolStarted(event)
-  self.transcript:start_tool(event.callId, event.name .. ": " .. event.description)
-end
-
-function Chat:on_toolProgress(event)
-  self.transcript:tell_of_tool(event.callId, event.text)
-end
-
-function Chat:on_toolFinished(event)
-  local label = event.name .. ": " .. event.description
-  local added, removed = event.added or 0, event.removed or 0
-  if added + removed > 0 then
-    label = ("%s (+%d −%d)"):format(label, added, removed)
-  end
-  self.transcript:finish_tool(event.callId, event.status, label)
-end
-
-function Chat:on_todosChanged(event)
-  self.transcript:show_todos(event.todos)
 end
 
 function Chat:on_usageChanged(event)
@@ -163,42 +210,30 @@ function Chat:on_modelChanged(event)
   self.model = event.running
 end
 
-function Chat:on_notice(event)
-  self.transcript:append({ ("*%s: %s*"):format(event.level, (event.message:gsub("\n", " "))) })
-end
-
-function Chat:on_backgroundFinished(event)
-  self.transcript:append({ ("*%s: %s*"):format(event.description, (event.message:gsub("\n", " "))) })
-end
-
-function Chat:on_compacted(event)
-  if event.status == "succeeded" then
-    self.transcript:append({ ("*compacted: %d → %d tokens*"):format(event.before, event.after) })
-  end
-end
-
 function Chat:on_turnFinished(event, record)
-  local outcome = event.outcome
   self:unqueue(record.turnId)
-  self.said[record.turnId] = nil
+  self.sent[record.turnId] = nil
   if self.turn == record.turnId then
-    self.turn, self.activity, self.usage = nil, "idle", outcome.usage
-    self.transcript:finish_turn()
+    self.turn, self.activity, self.usage = nil, "idle", event.outcome.usage
   end
-  local parts = { (outcome.reason:gsub("_", " ")) }
-  if outcome.detail then
-    parts[1] = parts[1] .. ": " .. outcome.detail:gsub("\n", " ")
-  end
-  table.insert(parts, M.cost(outcome.usage))
-  self.transcript:append({ "*" .. table.concat(parts, " · ") .. "*" })
 end
 
----@param why string
+---@param why? string Without it: the user wanted it so.
 function Chat:server_ended(why)
-  self.client_id, self.turn, self.activity, self.queued = nil, nil, "idle", {}
-  self.transcript:finish_turn()
+  self.client_id = nil
+  self:forget()
+  self.transcript:forget_progress()
+  if why then
+    self.story:note(why .. "; :OdinRestart starts it again")
+  end
+  self:go_on_hearing()
+end
+
+---Nothing runs, and nothing waits for its turn.
+---@private
+function Chat:forget()
+  self.turn, self.activity, self.queued = nil, "idle", {}
   self:show_queue()
-  self.transcript:append({ ("*%s; :OdinRestart starts it again*"):format(why) })
 end
 
 ---@private
@@ -212,7 +247,7 @@ end
 ---@private
 function Chat:show_queue()
   self.transcript:show_queue(vim.tbl_map(function(turn)
-    return self.said[turn] and self.said[turn].text or turn
+    return self.sent[turn] or turn
   end, self.queued))
 end
 
@@ -220,26 +255,13 @@ end
 ---@return string
 function Chat:status()
   local parts = {}
-  if self.turn then
+  if self.turn and self.activity ~= "idle" then
     table.insert(parts, (self.mode:gsub("_mode", "")) .. ": " .. (self.activity:gsub("_", " ")))
   end
   if #self.queued > 0 then
     table.insert(parts, #self.queued .. " queued")
   end
   return table.concat(parts, " · ")
-end
-
----Tokens and money, as far as they are known.
----@param usage? odin.Usage
----@return string
-function M.cost(usage)
-  if not usage then
-    return ""
-  end
-  local into = (usage.inputTokens or 0) + (usage.cacheReadTokens or 0) + (usage.cacheWriteTokens or 0)
-  local tokens = ("%s in, %d out"):format(require("odin.words").count(into, "token"), usage.outputTokens or 0)
-  local money = usage.costUsd or 0
-  return money > 0 and ("%s · $%.4f"):format(tokens, money) or tokens
 end
 
 ---The line above the chat.
@@ -251,7 +273,7 @@ function M.winbar()
   end
   local parts = vim.tbl_filter(function(it)
     return it ~= ""
-  end, { "Odin", chat.model or "", chat:status(), M.cost(chat.usage) })
+  end, { "Odin", chat.model or "", chat:status(), words.cost(chat.usage) })
   return (table.concat(parts, " · "):gsub("%%", "%%%%")) .. "%<"
 end
 

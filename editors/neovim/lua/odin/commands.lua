@@ -130,13 +130,23 @@ local function choose_model(args)
 end
 
 local function choose_session(args)
-  if args.args == "new" then
-    server().execute(root(), "session.new", {}, function(session)
-      require("odin.sessions").show(root(), session)
-    end)
+  local sessions = require("odin.sessions")
+  local act = ({ new = sessions.begin, earlier = sessions.show_earlier })[args.args] or sessions.choose
+  act(root())
+end
+
+---The last turn goes on in the chat; after a start of Neovim, that of the last session.
+local function go_on()
+  local here = root()
+  local chat = require("odin.chat").of_root(here)
+  require("odin.chat").open(here, { enter = false })
+  if chat.session then
+    chat:go_on()
     return
   end
-  require("odin.sessions").choose(root())
+  require("odin.sessions").resume(here, nil, function()
+    chat:go_on()
+  end)
 end
 
 ---@class odin.Command
@@ -193,10 +203,18 @@ M.commands = {
   },
   {
     name = "OdinSessions",
-    args = "[new]",
-    desc = "Go on with an earlier session, or begin a new one.",
+    args = "[new|earlier]",
+    desc = "Go on with an earlier session; the chat shows what has happened in it. Begin a new one. Show what comes "
+      .. "before the first message in the chat.",
     run = choose_session,
-    opts = { nargs = "?", complete = complete_from({ "new" }) },
+    opts = { nargs = "?", complete = complete_from({ "new", "earlier" }) },
+  },
+  {
+    name = "OdinContinue",
+    args = "",
+    desc = "Go on with the last turn where it was cut off or has failed. Nothing is said or read again.",
+    run = go_on,
+    opts = {},
   },
   {
     name = "OdinReview",

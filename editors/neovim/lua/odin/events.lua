@@ -11,7 +11,9 @@ function M.take(record, client_id)
   end
   local kind = record.event.kind
   local chat = require("odin.chat").of_root(require("odin.server").root_in(client.config))
-  chat:take(record, client_id)
+  if not chat:hear(record, client_id) then
+    return
+  end
   if kind == "reviewOpened" then
     require("odin.review").open(record.event.proposal, client, chat.turn ~= record.turnId)
   elseif kind == "reviewChanged" then

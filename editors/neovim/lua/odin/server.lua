@@ -7,11 +7,15 @@ local M = {}
 local NAME = "odin"
 local IS_NEW = vim.fn.has("nvim-0.11") == 1
 local GLANCE_MS = 1000
+---How long a server may take to end before the next one is started.
+local ENDING_MS = 3000
 
 ---@type table<string, boolean> Roots whose server is on its way.
 local starting = {}
 ---@type table<string, fun(client: vim.lsp.Client)[]> By root: what waits until the server is ready.
 local waiting = {}
+---@type table<string, fun()> By root: what is to be done when the server has ended, as the user wants it to.
+local ending = {}
 
 ---The folder that a buffer belongs to.
 ---@param bufnr integer
@@ -206,6 +210,13 @@ function M.ended(client_id, root, code, signal)
   require("odin.review").forget(client_id)
   require("odin.question").forget(client_id)
   local chat = require("odin.chat").of_client(client_id)
+  if root and ending[root] then
+    if chat then
+      chat:server_ended()
+    end
+    ending[root]()
+    return
+  end
   if vim.v.exiting ~= vim.NIL or not (chat or was_starting) then
     return
   end
@@ -226,14 +237,29 @@ function M.ended(client_id, root, code, signal)
   end)
 end
 
+---Start the server again, when the one that runs has left what it holds. The chat goes on with its session.
 ---@param root string
 function M.restart(root)
-  for _, client in ipairs(M.clients(root)) do
+  local clients = M.clients(root)
+  local function start()
+    if ending[root] ~= start then
+      return
+    end
+    ending[root] = nil
+    M.with_client(root, function()
+      M.say("the server is running again")
+      require("odin.sessions").go_on(root)
+    end)
+  end
+  ending[root] = start
+  if #clients == 0 then
+    start()
+    return
+  end
+  for _, client in ipairs(clients) do
     client.rpc.terminate()
   end
-  M.with_client(root, function()
-    M.say("the server is running again")
-  end)
+  vim.defer_fn(start, ENDING_MS)
 end
 
 ---Run one of Odin's commands; `done` gets its result. What goes wrong is said to the user.
@@ -259,7 +285,11 @@ function M.execute(root, command, argument, done, failed)
       end
     end)
     if not sent then
-      M.say("the server has ended; :OdinRestart starts it again", vim.log.levels.ERROR)
+      local message = "the server has ended; :OdinRestart starts it again"
+      M.say(message, vim.log.levels.ERROR)
+      if failed then
+        failed(message)
+      end
     end
   end)
 end

@@ -4,6 +4,9 @@ local server = require("odin.server")
 
 local M = {}
 
+---How many events are read at once, at least.
+M.PAGE = 500
+
 ---@param root string
 function M.choose(root)
   server.execute(root, "session.list", {}, function(result)
@@ -19,23 +22,80 @@ function M.choose(root)
       end,
     }, function(session)
       if session then
-        server.execute(root, "session.resume", { sessionId = session.sessionId }, function(resumed)
-          M.show(root, resumed)
+        M.resume(root, session.sessionId, function()
+          require("odin.chat").open(root, { enter = true })
         end)
       end
     end)
   end)
 end
 
----The chat goes on with a session from here; what was said in it so far is shown.
+---Go on with a session from here.
 ---@param root string
----@param session odin.Session
-function M.show(root, session)
+---@param id? string Without it: the last one.
+---@param done? fun()
+function M.resume(root, id, done)
+  server.execute(root, "session.resume", { sessionId = id }, function(session)
+    M.show(root, session.sessionId, done)
+  end)
+end
+
+---Go on with the chat's session after a start of the server; one that nothing was said in is gone.
+---@param root string
+function M.go_on(root)
   local chat = require("odin.chat").of_root(root)
-  local written = vim.uri_to_fname(session.uri)
-  chat.session = session.sessionId
-  chat.transcript:append(vim.fn.filereadable(written) == 1 and vim.fn.readfile(written) or { "# New session" })
-  require("odin.chat").open(root, { enter = true })
+  if chat.story:is_empty() then
+    chat.session = nil
+  else
+    M.resume(root, chat.session)
+  end
+end
+
+---Begin a session.
+---@param root string
+function M.begin(root)
+  server.execute(root, "session.new", {}, function(session)
+    M.show(root, session.sessionId, function()
+      require("odin.chat").open(root, { enter = true })
+    end)
+  end)
+end
+
+---Have the chat tell what has happened in a session.
+---@param root string
+---@param id string
+---@param done? fun()
+function M.show(root, id, done)
+  local chat = require("odin.chat").of_root(root)
+  chat:await(id)
+  server.execute(root, "session.events", { sessionId = id, limit = M.PAGE }, function(page)
+    if chat.session ~= id then
+      return -- another one is on its way
+    end
+    chat:restore(page)
+    if done then
+      done()
+    end
+  end, function()
+    chat:go_on_hearing()
+  end)
+end
+
+---Have it tell what comes before that.
+---@param root string
+function M.show_earlier(root)
+  local chat = require("odin.chat").of_root(root)
+  local before = chat.before
+  if not before then
+    server.say("there is nothing before that")
+    return
+  end
+  local wanted = { sessionId = chat.session, before = before, limit = M.PAGE }
+  server.execute(root, "session.events", wanted, function(page)
+    if chat.before == before then
+      chat:restore_earlier(page)
+    end
+  end)
 end
 
 return M

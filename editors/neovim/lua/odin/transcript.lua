@@ -1,127 +1,130 @@
--- The chat's text: a Markdown buffer that only grows at its end. Lines of tools and todos are renewed in place.
+-- The chat's text: a Markdown buffer of blocks with an empty line between them. One that is known by its key is renewed
+-- in place.
+
+---@class odin.Block
+---@field key? string
+---@field count integer Lines.
+---@field gap integer Empty lines before them.
+---@field is_item boolean An item of a list: these stand together.
 
 ---@class odin.Transcript
 ---@field bufnr integer
----@field private streaming? "text"|"thinking" What the last block is, if more of it may come.
----@field private message? integer Mark where the message that is being streamed begins.
----@field private tools table<string, integer> Marks of tools by call.
----@field private todos? { mark: integer, count: integer } Where the turn's todos are.
----@field private last_was_tool? boolean The last line is a tool's.
+---@field private blocks odin.Block[]
+---@field private place? integer Where new blocks go; without it, to the end.
+---@field private streaming? "text"|"thinking" What was streamed last.
+---@field private progress table<string, integer> Marks by block.
 ---@field private queue? string[]
 local Transcript = {}
 Transcript.__index = Transcript
 
-local MARKS = vim.api.nvim_create_namespace("odin.transcript")
+local PROGRESS = vim.api.nvim_create_namespace("odin.progress")
 local QUEUE = vim.api.nvim_create_namespace("odin.queue")
-local THINKING = "┊ "
-local TODO = { pending = "- [ ] ", in_progress = "- [ ] **", completed = "- [x] " }
-local TOOL = { running = "⋯", success = "✓", error = "✗", cancelled = "⊘" }
+local STREAM = "stream"
+---What is folded, by how its lines begin.
+local FOLDED = { thinking = "┊ ", output = "  │ " }
 
 ---@param bufnr integer
 ---@return odin.Transcript
 function Transcript.new(bufnr)
   vim.bo[bufnr].modifiable = false
   vim.bo[bufnr].undolevels = -1
-  return setmetatable({ bufnr = bufnr, tools = {} }, Transcript)
+  return setmetatable({ bufnr = bufnr, blocks = {}, progress = {} }, Transcript)
 end
 
----A block of its own.
+---Show lines as the block of this key, or as one of their own.
+---@param key string?
 ---@param lines string[]
----@return integer row Of its first line.
-function Transcript:append(lines)
-  self.streaming = nil
-  return self:put(lines)
+---@param is_item? boolean
+function Transcript:put(key, lines, is_item)
+  local block = { key = key, count = #lines, is_item = is_item or false }
+  local index = self:index(key)
+  if index then
+    self:splice(index, 1, block, lines)
+    return
+  end
+  index = self.place or #self.blocks + 1
+  self.place = self.place and index + 1
+  self:splice(index, 0, block, lines)
 end
 
----More text of a message, in a new block if something else came before.
----@param kind "text"|"thinking"
----@param text string
-function Transcript:stream(kind, text)
-  local prefix = kind == "thinking" and THINKING or ""
-  if self.streaming ~= kind then
-    local row = self:put({ prefix })
-    self.streaming = kind
-    self.message = self.message or self:mark(row)
+---@param key string
+function Transcript:remove(key)
+  local index = self:index(key)
+  if index then
+    self:splice(index, 1)
   end
-  local lines = vim.split(text, "\n", { plain = true })
-  for index = 2, #lines do
-    lines[index] = prefix .. lines[index]
-  end
+end
+
+---What is put meanwhile comes above all that is there, but below the block of this key.
+---@param key string
+---@param run fun()
+function Transcript:above(key, run)
+  self.place = (self:index(key) or 0) + 1
+  run()
+  self.place = nil
+end
+
+function Transcript:clear()
+  self.blocks, self.progress = {}, {}
+  vim.api.nvim_buf_clear_namespace(self.bufnr, PROGRESS, 0, -1)
   self:change(function()
-    local last = vim.api.nvim_buf_line_count(self.bufnr) - 1
-    local width = #vim.api.nvim_buf_get_lines(self.bufnr, last, last + 1, true)[1]
-    vim.api.nvim_buf_set_text(self.bufnr, last, width, last, width, lines)
+    vim.api.nvim_buf_set_lines(self.bufnr, 0, -1, false, {})
   end)
 end
 
----The message has ended well.
-function Transcript:finish_message()
-  self.streaming, self.message = nil, nil
-end
-
----The message has failed and comes again: forget what was shown of it.
-function Transcript:roll_back()
-  local row = self.message and self:row(self.message)
-  self:finish_message()
-  if row then
-    self:change(function()
-      vim.api.nvim_buf_set_lines(self.bufnr, math.max(row - 1, 0), -1, false, row == 0 and { "" } or {})
-    end)
-  end
-end
-
----@param id string
----@param label string
-function Transcript:start_tool(id, label)
-  self.streaming = nil
-  local row = self:put({ self.tool_line("running", label) }, self.last_was_tool)
-  self.last_was_tool = true
-  self.tools[id] = self:mark(row)
-end
-
----@param id string
----@param text string What it does right now.
-function Transcript:tell_of_tool(id, text)
-  local mark = self.tools[id]
-  local row = mark and self:row(mark)
-  if row then
-    local said = vim.trim(text):match("[^\n]*$")
-    local shown = { id = mark, virt_text = { { " " .. said, "Comment" } } }
-    vim.api.nvim_buf_set_extmark(self.bufnr, MARKS, row, 0, shown)
-  end
-end
-
----@param id string
----@param status "success"|"error"|"cancelled"
----@param label string
-function Transcript:finish_tool(id, status, label)
-  local mark = self.tools[id]
-  local row = mark and self:row(mark)
-  if row then
-    self.tools[id] = nil
-    self:replace(row, 1, { self.tool_line(status, label) })
-    vim.api.nvim_buf_del_extmark(self.bufnr, MARKS, mark)
-  end
-end
-
----@param todos odin.Todo[]
-function Transcript:show_todos(todos)
-  local lines = vim.tbl_map(function(todo)
-    local closing = todo.status == "in_progress" and "**" or ""
-    return (TODO[todo.status] .. todo.content .. closing):gsub("\n", " ")
-  end, todos)
-  local row = self.todos and self:row(self.todos.mark)
-  if row then
-    self:replace(row, self.todos.count, lines)
+---More of the message that is being said.
+---@param kind "text"|"thinking"
+---@param text string
+function Transcript:stream(kind, text)
+  local index = self:index(STREAM)
+  local lines = Transcript.folded(kind, text)
+  if not index then
+    self:put(STREAM, lines)
+  elseif self.streaming ~= kind then
+    self:extend(index, vim.list_extend({ "", "" }, lines))
   else
-    row = self:append(lines)
+    lines[1] = text:match("^[^\n]*")
+    self:extend(index, lines)
   end
-  self.todos = { mark = self:mark(row), count = #lines }
+  self.streaming = kind
 end
 
-function Transcript:finish_turn()
-  self:finish_message()
-  self.tools, self.todos = {}, nil
+---The message as a whole, in place of what was streamed of it; none, if it has failed and comes again.
+---@param lines string[]
+function Transcript:finish_message(lines)
+  local index = self:index(STREAM)
+  if index and index == #self.blocks and #lines > 0 then
+    self:splice(index, 1, { count = #lines, is_item = false }, lines)
+    return
+  end
+  self:remove(STREAM)
+  if #lines > 0 then
+    self:put(nil, lines)
+  end
+end
+
+---What goes on in a block right now, behind its first line.
+---@param key string
+---@param text string
+function Transcript:tell_of(key, text)
+  local index = self:index(key)
+  if index then
+    local row = self:row(index) + self.blocks[index].gap
+    local said = vim.trim(text):match("[^\n]*$")
+    local shown = { id = self.progress[key], virt_text = { { " " .. said, "Comment" } } }
+    self.progress[key] = vim.api.nvim_buf_set_extmark(self.bufnr, PROGRESS, row, 0, shown)
+  end
+end
+
+---@param key? string Without it, of all blocks.
+function Transcript:forget_progress(key)
+  if not key then
+    vim.api.nvim_buf_clear_namespace(self.bufnr, PROGRESS, 0, -1)
+    self.progress = {}
+  elseif self.progress[key] then
+    vim.api.nvim_buf_del_extmark(self.bufnr, PROGRESS, self.progress[key])
+    self.progress[key] = nil
+  end
 end
 
 ---What waits for its turn, below the last line.
@@ -138,49 +141,116 @@ function Transcript:show_queue(texts)
   end
 end
 
----Fold expression: thinking is folded.
+---The lines of a text, as they are written if their kind is folded.
+---@param kind string
+---@param text string
+---@return string[]
+function Transcript.folded(kind, text)
+  local prefix = FOLDED[kind] or ""
+  return vim.tbl_map(function(line)
+    return prefix .. line
+  end, require("odin.words").lines(text))
+end
+
+---Fold expression.
 ---@param row integer
 ---@return string
 function Transcript.fold(row)
-  return vim.startswith(vim.fn.getline(row), THINKING) and "1" or "0"
+  return Transcript.kind(row) and "1" or "0"
 end
 
 ---@return string
 function Transcript.fold_text()
+  local kind = Transcript.kind(vim.v.foldstart)
   local count = vim.v.foldend - vim.v.foldstart + 1
-  return ("%sthinking, %s"):format(THINKING, require("odin.words").count(count, "line"))
+  return ("%s%s, %s"):format(FOLDED[kind] or "", kind, require("odin.words").count(count, "line"))
 end
 
 ---@private
-function Transcript.tool_line(status, label)
-  return ("- %s %s"):format(TOOL[status], (label:gsub("\n", " ")))
-end
-
----Add lines at the end, after an empty one unless they follow directly.
----@private
----@param lines string[]
----@param follows? boolean
----@return integer row
-function Transcript:put(lines, follows)
-  self.last_was_tool = false
-  local count = vim.api.nvim_buf_line_count(self.bufnr)
-  local is_empty = count == 1 and vim.api.nvim_buf_get_lines(self.bufnr, 0, 1, true)[1] == ""
-  self:change(function()
-    if is_empty then
-      vim.api.nvim_buf_set_lines(self.bufnr, 0, -1, false, lines)
-    else
-      local more = follows and lines or vim.list_extend({ "" }, lines)
-      vim.api.nvim_buf_set_lines(self.bufnr, -1, -1, false, more)
+---@param row integer
+---@return string?
+function Transcript.kind(row)
+  for kind, prefix in pairs(FOLDED) do
+    if vim.startswith(vim.fn.getline(row), prefix) then
+      return kind
     end
+  end
+end
+
+---Put a block in place of others, or of none; the one behind it keeps its distance.
+---@private
+---@param index integer
+---@param removed integer
+---@param block? odin.Block
+---@param lines? string[]
+function Transcript:splice(index, removed, block, lines)
+  local first, last = self:row(index), self:row(index + removed)
+  local before, behind = self.blocks[index - 1], self.blocks[index + removed]
+  local is_empty = #self.blocks == 0
+  local new = {}
+  for _ = 1, removed do
+    table.remove(self.blocks, index)
+  end
+  if block then
+    block.gap = Transcript.gap(before, block)
+    vim.list_extend(new, block.gap > 0 and { "" } or {})
+    vim.list_extend(new, lines or {})
+    table.insert(self.blocks, index, block)
+    before = block
+  end
+  if behind then
+    last = last + behind.gap
+    behind.gap = Transcript.gap(before, behind)
+    vim.list_extend(new, behind.gap > 0 and { "" } or {})
+  end
+  self:change(function()
+    vim.api.nvim_buf_set_lines(self.bufnr, first, is_empty and -1 or last, false, new)
   end)
-  return vim.api.nvim_buf_line_count(self.bufnr) - #lines
+end
+
+---Write on at the end of a block.
+---@private
+---@param index integer
+---@param lines string[] The first one goes on with its last.
+function Transcript:extend(index, lines)
+  local block = self.blocks[index]
+  local row = self:row(index) + block.gap + block.count - 1
+  local width = #vim.api.nvim_buf_get_lines(self.bufnr, row, row + 1, true)[1]
+  block.count = block.count + #lines - 1
+  self:change(function()
+    vim.api.nvim_buf_set_text(self.bufnr, row, width, row, width, lines)
+  end)
 end
 
 ---@private
-function Transcript:replace(row, count, lines)
-  self:change(function()
-    vim.api.nvim_buf_set_lines(self.bufnr, row, row + count, false, lines)
-  end)
+---@param before? odin.Block
+---@param block odin.Block
+---@return integer
+function Transcript.gap(before, block)
+  return (not before or (before.is_item and block.is_item)) and 0 or 1
+end
+
+---@private
+---@param key? string
+---@return integer?
+function Transcript:index(key)
+  for index = key and #self.blocks or 0, 1, -1 do
+    if self.blocks[index].key == key then
+      return index
+    end
+  end
+end
+
+---Where a block begins, with what is empty before it.
+---@private
+---@param index integer
+---@return integer
+function Transcript:row(index)
+  local row = 0
+  for number = 1, index - 1 do
+    row = row + self.blocks[number].gap + self.blocks[number].count
+  end
+  return row
 end
 
 ---Change the buffer. Windows that show its end keep showing it, except the one that the user is in.
@@ -201,20 +271,6 @@ function Transcript:change(edit)
   if self.queue and #self.queue > 0 then
     self:show_queue(self.queue)
   end
-end
-
----@private
----@param row integer
----@return integer
-function Transcript:mark(row)
-  return vim.api.nvim_buf_set_extmark(self.bufnr, MARKS, row, 0, {})
-end
-
----@private
----@param mark integer
----@return integer?
-function Transcript:row(mark)
-  return vim.api.nvim_buf_get_extmark_by_id(self.bufnr, MARKS, mark, {})[1]
 end
 
 return Transcript

@@ -7,6 +7,13 @@
 ---@field sessionId string
 ---@field agentId string
 ---@field event table<string, any> With `kind`.
+---@field at? number Seconds since 1970.
+
+---@class odin.EventPage
+---@field events odin.EventRecord[]
+---@field earlierTurns integer
+---@field before? integer
+---@field seq? integer
 
 ---@class odin.ContextItem
 ---@field kind "selection"|"file"|"diagnostics"|"command"|"text"

@@ -10,6 +10,19 @@ function M.count(number, noun)
   return ("%d %s%s"):format(number, noun, number == 1 and "" or "s")
 end
 
+---Tokens and money, as far as they are known.
+---@param usage? odin.Usage
+---@return string
+function M.cost(usage)
+  if not usage then
+    return ""
+  end
+  local into = (usage.inputTokens or 0) + (usage.cacheReadTokens or 0) + (usage.cacheWriteTokens or 0)
+  local tokens = ("%s in, %d out"):format(M.count(into, "token"), usage.outputTokens or 0)
+  local money = usage.costUsd or 0
+  return money > 0 and ("%s · $%.4f"):format(tokens, money) or tokens
+end
+
 ---The beginning of a text, in so many characters.
 ---@param text string
 ---@param width integer
