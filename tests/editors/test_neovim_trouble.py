@@ -62,6 +62,11 @@ async def with_server(start: StartNeovim, file: Path) -> Neovim:
     return neovim
 
 
+async def kill_server(neovim: Neovim) -> None:
+    pid = await neovim.lua("return vim.fn.systemlist({ 'pgrep', '-P', vim.fn.getpid(), '-f', 'odin-lsp' })[1]")
+    os.kill(int(pid), signal.SIGKILL)
+
+
 def held(text: str) -> kit.Answer:
     """The model begins to speak and does not end."""
     return kit.Answer([kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, text))], held=True)
@@ -77,8 +82,7 @@ async def test_a_server_that_dies_in_a_turn_is_started_again_and_the_turn_goes_o
     wire.play(held("I am going to"))
     await neovim.command("OdinAsk and now?")
     await happened(neovim, "OdinTextStreamed", 2)
-    pid = await neovim.lua("return vim.fn.systemlist({ 'pgrep', '-P', vim.fn.getpid(), '-f', 'odin-lsp' })[1]")
-    os.kill(int(pid), signal.SIGKILL)
+    await kill_server(neovim)
     await neovim.until_asked()
     await neovim.press("2<CR>")
     shown = await chat(neovim)

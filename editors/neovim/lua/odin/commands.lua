@@ -283,7 +283,7 @@ M.commands = {
   {
     name = "OdinRestart",
     args = "",
-    desc = "Start the server again. What was said stays.",
+    desc = "Start the server again. The chat goes on with its session, as it was kept.",
     run = function()
       server().restart(root())
     end,

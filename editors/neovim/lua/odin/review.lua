@@ -45,7 +45,7 @@ function M.open(proposal, client, is_earlier)
   if is_earlier then
     M.tell_later(root)
   else
-    M.tell(root, "%s to review: :OdinReview lists them")
+    M.tell(root, ("%%s to review: :OdinReview lists %s"):format(#M.pending(root) == 1 and "it" or "them"))
   end
 end
 

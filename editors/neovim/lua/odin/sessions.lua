@@ -30,13 +30,16 @@ function M.choose(root)
   end)
 end
 
----Go on with a session from here.
+---Go on with a session from here. A server that has just been started looks first for what waits for the user: a turn
+---that waits for it has not ended.
 ---@param root string
 ---@param id? string Without it: the last one.
 ---@param done? fun()
 function M.resume(root, id, done)
-  server.execute(root, "session.resume", { sessionId = id }, function(session)
-    M.show(root, session.sessionId, done)
+  server.execute(root, "review.list", {}, function()
+    server.execute(root, "session.resume", { sessionId = id }, function(session)
+      M.show(root, session.sessionId, done)
+    end)
   end)
 end
 

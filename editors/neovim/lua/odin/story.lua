@@ -18,13 +18,14 @@ local words = require("odin.words")
 ---@field private endings table<string, odin.Ending> By turn.
 ---@field private early table<string, odin.EventRecord[]> By turn: what was heard of it before its beginning.
 ---@field private is_earlier boolean What is told now comes before all that was told.
----@field private tools table<string, string> Names by call.
+---@field private tools table<string, string> By call: what was used, and of a command what it is.
 ---@field private questions table<string, odin.Question>
 ---@field private reviews table<string, { files: odin.ReviewedFile[], states: table<string, string> }>
 local Story = {}
 Story.__index = Story
 
 local EARLIER = "earlier"
+local COMMAND_WIDTH = 60
 local TODO = { pending = "- [ ] ", in_progress = "- [ ] **", completed = "- [x] " }
 local TOOL = { running = "⋯", success = "✓", error = "✗", cancelled = "⊘" }
 local STATES = { "accepted", "modified", "rejected", "superseded", "pending" }
@@ -165,7 +166,10 @@ function Story:on_messageFinished(event)
 end
 
 function Story:on_toolStarted(event, record)
-  self:show_tool(event, record, "running", event.description)
+  local command = event.arguments and event.arguments.command
+  local about = type(command) == "string" and ("%s: `%s`"):format(event.name, Story.shortened(command))
+  self.tools[Story.key(record, "call", event.callId)] = about or nil
+  self:show_tool(event, record, "running", about and "" or event.description)
 end
 
 function Story:on_toolProgress(event, record)
@@ -178,8 +182,7 @@ end
 
 function Story:on_backgroundFinished(event, record)
   local is_well = event.status == "exited" and (event.exitCode or 0) == 0
-  local said = ("%s: %s"):format(event.description, event.message)
-  self:show_tool(event, record, is_well and "success" or "error", said, event.output)
+  self:show_tool(event, record, is_well and "success" or "error", event.message, event.output)
 end
 
 ---@private
@@ -190,8 +193,9 @@ end
 ---@param output? string
 function Story:show_tool(event, record, status, said, output)
   local key = Story.key(record, "call", event.callId)
-  self.tools[key] = event.name or self.tools[key] or "Command"
-  local lines = { ("- %s %s: %s"):format(TOOL[status], self.tools[key], Story.flat(said)) }
+  local about = self.tools[key] or event.name or ("`%s`"):format(Story.shortened(event.command))
+  local label = Story.flat(said == "" and about or ("%s: %s"):format(about, said))
+  local lines = { ("- %s %s"):format(TOOL[status], label) }
   if output and vim.trim(output) ~= "" then
     vim.list_extend(lines, require("odin.transcript").folded("output", (output:gsub("%s+$", ""):gsub("\r", ""))))
   end
@@ -233,7 +237,7 @@ end
 ---@param record odin.EventRecord
 ---@param answer string
 function Story:show_question(question, record, answer)
-  local about = question.command and (" `%s`"):format(question.command) or ""
+  local about = question.command and (" `%s`"):format(Story.shortened(question.command)) or ""
   local line = "- ? " .. Story.flat(question.title .. about .. answer)
   self.transcript:put(Story.key(record, "question", question.questionId), { line }, true)
 end
@@ -253,27 +257,32 @@ function Story:on_reviewOpened(event, record)
 end
 
 function Story:on_reviewChanged(event, record)
-  self:decide(event.proposalId, record, event.hunks, "id", "waiting")
+  if self:decide(event.proposalId, event.hunks, "id") then
+    self:show_review(event.proposalId, record, "waiting")
+  end
 end
 
 function Story:on_reviewClosed(event, record)
-  self:decide(event.proposalId, record, event.receipts, "hunkId", "not decided")
+  if self.reviews[event.proposalId] then
+    self:decide(event.proposalId, event.receipts, "hunkId")
+    self:show_review(event.proposalId, record, "not decided")
+  end
 end
 
 ---@private
 ---@param id string
----@param record odin.EventRecord
 ---@param decided table<string, any>[]
 ---@param named "id"|"hunkId"
----@param pending string
-function Story:decide(id, record, decided, named, pending)
-  local review = self.reviews[id]
-  if review then
-    for _, it in ipairs(decided) do
-      review.states[it[named]] = it.state or "pending"
-    end
-    self:show_review(id, record, pending)
+---@return boolean changed Not only where the hunks are.
+function Story:decide(id, decided, named)
+  local states = self.reviews[id] and self.reviews[id].states
+  local changed = false
+  for _, it in ipairs(states and decided or {}) do
+    local state = it.state or "pending"
+    changed = changed or states[it[named]] ~= state
+    states[it[named]] = state
   end
+  return changed
 end
 
 ---@private
@@ -388,6 +397,14 @@ end
 ---@return string
 function Story.key(record, kind, id)
   return table.concat({ record.turnId, record.agentId, kind, id }, "/")
+end
+
+---A command, as far as its beginning tells which it is.
+---@private
+---@param command string
+---@return string
+function Story.shortened(command)
+  return words.cut(Story.flat(command), COMMAND_WIDTH)
 end
 
 ---@private
