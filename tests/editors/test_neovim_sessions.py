@@ -164,6 +164,22 @@ async def test_a_session_looks_the_same_while_it_happens_and_when_it_is_read_aga
     assert await told_anew(other, "OdinSessions") == shown
 
 
+async def test_a_session_that_is_read_again_in_the_middle_of_a_turn_tells_nothing_twice(
+    neovim: Neovim, wire: Wire, own_root: Path
+) -> None:
+    reads(wire, own_root / "first.py")
+    begun = kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, "I am going to"))
+    wire.play(kit.Answer([begun], held=True))
+    await neovim.command("OdinAsk what is it?")
+    await happened(neovim, "OdinTextStreamed")
+    await told_anew(neovim, "OdinSessions")
+    await neovim.command("OdinCancel")
+    assert (await outcome(neovim))["reason"] == "interrupted"
+    shown = await told(neovim)
+    assert shown[:-1] == ["## Ask", "", "what is it?", "", "- ✓ Read: first.py 1-1", "", "I am going to", ""]
+    assert await told_anew(neovim, "OdinRestart") == shown
+
+
 async def test_a_turn_that_was_undone_says_so_at_its_end(neovim: Neovim, wire: Wire, own_root: Path) -> None:
     for number in (1, 2):
         wire.play(says(f"answer {number}"))

@@ -94,14 +94,14 @@ function Chat:send(mode, text, context)
   end
   require("odin.server").execute(self.root, mode, argument, nil, function(message)
     self.sent[turn] = nil
-    self.story:note(message)
+    M.of_root(self.root).story:note(message)
   end)
 end
 
 ---Take up the last turn where it was cut off or has failed.
 function Chat:go_on()
   require("odin.server").execute(self.root, "continue", { sessionId = self.session }, nil, function(message)
-    self.story:note(message)
+    M.of_root(self.root).story:note(message)
   end)
 end
 
@@ -161,13 +161,15 @@ end
 
 ---Show a session.
 ---@param page odin.EventPage
-function Chat:restore(page)
+---@param client_id integer
+function Chat:restore(page, client_id)
   self.story = Story.new(self.transcript, self.root)
-  self.turn, self.before, self.told = nil, page.before, page.seq or 0
+  self.client_id, self.turn, self.before, self.told = client_id, nil, page.before, page.seq or 0
   for _, record in ipairs(page.events) do
     self:take(record)
   end
   self.story:show_earlier(page.earlierTurns, self.before == nil)
+  self.transcript:show_end()
   self:go_on_hearing()
 end
 

@@ -71,11 +71,11 @@ end
 function M.show(root, id, done)
   local chat = require("odin.chat").of_root(root)
   chat:await(id)
-  server.execute(root, "session.events", { sessionId = id, limit = M.PAGE }, function(page)
+  server.execute(root, "session.events", { sessionId = id, limit = M.PAGE }, function(page, client)
     if chat.session ~= id then
       return -- another one is on its way
     end
-    chat:restore(page)
+    require("odin.chat").of_root(root):restore(page, client.id)
     if done then
       done()
     end

@@ -141,6 +141,13 @@ function Transcript:show_queue(texts)
   end
 end
 
+---Have all windows show its end.
+function Transcript:show_end()
+  for _, window in ipairs(vim.fn.win_findbuf(self.bufnr)) do
+    vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(self.bufnr), 0 })
+  end
+end
+
 ---The lines of a text, as they are written if their kind is folded.
 ---@param kind string
 ---@param text string
