@@ -21,6 +21,17 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 CHOOSE_FIRST = "vim.ui.select = function(items, _, choose) choose(items[1]) end"
 SHOWN_ANEW = "require('odin.chat').of_root(vim.fs.normalize(vim.fn.getcwd())).story ~= _G.story"
+IN_TWO_PAGES = """
+local chat, client = require("odin.chat").current(), vim.lsp.get_clients({ name = "odin" })[1]
+require("odin.server").execute(chat.root, "session.events", { sessionId = chat.session }, function(page)
+  local half = math.floor(#page.events / 2)
+  local first, second = vim.list_slice(page.events, 1, half), vim.list_slice(page.events, half + 1)
+  chat:restore({ events = second, earlierTurns = 0, before = 1, seq = page.seq }, client.id)
+  _G.half = vim.api.nvim_buf_get_lines(chat.transcript.bufnr, 0, -1, false)
+  chat:restore_earlier({ events = first, earlierTurns = 0 })
+  _G.whole = vim.api.nvim_buf_get_lines(chat.transcript.bufnr, 0, -1, false)
+end)
+"""
 UNDONE = """
 local first = _G.finished[1]
 local record = { seq = 10000, agentId = "main", turnId = first.turnId, sessionId = first.sessionId, event = ... }
@@ -208,6 +219,21 @@ async def test_earlier_messages_are_shown_page_by_page(neovim: Neovim, wire: Wir
     await neovim.press("p")
     await until_told(neovim, "## Ask")
     assert await told(neovim) == shown
+
+
+async def test_a_turn_that_is_too_long_for_a_page_is_shown_from_where_it_is_cut(
+    neovim: Neovim, wire: Wire, own_root: Path
+) -> None:
+    reads(wire, own_root / "first.py")
+    wire.play(says("It is one."))
+    await turn(neovim, "OdinAsk what is it?", 1)
+    shown = await told(neovim)
+    await neovim.lua(IN_TWO_PAGES)
+    await neovim.until("_G.whole ~= nil")
+    half = await neovim.lua("return _G.half")
+    assert half[0] == "*more above: p shows more, and so does :OdinSessions earlier*"
+    assert half[-4:] == shown[-4:]
+    assert await neovim.lua("return _G.whole") == shown
 
 
 async def until_told(neovim: Neovim, first: str) -> None:

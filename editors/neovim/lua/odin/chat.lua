@@ -168,6 +168,7 @@ function Chat:restore(page, client_id)
   for _, record in ipairs(page.events) do
     self:take(record)
   end
+  self.story:take_cut_off()
   self.story:show_earlier(page.earlierTurns, self.before == nil)
   self.transcript:show_end()
   self:go_on_hearing()

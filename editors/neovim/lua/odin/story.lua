@@ -7,6 +7,7 @@ local words = require("odin.words")
 ---@class odin.Ending
 ---@field lines string[] How the turn ended.
 ---@field undone? string
+---@field is_headed? boolean What the user said is told.
 
 ---@class odin.ReviewedFile
 ---@field label string
@@ -73,11 +74,11 @@ function Story:take_earlier(records, left, is_first)
     for _, record in ipairs(records) do
       self:take(record)
     end
-    for _, turn in ipairs(vim.tbl_keys(self.early)) do
-      self:take_early(turn)
-    end
   end)
   self.is_earlier = false
+  for _, turn in ipairs(vim.tbl_keys(self.early)) do
+    self:take_early(turn)
+  end
   self:show_earlier(left, is_first)
 end
 
@@ -85,8 +86,8 @@ end
 ---@param left integer
 ---@param is_first boolean
 function Story:show_earlier(left, is_first)
+  self.transcript:remove(EARLIER)
   if is_first then
-    self.transcript:remove(EARLIER)
     return
   end
   local what = left > 0 and words.count(left, "earlier message") or "more above"
@@ -103,12 +104,14 @@ end
 
 function Story:on_turnStarted(event, record)
   local turn = record.turnId
-  if self.endings[turn] then
-    self.endings[turn].lines = {} -- it goes on
+  local ending = self.endings[turn] or { lines = {} }
+  if ending.is_headed then
+    ending.lines = {} -- it goes on
     self.transcript:remove(turn .. "/end")
     return
   end
-  self.endings[turn] = { lines = {} }
+  ending.is_headed = true
+  self.endings[turn] = ending
   local lines = { "## " .. event.mode:gsub("_mode", ""):gsub("^%l", string.upper) }
   if event.text and event.text ~= "" then
     vim.list_extend(lines, { "" })
@@ -123,12 +126,20 @@ end
 ---@private
 ---@param turn string
 function Story:take_early(turn)
-  if self.endings[turn] then
-    local records = self.early[turn] or {}
+  local records = self.endings[turn] and self.early[turn] or {}
+  if #records > 0 then
     self.early[turn] = nil
-    vim.iter(records):each(function(record)
-      self:take(record)
-    end)
+  end
+  for _, record in ipairs(records) do
+    self:take(record)
+  end
+end
+
+---If no beginning was heard at all, the turn is so long that it was cut: tell it without.
+function Story:take_cut_off()
+  for _, turn in ipairs(self:is_empty() and vim.tbl_keys(self.early) or {}) do
+    self.endings[turn] = { lines = {} }
+    self:take_early(turn)
   end
 end
 

@@ -38,7 +38,9 @@ end
 function Transcript:put(key, lines, is_item)
   local block = { key = key, count = #lines, is_item = is_item or false }
   local index = self:index(key)
-  if index then
+  if index and index >= (self.place or math.huge) then
+    return -- what is there already is newer
+  elseif index then
     self:splice(index, 1, block, lines)
     return
   end
