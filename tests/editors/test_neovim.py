@@ -244,9 +244,10 @@ async def test_three_files_are_reviewed_hunk_by_hunk(neovim: Neovim, wire: Wire,
     end = await outcome(neovim)
     assert [it["state"] for it in end["receipts"]] == ["rejected", "accepted", "accepted", "modified"]
     first, second, third = results(wire)
-    assert first.startswith("Of 2 hunks: 1 rejected, 1 accepted.\n- rejected: not needed")
-    assert second.startswith("The user accepted the edit.")
-    assert "modified by the user to:\nzwo" in third
+    assert ": 1 rejected, 1 accepted.\n- rejected (line" in first
+    assert "): not needed;" in first
+    assert ": accepted (line" in second
+    assert "the user changed it to:\nzwo" in third
     assert one.read_text() == "alpha = 1\nbeta = 2\ngamma = 3\n\n\n\ndelta = 4\n"  # the user has typed there
     assert two.read_text() == "first\nthird\n"
     assert three.read_text() == "uno\nzwo\ntres\n"
