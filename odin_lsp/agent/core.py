@@ -100,6 +100,7 @@ class Core:
             self.stream,
             lambda level, message: editor.notify(level, message),
             lambda turn_id: turn_id in self._going_on or self.desk.is_waiting(turn_id),
+            self.restore_reviews,
         )
         self._restoring: asyncio.Task[None] | None = None
         self._going_on: set[str] = set()

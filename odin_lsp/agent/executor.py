@@ -6,7 +6,7 @@ then nobody hears of it. It can ask nobody and costs nothing, and a discarded on
 import asyncio
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -27,6 +27,7 @@ from odin_lsp.review.proposals import CHOSEN, Proposal
 from odin_lsp.tools.base import Tool, ToolContext, ToolOutput
 from odin_lsp.tools.editing import report_receipts
 from odin_lsp.workspace.shown import Shown
+from odin_lsp.workspace.uris import printable
 
 SIDE_BY_SIDE = frozenset({Effect.NONE, Effect.READ_ONLY, Effect.NETWORK, Effect.DELEGATE})
 ONE_REVIEW = frozenset({Effect.NONE, Effect.MUTATING})
@@ -98,6 +99,8 @@ class Executor:
     context: ToolContext
     records: list[ToolRecord] = field(default_factory=list[ToolRecord])
     """The turn's; each call is added when it has ended."""
+    is_suspended: Callable[[], bool] = lambda: False
+    """Odin ends, and the turn goes on another time: a call that waits for a review has not ended."""
     stopped: bool = False
     """A hook wants the turn to end."""
     _early: dict[str, _EarlyCall] = field(default_factory=dict[str, _EarlyCall])
@@ -203,6 +206,9 @@ class Executor:
             if told:
                 made = any(it.state in CHOSEN for file in told for it in file.receipts)
                 found[call.id] = ToolResult(call.id, call.name, self.report(told), failed=not made)
+                files = tuple(printable(str(it.file.new_path or it.file.path)) for it in told)
+                output = ToolOutput(data="", description=f"{self._about(call)}, decided later", files=files)
+                self._tell_of_end(call, "success" if made else "error", output, "", time.monotonic())
         return found
 
     def report(self, told: Sequence[FileReceipts]) -> str:
@@ -266,23 +272,27 @@ class Executor:
             await self._after("PostToolUseFailure", call, output)
         finally:
             results[call.id] = ToolResult(call.id, call.name, output.data, failed=status != "success")
-            self.records.append(
-                ToolRecord(call.name, output.description, output.files, status, output.added, output.removed)
+            if status != "cancelled" or not self.is_suspended():
+                self._tell_of_end(call, status, output, heard.output, began)
+
+    def _tell_of_end(self, call: ToolCall, status: ToolStatus, output: ToolOutput, told: str, began: float) -> None:
+        self.records.append(
+            ToolRecord(call.name, output.description, output.files, status, output.added, output.removed)
+        )
+        self.context.emit(
+            ToolFinished(
+                call_id=call.id,
+                name=call.name,
+                status=status,
+                description=output.description,
+                files=output.files,
+                added=output.added,
+                removed=output.removed,
+                diff=output.diff,
+                output=told,
+                duration_ms=round((time.monotonic() - began) * 1000),
             )
-            self.context.emit(
-                ToolFinished(
-                    call_id=call.id,
-                    name=call.name,
-                    status=status,
-                    description=output.description,
-                    files=output.files,
-                    added=output.added,
-                    removed=output.removed,
-                    diff=output.diff,
-                    output=heard.output,
-                    duration_ms=round((time.monotonic() - began) * 1000),
-                )
-            )
+        )
 
     def _about(self, call: ToolCall) -> str:
         tool = self.tools.get(call.name)

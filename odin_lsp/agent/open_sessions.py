@@ -1,7 +1,7 @@
 """The sessions of a project: those that are open here, and what can be done with all of them."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -24,6 +24,10 @@ KEPT_OPEN = 15 * 60.0
 """Seconds after which a session that was left, and in which nothing goes on, is closed."""
 
 
+async def _nothing_waits() -> None:
+    pass
+
+
 class OpenSessions:
     def __init__(
         self,
@@ -32,6 +36,7 @@ class OpenSessions:
         stream: EventStream,
         notify: Callable[[Level, str], None],
         is_waiting: Callable[[str], bool] = lambda _: False,
+        find_waiting: Callable[[], Awaitable[None]] = _nothing_waits,
         kept_open: float = KEPT_OPEN,
     ) -> None:
         self._folder = folder
@@ -40,6 +45,8 @@ class OpenSessions:
         self._notify = notify
         self._is_waiting = is_waiting
         """Whether a turn waits for a review."""
+        self._find_waiting = find_waiting
+        """Has those found that have waited since before Odin was started."""
         self._kept_open = kept_open
         self._live: dict[str, LiveSession] = {}
         """By the id they are asked for by: a fork also answers for the session that another Odin has open."""
@@ -73,6 +80,7 @@ class OpenSessions:
         async with self._one_at_a_time:
             wanted = session_id or await asyncio.to_thread(self._last)
             if wanted not in self._live:
+                await self._find_waiting()
                 self._emit(wanted, SessionSwitchStarted(wanted))
                 await self._closing.settled()  # one that still closes would look like another Odin's
                 opening = partial(_resume_or_fork, self.folder, wanted, self._is_waiting, patience)

@@ -4,7 +4,7 @@ What passes is left out, because what it comes to is an event of its own: pieces
 
 from dataclasses import replace
 
-from odin_lsp.events import Event, EventRecord, ReviewChanged, ReviewClosed, ReviewOpened
+from odin_lsp.events import Event, EventRecord, ReviewChanged, ReviewClosed, ReviewOpened, TurnFinished, TurnStarted
 from odin_lsp.ports import HunkState, Review, ReviewHunk
 from odin_lsp.sessions.session import Session
 
@@ -21,12 +21,18 @@ class Recorder:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._begun: set[str] = set()
+        """Turns that have begun here."""
         self._states: dict[str, HunkState] = {}
         """Of the hunks in open reviews, as they were last kept."""
 
     def follow(self, record: EventRecord) -> None:
         if record.session_id != self._session.id or record.event.kind in PASSING:
             return
+        if isinstance(record.event, TurnStarted):
+            self._begun.add(record.turn_id)
+        elif isinstance(record.event, TurnFinished) and record.turn_id not in self._begun:
+            return  # it was removed while it waited
         event = self._settled(record.event)
         if event is not None:
             self._session.note_event(record.turn_id, record.agent_id, event)

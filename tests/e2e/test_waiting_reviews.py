@@ -104,6 +104,9 @@ async def test_the_turn_goes_on_where_it_waited_without_asking_again(waiting, sc
     assert (await other.client.command("review.list"))["proposals"] == []
     [turn] = (await other.client.command("state"))["messages"]
     assert (turn["turnId"], turn["reason"]) == ("t", "end_turn")
+    events = [it["event"] for it in (await other.client.command("session.events"))["events"]]
+    ended = [(it["name"], it["status"]) for it in events if it["kind"] == "toolFinished"]
+    assert ended == [("Read", "success"), ("Glob", "success"), ("MultiEditTool", "success"), ("Glob", "success")]
 
 
 async def test_who_says_something_else_first_is_told_the_truth(waiting, screen_of, wire, one):

@@ -460,6 +460,17 @@ it("drops a review with its turn while that runs, and leaves it to others afterw
   expect(await chat.cancelWithReview("p")).toBe(false);
 });
 
+it("brings back what was undone", async () => {
+  keeps("s1", kept(["a", "One", "end_turn"]));
+  await chat.openSession("s1");
+  odin.replies["odin.undoTurn"] = () => ({ restored: ["file:///w/a"], kept: [], undoId: "u" });
+  await chat.undo("a");
+  expect(chat.state.turns[0]?.head.undone?.undoId).toBe("u");
+  await chat.bringBack("a");
+  expect(odin.of("odin.undoTurn")).toEqual([{ turnId: "a" }, { turnId: "u" }]);
+  expect(chat.state.turns[0]?.head.undone).toBeUndefined();
+});
+
 it("says what was undone, and what was left", async () => {
   keeps("s1", kept(["a", "One", "end_turn"]));
   await chat.openSession("s1");

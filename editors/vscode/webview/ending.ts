@@ -53,6 +53,9 @@ function actionsOf(head: TurnHead, post: Post): HTMLElement[] {
   if (head.changed.length > 0 && !head.undone?.restored.length) {
     actions.push(button("Undo changes", () => post({ type: "undo", turnId: head.id })));
   }
+  if (head.undone?.undoId) {
+    actions.push(button("Bring back changes", () => post({ type: "bringBack", turnId: head.id })));
+  }
   if (head.reason && head.reason !== "end_turn") {
     const goOn = goOnWith(head, post);
     goOn.classList.add("only-last");

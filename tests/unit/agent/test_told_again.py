@@ -299,3 +299,15 @@ async def test_what_was_moved_or_written_was_seen(odin):
 
     assert shown.of(odin.root / "a") is None
     assert [(it.first, it.last) for it in shown.stretches(odin.root / "b")] == [(1, 2)]
+
+
+async def test_a_message_that_was_removed_while_it_waited_is_no_turn(odin):
+    odin.script({"text": "slow", "delayMs": 20}, {"text": "second"})
+    first, gone = (odin.turns.start(odin.message(it)) for it in ("first", "gone"))
+    odin.turns.remove_queued(gone.id)
+    await first.outcome()
+    await gone.outcome()
+    await odin.take("second")
+
+    assert [it.said for it in again(odin).values()] == ["first", "second"]
+    assert replay.page(odin.core.sessions.folder, odin.session.id, None, 1).earlier_turns == 1

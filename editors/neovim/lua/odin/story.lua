@@ -358,11 +358,15 @@ function Story:on_turnFinished(event, record)
 end
 
 function Story:on_turnUndone(event, record)
+  local ending = self.endings[record.turnId]
+  if not ending then
+    return -- a turn that is not shown
+  end
   local kept = vim.tbl_map(function(it)
     return ("%s stays: %s"):format(files.shown(it.uri, self.root), it.reason)
   end, event.kept or {})
   local restored = "undone: " .. words.count(#event.restored, "file") .. " restored"
-  self.endings[record.turnId].undone = table.concat(vim.list_extend({ restored }, kept), "; ")
+  ending.undone = not event.again and table.concat(vim.list_extend({ restored }, kept), "; ") or nil
   self:show_ending(record.turnId)
 end
 

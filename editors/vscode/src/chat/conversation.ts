@@ -139,6 +139,19 @@ export class Conversation implements Turns, Disposable {
     await this.#attempt(() => this.#undo(this.#current, turnId));
   }
 
+  /** Undo the undo of a turn. */
+  async bringBack(turnId: string): Promise<void> {
+    const undoId = this.#current.turn(turnId)?.undone?.undoId;
+    if (!undoId) return;
+    await this.#attempt(async () => {
+      const { restored, kept } = await this.#odin.execute("odin.undoTurn", { turnId: undoId });
+      if (restored.length > 0) this.#current.setTurn(turnId, { undone: undefined });
+      for (const { uri, reason } of kept) {
+        this.#current.notice("warning", `${fileName(uri)} was not brought back: ${reason}`);
+      }
+    });
+  }
+
   /** Cancel the turn of a review without keeping what waits in it; `false` if the turn is over. */
   async cancelWithReview(proposalId: string): Promise<boolean> {
     const turnId = this.#current.turnOfReview(proposalId);
@@ -401,8 +414,8 @@ export class Conversation implements Turns, Disposable {
   }
 
   async #undo(chat: Transcript, turnId: string): Promise<readonly KeptFile[]> {
-    const { restored, kept } = await this.#odin.execute("odin.undoTurn", { turnId });
-    chat.setTurn(turnId, { undone: { restored, kept } });
+    const { restored, kept, undoId } = await this.#odin.execute("odin.undoTurn", { turnId });
+    chat.setTurn(turnId, { undone: { restored, kept, ...(undoId ? { undoId } : {}) } });
     return kept;
   }
 }

@@ -33,8 +33,9 @@ export class Fold {
         break;
       case "turnUndone": {
         const turn = this.#ledger.find(record.turnId);
-        const { restored, kept = [] } = event;
-        if (turn) this.#ledger.changeTurn(turn, { undone: { restored, kept } });
+        const { restored, kept = [], undoId, again } = event;
+        const undone = again ? undefined : { restored, kept, ...(undoId ? { undoId } : {}) };
+        if (turn) this.#ledger.changeTurn(turn, { undone });
         break;
       }
       case "activityChanged":

@@ -38,6 +38,7 @@ export type FromPage =
   | { type: "earlier" }
   | { type: "fork"; turnId: string }
   | { type: "undo"; turnId: string }
+  | { type: "bringBack"; turnId: string }
   | { type: "queueEdit"; turnId: string; text: string }
   | { type: "queueRemove"; turnId: string }
   | { type: "queueSend"; turnId: string }

@@ -70,7 +70,7 @@ export interface TurnHead {
   durationMs?: number;
   /** Documents that changes of this turn are in, by their uris: what there is to undo. */
   changed: string[];
-  undone?: Pick<TurnUndone, "restored"> & { kept: KeptFile[] };
+  undone?: Pick<TurnUndone, "restored" | "undoId"> & { kept: KeptFile[] };
 }
 
 interface Piece {

@@ -141,6 +141,8 @@ export class ChatView implements WebviewViewProvider, Disposable {
         return chat.showEarlier();
       case "fork":
         return this.#fork(message.turnId);
+      case "bringBack":
+        return chat.bringBack(message.turnId);
       case "undo":
         return chat.undo(message.turnId);
       case "queueEdit":
