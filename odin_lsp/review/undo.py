@@ -66,7 +66,7 @@ async def take_back(log: UndoLog, turn_id: str | None, applier: Applier, wanted:
         left = Undone()
         for it in await asyncio.to_thread(log.turns):
             undo = await _taken_back(log, it, applier, wanted)
-            if undo.undone.restored or (undo.undone.kept and not undo.was_taken_back):
+            if undo.undone.restored or (undo.undone.kept and not undo.was_undone):
                 return undo.undone
             left = left if left.kept else undo.undone
         return left
@@ -80,10 +80,10 @@ async def _taken_back(log: UndoLog, named: str, applier: Applier, wanted: Wanted
     files = {it.id: it for it in steps.all}
     flips = steps.undos[named] if undo_of else []
     is_in = any(not it.is_in for it in flips)
-    was_taken_back = any(it.out for it in files.values())
     cut_off = [it for it in settled if it.is_in == is_in]
     undo_id = cut_off[0].undo if cut_off else new_undo(turn_id)
-    undo = _Undo(log, turn_id, applier, files, is_in, undo_id, was_taken_back)
+    is_whole = not undo_of and wanted == Wanted()
+    undo = _Undo(log, turn_id, applier, files, undo_id, steps.is_undone, is_in=is_in, is_whole=is_whole)
     undo.restored += [Path(files[it.step].path) for it in cut_off if it.state == "done"]
     order = dict.fromkeys(reversed([it.step for it in flips] if undo_of else list(files)))
     ours = {it for flip in flips for it in flip.hunks} if undo_of else None
@@ -104,11 +104,12 @@ class _Undo:
     turn_id: str
     applier: Applier
     files: dict[str, FileSteps]
+    id: str
+    was_undone: bool
+    """All that could be was, before this."""
     is_in: bool
     """It makes again what another one has taken back."""
-    id: str
-    was_taken_back: bool
-    """Some of the turn was, before this."""
+    is_whole: bool
     is_noted: bool = True
     restored: list[Path] = field(default_factory=list[Path])
     kept: list[Kept] = field(default_factory=list[Kept])
@@ -134,7 +135,14 @@ class _Undo:
                 self.restored.append(path)
 
     def _flip(self, part: Part, state: State, ids: Sequence[str]) -> Flip:
-        return Flip(undo=self.id, state=state, step=part.file.id, hunks=tuple(ids), is_in=self.is_in)
+        return Flip(
+            undo=self.id,
+            state=state,
+            step=part.file.id,
+            hunks=tuple(ids),
+            is_in=self.is_in,
+            is_whole=self.is_whole,
+        )
 
     async def _note(self, lines: Sequence[Step | Flip]) -> None:
         if lines:
@@ -195,19 +203,20 @@ async def _settle(log: UndoLog, turn_id: str, applier: Applier) -> list[Flip]:
     lines: list[Step] = []
     for file in files.values():
         if file.state == "intended":
-            lines += await asyncio.to_thread(_settled_step, log, file, path_now(file, files), applier)
+            now = applier.text(path_now(file, files))
+            lines += await asyncio.to_thread(_settled_step, log, file, now)
     flips: list[Flip] = []
     for flip in steps.cut_off.values():
-        done = await asyncio.to_thread(_happened, log, flip, files, applier)
+        done = await _happened(log, flip, files, applier)
         flips.append(replace(flip, state="done" if done else "dropped", hunks=done))
     if lines or flips:
         await log.add(turn_id, [*lines, *flips])
     return flips
 
 
-def _settled_step(log: UndoLog, file: FileSteps, path: Path, applier: Applier) -> list[Step]:
+def _settled_step(log: UndoLog, file: FileSteps, now: str | None) -> list[Step]:
     """What became of the last step, if that can be told."""
-    last, now = file.steps[-1], applier.text(path)
+    last = file.steps[-1]
     dropped = replace(last, state="dropped", hunks=None, text=None)
     if last.operation != "edit" or last.hunks is None:
         return [dropped] if _has_not_happened(last, now) else []
@@ -236,11 +245,13 @@ def _has_not_happened(step: Step, now: str | None) -> bool:
             return path.exists() and not (step.new_path and Path(step.new_path).exists())
 
 
-def _happened(log: UndoLog, flip: Flip, files: Mapping[str, FileSteps], applier: Applier) -> tuple[str, ...]:
+async def _happened(log: UndoLog, flip: Flip, files: Mapping[str, FileSteps], applier: Applier) -> tuple[str, ...]:
     """What an undo has done that was cut off right then."""
     file = files.get(flip.step)
-    part = part_of(log, file, set(flip.hunks).__contains__, is_in=flip.is_in) if file is not None else None
-    if file is None or part is None or part.problem is not None:
+    if file is None:
+        return ()
+    part = await asyncio.to_thread(lambda: part_of(log, file, set(flip.hunks).__contains__, is_in=flip.is_in))
+    if part is None or part.problem is not None:
         return ()
     path = path_now(file, files)
     if part.wanted is None:

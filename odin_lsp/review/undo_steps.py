@@ -63,6 +63,8 @@ class Flip(Value):
     step: str
     hunks: tuple[str, ...]
     is_in: bool
+    is_whole: bool = False
+    """All of the turn was to be undone, not only a file or some hunks."""
 
 
 Line = Step | Flip
@@ -155,6 +157,8 @@ class Steps:
     undos: dict[str, list[Flip]] = field(default_factory=dict[str, list[Flip]])
     cut_off: dict[tuple[str, str], Flip] = field(default_factory=dict[tuple[str, str], Flip])
     """Of undos: what was about to happen, and perhaps has."""
+    is_undone: bool = False
+    """The turn as a whole, as far as that was possible."""
     _of_path: dict[str, str] = field(default_factory=dict[str, str])
     """What the next edit of a file belongs to."""
     _of_step: dict[str, str] = field(default_factory=dict[str, str])
@@ -168,6 +172,7 @@ class Steps:
             case "intended":
                 self.under_way[line.id] = line
             case "done":
+                self.is_undone = False
                 hunks = intended.hunks if intended is not None and line.hunks is None else line.hunks
                 self._fold(replace(line, hunks=hunks))
             case "dropped":
@@ -185,7 +190,7 @@ class Steps:
     @property
     def all(self) -> list[FileSteps]:
         """Also those of which nobody knows what became of them: they may have happened or not."""
-        steps = Steps(dict(self.files), {}, {}, {}, dict(self._of_path), dict(self._of_step))
+        steps = Steps(dict(self.files), _of_path=dict(self._of_path), _of_step=dict(self._of_step))
         for it in self.under_way.values():
             steps._fold(it)
         return list(steps.files.values())
@@ -226,6 +231,7 @@ class Steps:
             self.cut_off[flip.undo, flip.step] = flip
         elif flip.state == "done" and file is not None:
             self.files[file.id] = file.after_flip(flip)
+            self.is_undone = not flip.is_in and (flip.is_whole or self.is_undone)
             self.undos.setdefault(flip.undo, []).append(flip)
 
 

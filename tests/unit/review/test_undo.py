@@ -290,6 +290,18 @@ async def test_the_last_turn_is_never_an_undo_nor_one_that_was_taken_back(bench,
     assert restored_and_kept(await undo(None)) == ([b], [(b, MOST_STAYS)])
 
 
+async def test_a_turn_of_which_only_some_was_undone_is_still_the_last_one(bench, edited, undo, a):
+    b = bench.write("b.txt", OLD)
+    await edited(a, "two")
+    bench.context.draft.turn.turn_id = "later"
+    two, _ = await edited(b, "two", "seven")
+    await undo("later", hunk_ids=[two])
+    b.write_text(b.read_text().replace("SEVEN", "SEV-EN"))
+
+    assert restored_and_kept(await undo(None)) == ([], [(b, CHANGED_SINCE)])
+    assert a.read_text() == OLD.replace("two", "TWO")
+
+
 @pytest.mark.parametrize("is_made", [False, True])
 async def test_an_undo_that_was_cut_off_goes_on_and_is_one(bench, edited, undo, a, is_made):
     b, carry_out = bench.write("b.txt", OLD), bench.editor.apply
