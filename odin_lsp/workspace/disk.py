@@ -22,7 +22,7 @@ from odin_lsp.workspace.uris import printable
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-_ASIDE = re.compile(r"\.odin-(\d+)-[0-9a-f]{16}\.tmp")
+_ASIDE = re.compile(r"\.odin-([1-9]\d{0,8})-[0-9a-f]{16}\.tmp")
 _CHANGED = "has been changed by another program meanwhile; read it again"
 
 

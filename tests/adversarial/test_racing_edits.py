@@ -117,6 +117,16 @@ def test_what_a_killed_odin_has_left_aside_goes_with_the_next_change(path, momen
     assert path.read_text() == "last\n"
 
 
+@pytest.mark.parametrize("number", ["0", "99999999999999999999", "-1", "1 "])
+def test_what_others_have_named_alike_is_in_nobodys_way(path, number):
+    name = f".odin-{number}-{'0' * 16}.tmp"
+    (path.parent / name).touch()
+
+    disk.write_text(path, Decoded("new\n", "utf-8"))
+
+    assert names(path.parent) == [name, "a.txt"]
+
+
 def test_what_is_being_written_aside_stays(path):
     """By another Odin, or here."""
     about_to_be, held = (f".odin-{number}-{'0' * 16}.tmp" for number in (os.getppid(), os.getpid()))
