@@ -1,5 +1,6 @@
 """Where a turn has changed a text, and which of these places nobody has typed into since. Pure."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, count, takewhile
@@ -65,23 +66,59 @@ def text_with(before: str, places: Iterable[Place], out: frozenset[str]) -> str:
 def flipped(before: str, places: Sequence[Place], out: frozenset[str], wanted: Sequence[Place], now: str) -> Flipped:
     """Have `wanted` taken back, or those that are `out` made again, in a text that others may have changed since."""
     left = text_with(before, places, out)
-    here = [(place, hunk) for place, hunk in _standing(places, out) if place in wanted]
+    ids = {it.ids for it in wanted}
+    here = [(place, hunk) for place, hunk in _standing(places, out) if place.ids in ids]
     seen = hunks_seen(left, [hunk for _, hunk in here], now)
-    rest = [it for index, it in enumerate(here) if index not in seen]
-    differences = list(_differences(left, now))
-    reaches = [(it, *_reach(left, it)) for it in differences]
+    since = _Since(left, now)
     todo: list[tuple[Place, Hunk]] = []
     typed_into: list[Place] = []
-    for place, hunk in rest:
-        is_lines = not hunk.old and _is_lines(left, hunk.start, hunk.new)
-        before_it = (it for it in differences if it.end <= hunk.start and (it.start < hunk.start or not is_lines))
-        start = hunk.start + sum(len(it.new) - len(it.old) for it in before_it)
-        is_met = any(_meets(left, hunk, *it, is_lines=is_lines) for it in reaches)
-        if is_met or (is_lines and not _begins_line(now, start)):
+    for place, hunk in [it for index, it in enumerate(here) if index not in seen]:
+        start = since.start_of(hunk)
+        if start is None:
             typed_into.append(place)
         else:
             todo.append((place, Hunk(start, hunk.old, hunk.new)))
     return Flipped(todo, typed_into, [here[index][0] for index in sorted(seen)])
+
+
+class _Since:
+    """What others have done to a text."""
+
+    def __init__(self, text: str, now: str) -> None:
+        self._text = text
+        self._now = now
+        self._done = list(_differences(text, now))
+        self._ends = [it.end for it in self._done]
+        self._growth = [0, *accumulate(len(it.new) - len(it.old) for it in self._done)]
+        self._reaches = sorted([(*_reach(text, it), it) for it in self._done], key=lambda it: it[:2])
+        self._furthest = list(accumulate((end for _, end, _ in self._reaches), max))
+
+    def start_of(self, hunk: Hunk) -> int | None:
+        """Where it is now; `None` if somebody has typed into it. Whole lines that were removed come back before the
+        line that goes on there, whatever was typed into that."""
+        is_lines = not hunk.old and _is_lines(self._text, hunk.start, hunk.new)
+        before_it = bisect_right(self._ends, hunk.start)
+        while is_lines and before_it and self._done[before_it - 1].start == hunk.start:
+            before_it -= 1
+        start = hunk.start + self._growth[before_it]
+        if is_lines and not _begins_line(self._now, start):
+            return None
+        return None if any(self._meets(hunk, *it, is_lines=is_lines) for it in self._near(hunk)) else start
+
+    def _near(self, hunk: Hunk) -> Iterator[tuple[int, int, Hunk]]:
+        at = bisect_right(self._reaches, hunk.end, key=lambda it: it[0]) - 1
+        while at >= 0 and self._furthest[at] >= hunk.start:
+            yield self._reaches[at]
+            at -= 1
+
+    def _meets(self, hunk: Hunk, start: int, end: int, it: Hunk, *, is_lines: bool) -> bool:
+        """What was typed right beside a text is not in it; right where something was removed it is."""
+        if hunk.old:
+            return start < hunk.end and end > hunk.start
+        if not is_lines:
+            return start <= hunk.start <= end
+        is_line_there = it.start == hunk.start and not it.old and _is_lines(self._text, it.start, it.new)
+        return start < hunk.start < end or is_line_there
 
 
 def _standing(places: Iterable[Place], out: frozenset[str]) -> Iterator[tuple[Place, Hunk]]:
@@ -94,17 +131,6 @@ def _standing(places: Iterable[Place], out: frozenset[str]) -> Iterator[tuple[Pl
         else:
             yield it, Hunk(start, it.hunk.new, it.hunk.old)
             shift += len(it.hunk.new) - len(it.hunk.old)
-
-
-def _meets(text: str, hunk: Hunk, it: Hunk, start: int, end: int, *, is_lines: bool) -> bool:
-    """What was typed right beside a text is not in it; right where something was removed it is. But whole lines that
-    were removed come back before the line that goes on there, whatever was typed into that."""
-    if hunk.old:
-        return start < hunk.end and end > hunk.start
-    if not is_lines:
-        return start <= hunk.start <= end
-    is_line_there = it.start == hunk.start and not it.old and _is_lines(text, it.start, it.new)
-    return start < hunk.start < end or is_line_there
 
 
 def _differences(old: str, new: str) -> Iterator[Hunk]:
@@ -129,13 +155,20 @@ def _reach(text: str, it: Hunk) -> tuple[int, int]:
     removed. Whole lines go as such; and those that were put in have not been put into another one."""
     if it.old and it.new:
         return it.start, it.end
-    piece, behind = it.old or it.new, text[it.end :]
+    piece = it.old or it.new
     is_lines = _is_lines(text, it.start, piece)
     if it.new and is_lines:
         return it.start, it.end
-    row = f"{text[: it.start]}{piece}{behind}"
-    back = _length(row[it.start - 1 - at] == row[it.start + len(piece) - 1 - at] for at in range(it.start))
-    forth = _length(row[it.start + at] == row[it.start + len(piece) + at] for at in range(len(behind)))
+
+    def character(at: int) -> str:
+        """With the piece in the text."""
+        if it.start <= at < it.start + len(piece):
+            return piece[at - it.start]
+        return text[at if at < it.start else at - len(it.new)]
+
+    last, behind = it.start + len(piece), len(text) - it.end
+    back = _length(character(it.start - 1 - at) == character(last - 1 - at) for at in range(it.start))
+    forth = _length(character(it.start + at) == character(last + at) for at in range(behind))
     start = next(at for at in count(it.start - back) if not is_lines or _begins_line(text, at))
     end = next(at for at in count(it.end + forth, -1) if not is_lines or _begins_line(text, at) or at == len(text))
     return start, max(start, end)
