@@ -168,6 +168,7 @@ def _text(result: Result, ending: str) -> str:
 
 async def _started(params: ExecuteCommandParams, order: Order, live: "_Live", context: ToolContext) -> ToolOutput:
     def ended(command: BackgroundCommand) -> None:
+        live.close()
         context.emit(_finished_event(command, context.call_id))
 
     command = await context.commands.start(order, params.description, live.feed, ended)

@@ -36,7 +36,7 @@ class Glob(Tool[GlobParams]):
         listed = [*(printable(str(path)) + marks(path, context) for path in found), *notes]
         return ToolOutput(
             data=clipped(listed, "files") or await _nothing(params, context),
-            description=f"found {len(found)} files for {params.pattern}",
+            description=f"found {len(found)} file{'' if len(found) == 1 else 's'} for {params.pattern}",
         )
 
 

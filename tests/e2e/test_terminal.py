@@ -221,7 +221,7 @@ async def test_on_a_terminal_markdown_is_rendered_with_tools_and_usage(root, scr
     answer = {"text": "It is **bold**.", "usage": {"inputTokens": 1234, "outputTokens": 56}}
     screen = await on_a_terminal(root, ["ask", "x"], script(call, answer))
 
-    assert "✓ Glob found 1 files for *.py" in screen
+    assert "✓ Glob found 1 file for *.py" in screen
     assert "It is bold." in screen
     assert "1,234 in · 56 out" in screen
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from odin_lsp.errors import RequestError
-from odin_lsp.events import MAIN, MessageFinished, TurnStarted
+from odin_lsp.events import MAIN, BackgroundFinished, MessageFinished, TurnStarted
 from odin_lsp.ports import Answer
 from odin_lsp.records import Outcome, Problem, SubagentRecord, ToolRecord, Usage
 from odin_lsp.sessions import replay
@@ -311,3 +311,18 @@ async def test_a_message_that_was_removed_while_it_waited_is_no_turn(odin):
 
     assert [it.said for it in again(odin).values()] == ["first", "second"]
     assert replay.page(odin.core.sessions.folder, odin.session.id, None, 1).earlier_turns == 1
+
+
+async def test_a_command_in_the_background_is_told_with_what_it_printed(odin):
+    odin.settings["allowedCommands"] = ["sh"]
+    start = {"command": "sh -c 'echo one'", "run_in_background": True}
+    odin.script(
+        {"calls": [{"name": "ExecuteCommand", "arguments": start}]},
+        {"calls": [{"name": "CommandStatus", "arguments": {"background_id": "background-1", "wait": 60_000}}]},
+        {"text": "done"},
+    )
+
+    await odin.take("run", "edit_mode")
+
+    [ended] = odin.of(BackgroundFinished)
+    assert ended.output == "one\n"

@@ -208,7 +208,7 @@ async def test_updates_are_shown_while_it_runs_and_gone_afterwards(odin, call, p
 
     await odin.take()
 
-    assert "found 1 files for *" in seen
+    assert "found 1 file for *" in seen
     assert (await odin.state())["updates"] == []
 
 
