@@ -54,6 +54,9 @@ class Answer(Value):
 
 
 HunkState = Literal["pending", "accepted", "rejected", "modified", "superseded"]
+Cause = Literal["person", "typed", "gone", "not_applied", "not_shown", "cancelled", "late"]
+"""Why a hunk is not as it was proposed: the person has decided so; somebody typed there; its file is gone; the editor
+did not make it, or could not show it; the turn was cancelled; nobody decided in time."""
 FileOperation = Literal["edit", "create", "delete", "rename"]
 
 
@@ -120,6 +123,9 @@ class Receipt(Value):
     state: HunkState
     text: str | None = None
     reason: str | None = None
+    """In words; of a person, theirs."""
+    cause: Cause | None = None
+    """Of what is rejected, modified or superseded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,7 @@ class Applier:
             file.follow_content(text)
             return
         for it in file.hunks:
-            it.supersede("the file is gone")
+            it.supersede("the file is gone", "gone")
 
     def text(self, path: Path) -> str | None:
         """What is on the screen, or on disk if it is not open."""
@@ -162,7 +162,7 @@ class Applier:
         file.exchange({it.id: it.result.new for it in due if it.id in seen})
         reason = f"{NOT_SEEN} ({file.problem})" if file.problem else NOT_SEEN
         for it in due:
-            it.supersede(reason)
+            it.supersede(reason, "not_applied")
         if text is not None:
             file.follow_content(text)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from odin_lsp.config import ReviewSettings, Timeouts
 from odin_lsp.events import Notice, ReviewChanged, ReviewClosed, ReviewOpened
-from odin_lsp.ports import Decision, Editor, HunkState, PreviewingEditor, Receipt, Review, ReviewAnswer
-from odin_lsp.review.applying import NOT_SEEN, SEE_LOG, Applier
+from odin_lsp.ports import Cause, Decision, Editor, HunkState, PreviewingEditor, Receipt, Review, ReviewAnswer
+from odin_lsp.review.applying import SEE_LOG, Applier
 from odin_lsp.review.journal import ReviewJournal, StoredReview
 from odin_lsp.review.making import Maker, noted_of
 from odin_lsp.review.previews import Preview
@@ -28,7 +28,6 @@ NOT_SHOWN = f"the editor could not show the review; {SEE_LOG}"
 NOT_APPLIED = f"the change was not applied because of an internal error; {SEE_LOG}"
 NOT_KEPT = "if Odin ends before all of this is decided, the rest is lost"
 TOO_LATE = "nobody decided in time"
-TYPED_MEANWHILE = "the user typed in the file while it was shown"
 TYPED_SINCE = "it stays as it is: somebody has typed there since"
 REST_SECONDS = 1.0
 """How long a turn that is cancelled waits for what the editor is doing."""
@@ -92,7 +91,7 @@ class ReviewDesk:
             await asyncio.shield(review.life)
         except asyncio.CancelledError:
             if turn.drops_rest:
-                self._reject_rest(review, CANCELLED)
+                self._reject_rest(review, CANCELLED, "cancelled")
             await _rest(review)
             if not review.life.done():
                 review.is_late = True
@@ -138,7 +137,7 @@ class ReviewDesk:
                 review.reopening -= 1
                 self._tell(review)
         receipts = [receipt_of(file, it) for _, file, it in found]
-        return [it if it.state == "pending" else replace(it, reason=TYPED_SINCE) for it in receipts]
+        return [it if it.state == "pending" else replace(it, reason=TYPED_SINCE, cause="typed") for it in receipts]
 
     def is_waiting(self, turn_id: str) -> bool:
         """Whether something that the turn proposed is not decided yet."""
@@ -189,7 +188,7 @@ class ReviewDesk:
             async with asyncio.timeout(self._settings()[1].person):
                 await review.settled.wait()
         except TimeoutError:
-            self._reject_rest(review, TOO_LATE)
+            self._reject_rest(review, TOO_LATE, "late")
         finally:
             if not asking.done():
                 await self._withdraw(asking, review.proposal)
@@ -233,21 +232,23 @@ class ReviewDesk:
                 review.turn.accept_rest = review.turn.accept_rest or answer.rest_of_turn == "accept"
                 self._take([it for it in answer.decisions if it.hunk_id in asked])
             case TimeoutError():
-                self._reject_rest(review, TOO_LATE)
+                self._reject_rest(review, TOO_LATE, "late")
             case BaseException() as error if review.proposal.pending:
                 log.error("the editor could not show the review %s", review.proposal.id, exc_info=error)
                 review.turn.emit(Notice("error", NOT_SHOWN))
                 for it in review.proposal.pending:
-                    it.supersede(NOT_SHOWN)
+                    it.supersede(NOT_SHOWN, "not_shown")
                 self._tell(review)
             case _:
                 pass
 
     # decided, and carried out
 
-    def _take(self, decisions: Iterable[Decision]) -> list[tuple[_OpenReview, FileProposal, PendingHunk]]:
+    def _take(
+        self, decisions: Iterable[Decision], cause: Cause = "person"
+    ) -> list[tuple[_OpenReview, FileProposal, PendingHunk]]:
         """What was decided is known before it is acted on."""
-        ids = {it.id for it in self.proposals.decide(decisions)}
+        ids = {it.id for it in self.proposals.decide(decisions, cause)}
         taken = [it for it in self._all() if it[2].id in ids]
         for review in dict.fromkeys(review for review, _, _ in taken):
             self._tell(review)
@@ -267,7 +268,7 @@ class ReviewDesk:
             log.exception("what was decided in the review %s is not applied", review.proposal.id)
             review.turn.emit(Notice("error", NOT_APPLIED))
             for it in [it for it in review.proposal.hunks if it.is_due]:
-                it.supersede(NOT_APPLIED)
+                it.supersede(NOT_APPLIED, "not_applied")
         finally:
             review.work = None
             self._tell(review)
@@ -281,9 +282,9 @@ class ReviewDesk:
         if applied:
             await self._maker.take_back(file, applied, review.turn)
 
-    def _reject_rest(self, review: _OpenReview, reason: str) -> None:
+    def _reject_rest(self, review: _OpenReview, reason: str, cause: Cause) -> None:
         rest = [Decision(hunk_id=it.id, decision="reject", reason=reason) for it in review.proposal.pending]
-        self._take(rest)
+        self._take(rest, cause)
 
     def _settle(self, review: _OpenReview) -> None:
         if review.work is None and not review.reopening and review.proposal.is_settled:
@@ -319,11 +320,8 @@ class ReviewDesk:
             finally:
                 del self._previews[file.path]
                 await self._maker.note_preview(preview, step, turn, clean=clean)
-        rest = file.pending
-        if preview.typed or problem:
-            for it in rest:
-                it.supersede(TYPED_MEANWHILE if preview.typed else f"{NOT_SEEN} ({problem})")
-        self.proposals.decide([Decision(hunk_id=it.id, decision="reject") for it in rest])
+        preview.give_up(problem)
+        self.proposals.decide([Decision(hunk_id=it.id, decision="reject") for it in file.pending])
         self._tell(review)
 
     # followed, and told

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from odin_lsp import locks, private_files
 from odin_lsp.errors import RequestError, SessionError
-from odin_lsp.ports import FileOperation, HunkState
+from odin_lsp.ports import Cause, FileOperation, HunkState
 from odin_lsp.review.hunks import Hunk
 from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal, Wish
 from odin_lsp.values import Value, from_wire, to_wire
@@ -35,6 +35,7 @@ class StoredHunk(Value):
     state: HunkState
     text: str | None = None
     reason: str | None = None
+    cause: Cause | None = None
     applied: str | None = None
 
 
@@ -70,6 +71,7 @@ class HunkChange(Value):
     state: HunkState
     text: str | None = None
     reason: str | None = None
+    cause: Cause | None = None
     applied: str | None = None
 
 
@@ -97,7 +99,9 @@ class ReviewJournal:
         power cut, with one wait for all that were taken together; what was carried out can be seen in the text."""
         noted = list(hunks)
         changes = [
-            to_wire(HunkChange(id=it.id, state=it.state, text=it.text, reason=it.reason, applied=it.applied))
+            to_wire(
+                HunkChange(id=it.id, state=it.state, text=it.text, reason=it.reason, cause=it.cause, applied=it.applied)
+            )
             for it in noted
         ]
         log = self._open.get(proposal_id)
@@ -194,13 +198,14 @@ def _hunk(it: PendingHunk) -> StoredHunk:
         state=it.state,
         text=it.text,
         reason=it.reason,
+        cause=it.cause,
         applied=it.applied,
     )
 
 
 def _file(kept: StoredFile) -> FileProposal:
     hunks = [
-        PendingHunk(Hunk(it.start, it.old, it.new), it.wishes, it.state, it.text, it.reason, id=it.id)
+        PendingHunk(Hunk(it.start, it.old, it.new), it.wishes, it.state, it.text, it.reason, it.cause, id=it.id)
         for it in kept.hunks
     ]
     new_path = Path(kept.new_path) if kept.new_path else None
@@ -240,4 +245,11 @@ def _changed(review: StoredReview, changes: Iterable[HunkChange]) -> StoredRevie
 
 
 def _updated(hunk: StoredHunk, change: HunkChange) -> StoredHunk:
-    return replace(hunk, state=change.state, text=change.text, reason=change.reason, applied=change.applied)
+    return replace(
+        hunk,
+        state=change.state,
+        text=change.text,
+        reason=change.reason,
+        cause=change.cause,
+        applied=change.applied,
+    )

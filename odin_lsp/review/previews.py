@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass, field, replace
 
+from odin_lsp.review.applying import NOT_SEEN
 from odin_lsp.review.hunks import apply
 from odin_lsp.review.proposals import FileProposal, PendingHunk
 from odin_lsp.review.undo_steps import StepHunk
+
+TYPED_MEANWHILE = "the user typed in the file while it was shown"
 
 
 @dataclass(slots=True)
@@ -24,6 +27,14 @@ class Preview:
         """Tell what the editor applied from what the user typed."""
         if text != self.file.base and not self.file.recognise(text):
             self.typed = self.file.follow(text) or self.typed
+
+    def give_up(self, problem: str | None) -> None:
+        """What cannot be seen now was not wanted, unless something came in between."""
+        for it in self.file.pending:
+            if self.typed:
+                it.supersede(TYPED_MEANWHILE, "typed")
+            elif problem:
+                it.supersede(f"{NOT_SEEN} ({problem})", "not_applied")
 
     @property
     def applied(self) -> list[PendingHunk]:

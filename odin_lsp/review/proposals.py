@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from odin_lsp.ports import Decision, FileOperation, HunkState
+from odin_lsp.ports import Cause, Decision, FileOperation, HunkState
 from odin_lsp.review.hunks import (
     Hunk,
     Typed,
@@ -48,6 +48,7 @@ class PendingHunk:
     """What the user put in place of the hunk's text."""
     reason: str | None = None
     """Why it was rejected, or what came in between."""
+    cause: Cause | None = None
     applied: str | None = None
     """What stands there since it was carried out, instead of the old text."""
     is_lost: bool = False
@@ -87,18 +88,18 @@ class PendingHunk:
     def purpose(self) -> str:
         return "; ".join(dict.fromkeys([it.purpose for it in self.wishes]))
 
-    def supersede(self, reason: str) -> None:
+    def supersede(self, reason: str, cause: Cause) -> None:
         """Something came in between; what was decided against, or has been carried out, stays so."""
         if self.is_proposed:
-            self.state, self.text, self.reason = "superseded", None, reason
+            self.state, self.text, self.reason, self.cause = "superseded", None, reason, cause
 
     def reopen(self) -> None:
         """It waits again, in a text that has the old words."""
-        self.state, self.text, self.reason, self.applied = "pending", None, None, None
+        self.state, self.text, self.reason, self.cause, self.applied = "pending", None, None, None, None
 
     def disturb(self, typed: Typed) -> None:
         """Somebody typed into it."""
-        self.supersede(TYPED_INSIDE)
+        self.supersede(TYPED_INSIDE, "typed")
         here = self.standing
         if self.applied is None or not here.start <= typed.start <= typed.start + typed.removed <= here.end:
             self.hunk, self.is_lost, self.moved = replace(self.hunk, start=typed.start), True, True
@@ -321,7 +322,7 @@ class Proposals:
     def close(self, proposal: Proposal) -> None:
         self._open.pop(proposal.id, None)
 
-    def decide(self, decisions: Iterable[Decision]) -> list[PendingHunk]:
+    def decide(self, decisions: Iterable[Decision], cause: Cause = "person") -> list[PendingHunk]:
         """Take the decisions; the hunks that they changed."""
         by_id = {it.id: it for proposal in self._open.values() for it in proposal.hunks}
         taken: list[PendingHunk] = []
@@ -333,9 +334,9 @@ class Proposals:
                 case "accept":
                     it.state = "accepted"
                 case "modify" if decision.text is not None:
-                    it.state, it.text = "modified", decision.text
+                    it.state, it.text, it.cause = "modified", decision.text, cause
                 case _:
-                    it.state, it.reason = "rejected", decision.reason
+                    it.state, it.reason, it.cause = "rejected", decision.reason, cause
             taken.append(it)
         return taken
 

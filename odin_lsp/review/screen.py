@@ -1,6 +1,7 @@
 """A proposal as people see it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from odin_lsp.ports import Receipt, Review, ReviewFile, ReviewHunk
@@ -66,9 +67,13 @@ class Screen:
 
 def receipt_of(file: FileProposal, it: PendingHunk) -> Receipt:
     """What has become of it so far."""
-    state, text, reason = it.state, it.text, it.reason
+    receipt = Receipt(
+        hunk_id=it.id, uri=file.path.as_uri(), state=it.state, text=it.text, reason=it.reason, cause=it.cause
+    )
     if it.is_proposed:
-        state, text, reason = "pending", None, None
-    elif it.applied is not None and not it.is_as_left:
-        state, text, reason = ("modified", it.applied, None) if not it.is_lost else (state, text, CHANGED_SINCE)
-    return Receipt(hunk_id=it.id, uri=file.path.as_uri(), state=state, text=text, reason=reason)
+        return replace(receipt, state="pending", text=None, reason=None, cause=None)
+    if it.applied is None or it.is_as_left:
+        return receipt
+    if it.is_lost:
+        return replace(receipt, reason=CHANGED_SINCE, cause="typed")
+    return replace(receipt, state="modified", text=it.applied, reason=None, cause="typed")

@@ -313,6 +313,7 @@ export interface Receipt {
   state: "pending" | "accepted" | "rejected" | "modified" | "superseded";
   text?: string;
   reason?: string;
+  cause?: "person" | "typed" | "gone" | "not_applied" | "not_shown" | "cancelled" | "late";
 }
 
 export interface Receipts {

@@ -172,7 +172,7 @@ def accept_all(review):
     return ReviewAnswer(decisions=tuple(Decision(hunk_id=it.id, decision="accept") for it in hunks(review)))
 
 
-async def test_accepted_rejected_and_modified_hunks_are_what_they_say(editor, submit):
+async def test_accepted_rejected_and_modified_hunks_are_what_they_say(editor, submit, turn):
     def decide(review):
         one, two, three = hunks(review)
         return ReviewAnswer(
@@ -186,6 +186,7 @@ async def test_accepted_rejected_and_modified_hunks_are_what_they_say(editor, su
     editor.answers = decide
 
     assert await submit() == [("accepted", None), ("rejected", "leave it"), ("modified", "Eight")]
+    assert [it.cause for it in turn.receipts] == [None, "person", "person"]
     assert editor.text == OLD.replace("two", "TWO").replace("eight", "Eight")
     assert len(editor.applied) == 1
     assert editor.applied[0].version == 1
@@ -208,13 +209,16 @@ NOT_SEEN = "the edit cannot be seen in the document"
         ("garbles", [("superseded", NOT_SEEN)] * 3),
     ],
 )
-async def test_what_an_editor_answers_is_not_believed(editor, submit, lie, receipts):
+async def test_what_an_editor_answers_is_not_believed(editor, submit, turn, lie, receipts):
     editor.answers, editor.lie = accept_all, lie
 
     assert await submit() == receipts
+    assert [it.cause for it in turn.receipts] == [
+        "not_applied" if state == "superseded" else None for state, _ in receipts
+    ]
 
 
-async def test_typing_while_it_is_pending_moves_hunks_and_ends_those_typed_into(editor, desk, submit, events):
+async def test_typing_while_it_is_pending_moves_hunks_and_ends_those_typed_into(editor, desk, submit, turn, events):
     shown = asyncio.Event()
 
     async def wait(review):
@@ -229,6 +233,7 @@ async def test_typing_while_it_is_pending_moves_hunks_and_ends_those_typed_into(
     await desk.decide([Decision(hunk_id=it.id, decision="accept") for it in hunks(editor.reviews[0])])
 
     assert await task == [("accepted", None), ("superseded", "the user typed there meanwhile"), ("accepted", None)]
+    assert [it.cause for it in turn.receipts] == [None, "typed", None]
     assert editor.text == "zero\n" + OLD.replace("two", "TWO").replace("five", "fxve").replace("eight", "EIGHT")
     moved = next(event for event in events if isinstance(event, ReviewChanged))
     assert moved.hunks[0].range.start.line == 2
@@ -290,11 +295,12 @@ async def test_no_answer_is_decided_later_by_commands_and_each_hunk_once(editor,
     assert editor.text == OLD.replace("two", "TWO")
 
 
-async def test_silence_is_a_no_when_there_is_a_limit(editor, submit, settings):
+async def test_silence_is_a_no_when_there_is_a_limit(editor, submit, turn, settings):
     settings["timeouts"] = Timeouts(client=0.3, person=0.05)
     editor.answers = lambda review: asyncio.sleep(60)
 
     assert await submit() == [("rejected", "nobody decided in time")] * 3
+    assert [it.cause for it in turn.receipts] == ["late"] * 3
     assert editor.text == OLD
 
 
@@ -593,6 +599,7 @@ async def test_what_waits_is_dropped_if_the_user_wants_it_so(editor, desk, waiti
 
     dropped = ("rejected", "the turn was cancelled before it was decided")
     assert [(it.state, it.reason) for it in turn.receipts] == [("accepted", None), dropped, dropped]
+    assert [it.cause for it in turn.receipts] == [None, "cancelled", "cancelled"]
     assert list(desk.proposals) == []
 
 
