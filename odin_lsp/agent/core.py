@@ -229,6 +229,9 @@ class Core:
             self.pages.configure(*_of_pages(now))
         if now.root != before.root:
             self.sessions.leave()
+            if self._restoring is not None:
+                self._restoring = None
+                self._tasks.begin(self.restore_reviews())
         if (now.roots, now.is_trusted) != (before.roots, before.is_trusted):
             for live in self.sessions:
                 live.brief(now)

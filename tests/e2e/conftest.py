@@ -163,6 +163,7 @@ async def start(root: Path) -> AsyncIterator[Start]:
         workspace: Any = None,
         text_document: Any = None,
         command: Sequence[str] | None = None,
+        folder: Path = root,
         **env: str,
     ) -> Client:
         config = ClientServerConfig(list(command or forked(ODIN_LSP)), server_env={**os.environ, **env})
@@ -177,7 +178,7 @@ async def start(root: Path) -> AsyncIterator[Start]:
         )
         answer = await lsp.initialize_session(
             types.InitializeParams(
-                capabilities, process_id=os.getpid(), root_uri=root.as_uri(), initialization_options=options
+                capabilities, process_id=os.getpid(), root_uri=folder.as_uri(), initialization_options=options
             )
         )
         client.info = plain(answer.capabilities.experimental)["odin"]

@@ -19,9 +19,9 @@ OLD = "alpha = 1\nbeta = 2\ngamma = 3\ndelta = 4\nepsilon = 5\n"
 async def screen_of(start, anthropic):
     """An editor with a server of its own, which can be killed."""
 
-    async def screen_of() -> Screen:
+    async def screen_of(**more) -> Screen:
         odin = {**ODIN, "review": True, "save": True}
-        screen = Screen(await start(odin=odin, workspace=WORKSPACE, command=ODIN_LSP, **anthropic))
+        screen = Screen(await start(odin=odin, workspace=WORKSPACE, command=ODIN_LSP, **anthropic, **more))
         screen.saves(formatting=str)
         return screen
 
@@ -129,3 +129,18 @@ async def test_who_says_something_else_first_is_told_the_truth(waiting, screen_o
     assert ": 1 accepted, 1 rejected." in said
     [cut_off, *_] = (await other.client.command("state"))["messages"]
     assert (cut_off["turnId"], cut_off["reason"]) == ("t", "aborted")
+
+
+async def test_what_waits_in_a_folder_is_there_when_the_folder_is_opened(waiting, screen_of, root, one, tmp_path):
+    screen, _, second = waiting
+    await killed(screen)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+
+    other = await screen_of(folder=elsewhere)
+    assert (await other.client.command("review.list"))["proposals"] == []
+    other.client.changes_folders(removed=[elsewhere], added=[root])
+    other.open(one)
+    opened = await other.client.until_kind("reviewOpened")
+
+    assert second in [it["id"] for it in opened["event"]["proposal"]["files"][0]["hunks"]]

@@ -255,6 +255,21 @@ async def test_undo_leaves_no_folder_that_was_made(neovim: Neovim, wire: Wire, w
     assert [(own_root / name).exists() for name in ("new", "target", "kept", "moved.py")] == [False, False, True, True]
 
 
+async def test_one_file_is_undone_and_brought_back(neovim: Neovim, wire: Wire, write: Write) -> None:
+    one, two = write("one.py", "x = 1"), write("two.py", "x = 1")
+    await proposed(neovim, wire, (one, two), change(one, "x = 1", "x = 2"), change(two, "x = 1", "x = 2"))
+    await neovim.command("OdinAccept!")
+    await outcome(neovim)
+    await neovim.command(f"edit {one}")
+    await neovim.command("OdinUndo %")
+    await until(lambda: _says(neovim, "1 file restored"), "undone")
+    assert [it.read_text() for it in (one, two)] == ["x = 1\n", "x = 2\n"]
+    await neovim.command("messages clear")
+    await neovim.command("OdinUndo!")
+    await until(lambda: _says(neovim, "1 file restored"), "brought back")
+    assert [it.read_text() for it in (one, two)] == ["x = 2\n", "x = 2\n"]
+
+
 @pytest.mark.parametrize("ends", [False, True])
 async def test_a_file_with_a_swap_file_is_changed_and_nobody_is_asked(
     neovim: Neovim, start_own_neovim: StartNeovim, wire: Wire, write: Write, *, ends: bool

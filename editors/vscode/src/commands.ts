@@ -20,7 +20,7 @@ import type { ReadOnlyDocuments } from "./documents";
 import { AS_CONFIGURED, effortItems, modelItems } from "./models";
 import type { Mode, Odin } from "./odin";
 import type { Problems } from "./problems";
-import type { ContextItem, ModelState, Undone } from "./protocol";
+import type { ContextItem, ModelState, Undone, UndoParams } from "./protocol";
 import { type Keys, keyProblem, PROVIDERS, type Provider } from "./secrets";
 import { isServerProblem, wordsOf } from "./server/life";
 import type { Servicing } from "./server/servicing";
@@ -55,6 +55,7 @@ export function registerCommands(parts: Parts): Disposable[] {
     init: () => turns.init(),
     executePlan: () => turns.executePlan(),
     undoTurn: () => turns.undo(),
+    undoInFile: () => turns.undoInFile(),
     newSession: () => sessions.begin(),
     resumeSession: () => sessions.resume(),
     searchSessions: () => sessions.search(),
@@ -122,8 +123,21 @@ class TurnCommands {
     await this.parts.odin.execute("odin.executePlan", { uri: document.uri.toString(), turnId: crypto.randomUUID() });
   }
 
-  async undo(): Promise<void> {
-    window.showInformationMessage(`Odin: ${undoneWords(await this.parts.odin.execute("odin.undoTurn", {}))}`);
+  /** What is named, or the last turn; what was undone can be brought back from the message. */
+  async undo(what: UndoParams = {}): Promise<void> {
+    const undone = await this.parts.odin.execute("odin.undoTurn", what);
+    const actions = undone.undoId ? ["Bring Back"] : [];
+    void window.showInformationMessage(`Odin: ${undoneWords(undone)}`, ...actions).then((chosen) => {
+      if (chosen) return this.undo({ turnId: undone.undoId });
+    });
+  }
+
+  async undoInFile(): Promise<void> {
+    const document = window.activeTextEditor?.document;
+    if (!document) {
+      throw new Error("open a file first");
+    }
+    await this.undo({ uri: document.uri.toString() });
   }
 
   private async take(mode: Mode, items: ContextItem[], label: string): Promise<void> {

@@ -97,9 +97,24 @@ local function open_review(args)
   end
 end
 
+---@type string? The last undo, which can be undone.
+local last_undo
+
 local function undo(args)
-  local argument = args.args ~= "" and { turnId = args.args } or {}
+  local file = args.args ~= "" and vim.fn.expand(args.args) or ""
+  local argument = {}
+  if args.bang then
+    if not last_undo then
+      return server().say("nothing was undone that could be brought back")
+    end
+    argument.turnId = last_undo
+  elseif vim.uv.fs_stat(file) then
+    argument.uri = vim.uri_from_fname(vim.fn.fnamemodify(file, ":p"))
+  elseif args.args ~= "" then
+    argument.turnId = args.args
+  end
   server().execute(root(), "undoTurn", argument, function(result)
+    last_undo = result.undoId
     local kept = vim.tbl_map(function(it)
       return ("%s stays: %s"):format(vim.fn.fnamemodify(vim.uri_to_fname(it.uri), ":."), it.reason)
     end, result.kept)
@@ -257,10 +272,11 @@ M.commands = {
   },
   {
     name = "OdinUndo",
-    args = "[turn]",
-    desc = "Take back what the last turn changed, in all files. `u` takes back what it changed in one.",
+    args = "[turn|file]",
+    desc = "Undo what the last turn changed in all files, or in one: `:OdinUndo %`. What you typed since stays. "
+      .. "With ! bring back what was undone last.",
     run = undo,
-    opts = { nargs = "?" },
+    opts = { nargs = "?", bang = true },
   },
   {
     name = "OdinModel",
