@@ -225,7 +225,7 @@ async def test_appr_04_an_editor_that_fails_has_not_said_yes(bench):
         result = await bench.edit(path, "two", "TWO")
 
     assert result.failed
-    assert "superseded: the editor could not show the review" in result.content
+    assert "superseded (line 2): the editor could not show the review" in result.content
     assert path.read_text() == TEXT
     assert await bench.is_settled()
 
