@@ -19,7 +19,7 @@ def test_a_hunk_at_the_end_of_a_text_without_a_line_end_moves_with_its_last_line
 def test_what_was_not_decided_against_is_superseded_by_what_comes_in_between(state):
     hunk = PendingHunk(Hunk(0, "a", "b"), state=state, text="c")
 
-    hunk.supersede("somebody typed")
+    hunk.supersede("somebody typed", "typed")
 
     assert (hunk.state, hunk.text, hunk.reason) == ("superseded", None, "somebody typed")
 
@@ -27,7 +27,7 @@ def test_what_was_not_decided_against_is_superseded_by_what_comes_in_between(sta
 def test_what_was_decided_against_stays_so():
     hunk = PendingHunk(Hunk(0, "a", "b"), state="rejected", reason="no")
 
-    hunk.supersede("somebody typed")
+    hunk.supersede("somebody typed", "typed")
 
     assert (hunk.state, hunk.reason) == ("rejected", "no")
 
