@@ -187,7 +187,7 @@ def test_ses_01_a_session_that_is_cut_off_at_any_byte_loses_no_more_than_the_rec
         assert accepted(session.messages) == [], size
         session.append(user("next"))
         session.close()
-        kinds = ["message"] * len(handed_over) + ["turn"] * len(cut_off) + ["message"]
+        kinds = ["message"] * len(handed_over) + ["turn", "event"] * len(cut_off) + ["message"]
         assert [it["type"] for it in lines(path)][count:] == kinds, size
         assert Session.load(folder, "cut").messages == [*whole[count - 1][0], *handed_over, user("next")], size
         assert accepted(session.messages) == [], size
