@@ -115,25 +115,26 @@ def transcript(session: Session) -> str:
     """The session as a Markdown document: as many of its last turns as are in memory."""
     turns = stored_turns(session.log.path.parent, session.id, MAX_TURNS) if session.log.path.exists() else ()
     unbegun = (f"\n{_asked(it.body, it.mode, it.timestamp)}\n*{UNBEGUN}*\n" for it in session.unbegun)
-    return "".join((*markdown(session.title, turns, session.earlier_turns), *unbegun))
+    return "".join((*markdown(session.title, turns, session.earlier_turns, blocks=False), *unbegun))
 
 
-def markdown(title: str, turns: Iterable[ToldTurn], earlier: int = 0) -> Iterator[str]:
-    """What models, pages and files said stands in it, and whoever opens it may have a preview: it must do nothing."""
+def markdown(title: str, turns: Iterable[ToldTurn], earlier: int = 0, *, blocks: bool = True) -> Iterator[str]:
+    """What models, pages and files said stands in it, and whoever opens it may have a preview: it must do nothing.
+    Without `blocks`, for those who read along: no diffs, and not what programs printed."""
     yield f"# {harmless(title)}\n"
     if earlier:
         yield f"\n*{earlier} earlier turns are left out here; an export has them.*\n"
     for turn in turns:
-        yield f"\n{_markdown_turn(turn)}"
+        yield f"\n{_markdown_turn(turn, blocks=blocks)}"
 
 
-def _markdown_turn(turn: ToldTurn) -> str:
+def _markdown_turn(turn: ToldTurn, *, blocks: bool) -> str:
     parts = [_asked(turn.said, turn.mode, turn.began, turn.model)]
     for summary, lines in _sections(turn):
         if not summary:
             parts += [f"{harmless(line.text)}\n" for line in lines]
             continue
-        shown = harmless("".join(f"- {_flat(line.text)}\n{_indented(line)}" for line in lines))
+        shown = harmless("".join(f"- {_flat(line.text)}\n{_indented(line) if blocks else ''}" for line in lines))
         parts.append(f"<details><summary>{summary}</summary>\n\n{shown}\n</details>\n")
     parts += [harmless(f"*{_flat(it)}*\n") for it in _endings(turn)]
     return "\n".join(parts)
@@ -194,7 +195,8 @@ def _lines(item: Item) -> Iterator[Line]:
             yield Line(f"{level}: {message}")
         case Used():
             status = {"error": " (failed)", "cancelled": " (cancelled)", "running": " (not ended)"}.get(item.status, "")
-            changed = f" (+{item.added} −{item.removed})" if item.added or item.removed else ""
+            is_said = f"+{item.added} -{item.removed}" in item.result
+            changed = f" (+{item.added} −{item.removed})" if (item.added or item.removed) and not is_said else ""
             yield Line(f"{item.name}{status}: {item.result or item.title}{changed}", item.diff or item.output)
         case Helped(agent_id, description, mode, status, summary):
             ended = "did not end" if status == "running" else status

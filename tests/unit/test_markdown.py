@@ -17,7 +17,7 @@ from odin_lsp.ports import Option, Question
 from odin_lsp.records import Outcome
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.editor import LspEditor
-from odin_lsp.sessions.export import transcript
+from odin_lsp.sessions.export import exported, transcript
 from odin_lsp.sessions.session import Session
 from odin_lsp.terminal.render import RichRenderer
 from odin_lsp.workspace.buffers import Buffers
@@ -185,10 +185,11 @@ def test_a_transcript_shows_nothing_from_elsewhere(tmp_path):
         outcome = Outcome(turn_id="", session_id="", mode="ask_mode", reason="failed", answer="", detail=attack)
         for event in (TurnStarted("ask_mode", attack, attack), done, MessageFinished(attack, 0), TurnFinished(outcome)):
             session.note_event(turn_id, "main", event)
-    html = rendered(transcript(session))
-    for harm in HARMS:
-        assert harm not in html
-    assert html.count("<details>") == len(ATTACKS)
+    for text in (transcript(session), "".join(exported(tmp_path, session.id, "markdown"))):
+        html = rendered(text)
+        for harm in HARMS:
+            assert harm not in html
+        assert html.count("<details>") == len(ATTACKS)
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
