@@ -145,11 +145,6 @@ async def _take(vscode: VSCode, wire: Wire, folder: Path) -> None:
     await expect(vscode.page.locator(".codelens-decoration", has_text="Accepted").first).to_be_visible()
     await _picture(vscode, "review")
 
-    await vscode.reload()
-    await expect(vscode.lens("Accept Change").first).to_be_visible()
-    await expect(chat.review.get_by_role("button", name="Accept all")).to_be_visible()
-    await _picture(vscode, "reloaded")
-
     await chat.review.get_by_role("button", name="Accept all").click()
     await expect(chat.question).to_be_visible()
     await _picture(vscode, "approval")
