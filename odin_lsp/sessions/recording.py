@@ -22,7 +22,7 @@ class Recorder:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._begun: set[str] = set()
-        """Turns that have begun here."""
+        """Turns that have begun here and not ended."""
         self._states: dict[str, HunkState] = {}
         """Of the hunks in open reviews, as they were last kept."""
 
@@ -31,8 +31,10 @@ class Recorder:
             return
         if isinstance(record.event, TurnStarted):
             self._begun.add(record.turn_id)
-        elif isinstance(record.event, TurnFinished) and record.turn_id not in self._begun:
-            return  # it was removed while it waited
+        elif isinstance(record.event, TurnFinished):
+            if record.turn_id not in self._begun:
+                return  # it was removed while it waited
+            self._begun.remove(record.turn_id)
         event = self._settled(record.event)
         if event is not None:
             self._session.note_event(record.turn_id, record.agent_id, event)
