@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, BinaryIO
 
 from pydantic import Discriminator, TypeAdapter, ValidationError
 
@@ -28,7 +28,7 @@ from odin_lsp.sessions import reader
 from odin_lsp.sessions.reader import Line, Record
 from odin_lsp.sessions.store import log_path, open_log
 from odin_lsp.sessions.turn_record import TurnRecord
-from odin_lsp.values import Value
+from odin_lsp.values import Value, is_object
 
 MAX_EVENTS = 2000
 """Of a page, roughly: it begins where a turn does."""
@@ -125,9 +125,9 @@ def _turn_of(file: BinaryIO, line: Line) -> str:
 def _ended_turn(file: BinaryIO, line: Line) -> str:
     """The turn that a record of an earlier version is about."""
     for record in reader.read(file, line):
-        about: Any = record.get("turn") or record.get("subagent")
-        if isinstance(about, dict):
-            return str(about.get("turnId", ""))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        about = record.get("turn") or record.get("subagent")
+        if is_object(about):
+            return str(about.get("turnId", ""))
     return ""
 
 

@@ -92,7 +92,7 @@ def _meant(path: Path) -> str:
     except OSError:
         return ""
     close = get_close_matches(path.name, names, n=1)
-    return f"; did you mean {path.with_name(close[0])}?" if close else ""
+    return f" (did you mean {path.with_name(close[0])}?)" if close else ""
 
 
 def _missing(

@@ -18,7 +18,7 @@ MISTAKES = {
     "a file that does not exist": (
         "EditTool",
         {"file_path": "{root}/great.py", "old_string": "a", "new_string": "b"},
-        "great.py does not exist; did you mean {root}/greet.py?; create a file with WriteFile",
+        "great.py does not exist (did you mean {root}/greet.py?); create a file with WriteFile",
     ),
     "a file that was not read": (
         "EditTool",

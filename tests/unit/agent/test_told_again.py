@@ -291,7 +291,7 @@ async def test_what_was_shown_before_a_restart_may_be_edited_if_it_is_still_so(o
     assert shown.of(other) is None
 
 
-async def test_what_was_moved_or_written_was_seen(odin):
+async def test_what_was_moved_was_seen(odin):
     shown = odin.live.scope.shown
     shown.note(odin.root / "a", 1, ["one", "two"], total=3)
 

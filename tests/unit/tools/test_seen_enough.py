@@ -51,7 +51,7 @@ def test_a_file_that_was_never_shown_must_be_read(context, path):
 
 def test_a_file_that_does_not_exist_is_called_so_with_one_that_may_be_meant(context, path):
     path.write_text(TEXT)
-    with pytest.raises(ToolError, match=r"lang\.txt does not exist; did you mean .*/long\.txt\?; create"):
+    with pytest.raises(ToolError, match=r"lang\.txt does not exist \(did you mean .*/long\.txt\?\); create"):
         require_shown(path.with_name("lang.txt"), context)
 
 
