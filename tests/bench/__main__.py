@@ -161,7 +161,7 @@ async def _workspace_rows(tree: Path) -> list[Row]:
         what = f"`{command}`, held to reading; merely kept from writing"
         rows.append(_row(what, series, 1000, "ms", "≤ 1.3 × kept from writing", series.ratio <= 1.3))
     noting = await undo.noting(tree)
-    what = f"keep one of {undo.FILES} files of {undo.CHARACTERS:,} characters for undo; a file, written"
+    what = f"keep one of {undo.FILES} files of {undo.CHARACTERS:,} characters for undo; one, written whole or not"
     rows.append(_row(what, noting.each, 1000, "ms", "the last ≤ 3 × the first", noting.growth <= 3))
     hold = f"{noting.longest_hold * 1000:.2f} ms"
     rows.append(Row("… the event loop held at most", hold, "–", "–", "≤ 50 ms", noting.longest_hold <= 0.05))
