@@ -15,7 +15,10 @@ from tests.editors.test_neovim import NOTE_EVENTS, READY, happened, outcome, rea
 from tests.editors.test_neovim_trouble import kill_server
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.parametrize("nvim", ["newest"], indirect=True),
+]
 
 FILES, HUNKS, KILLS = 3, 4, 5
 ALL = """

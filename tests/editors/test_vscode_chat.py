@@ -16,11 +16,11 @@ from tests.editors.code_server import EXTENSION
 from tests.editors.conftest import StartVSCode, lent
 from tests.editors.neovim import PATIENCE, until
 from tests.editors.processes import servers
-from tests.editors.vscode import VSCode
+from tests.editors.vscode import NEWEST, VSCode
 from tests.editors.vscode_chat import Chat, begins
 from tests.support.wire import Answer, Wire, anthropic_error
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
 
 AXE = EXTENSION / "node_modules" / "axe-core" / "axe.min.js"
 THEMES = ("Default Light Modern", "Default Dark Modern", "Default High Contrast")

@@ -14,13 +14,10 @@ from tests.editors import wheels
 from tests.editors.conftest import StartVSCode
 from tests.editors.neovim import until
 from tests.editors.processes import servers
-from tests.editors.vscode import VSCode
+from tests.editors.vscode import NEWEST, VSCode
 from tests.editors.vscode_chat import Chat
 
-pytestmark = [
-    pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.parametrize("code", ["newest"], indirect=True),
-]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
 
 HERE = Path(sys.executable).parent
 PYTHON_EXTENSION = Path(__file__).parent / "python"

@@ -11,10 +11,10 @@ from playwright.async_api import Locator, expect
 from tests.e2e.steps import says
 from tests.editors.conftest import StartVSCode, lent
 from tests.editors.neovim import until
-from tests.editors.vscode import VSCode
+from tests.editors.vscode import NEWEST, VSCode
 from tests.support.wire import Answer, Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
 
 SERVER = str(Path(sys.executable).parent / "odin-lsp")
 CODE = "def add(a, b):\n    return a - b\n\n\nprint(add(1, 2))\n"

@@ -15,9 +15,9 @@ from playwright.async_api import expect
 from tests.editors.conftest import StartVSCode
 from tests.editors.neovim import until
 from tests.editors.processes import servers
-from tests.editors.vscode import VSCode
+from tests.editors.vscode import NEWEST, VSCode
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
 
 SECRET = "sk-ant-never-to-be-seen"
 SERVER = Path(sys.executable).parent / "odin-lsp"

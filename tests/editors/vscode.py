@@ -15,10 +15,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.async_api import Browser, Dialog, FrameLocator, Locator, Page, expect
 
 from tests.editors.neovim import PATIENCE, until
 
+NEWEST = pytest.mark.parametrize("code", ["newest"], indirect=True)
+"""For what does not depend on VS Code's version; its types hold the extension to what the oldest one has."""
 COMPANION = Path(__file__).parent / "companion"
 SETTINGS: Mapping[str, Any] = {
     "chat.disableAIFeatures": True,
