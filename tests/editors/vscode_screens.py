@@ -145,7 +145,13 @@ async def _take(vscode: VSCode, wire: Wire, folder: Path) -> None:
     await expect(vscode.page.locator(".codelens-decoration", has_text="Accepted").first).to_be_visible()
     await _picture(vscode, "review")
 
-    await chat.review.get_by_role("button", name="Accept all").click()
+    await vscode.reload()
+    await expect(vscode.lens("Accept Change").first).to_be_visible()
+    await chat.open()
+    await expect(chat.review).to_be_visible()
+    await _picture(vscode, "reloaded")
+
+    await vscode.palette("Odin: Accept All Changes")
     await expect(chat.question).to_be_visible()
     await _picture(vscode, "approval")
     await chat.question.get_by_role("button", name="Deny", exact=True).click()
