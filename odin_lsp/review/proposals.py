@@ -97,6 +97,11 @@ class PendingHunk:
         """It waits again, in a text that has the old words."""
         self.state, self.text, self.reason, self.cause, self.applied = "pending", None, None, None, None
 
+    def move_to(self, start: int, known_from: int, *, is_told: bool) -> None:
+        """It stands there now. `is_told`: the client need not hear of it if that is behind the lines that changed."""
+        self.hunk = Hunk(start, self.hunk.old, self.hunk.new)
+        self.moved = self.moved or not is_told or start <= known_from
+
     def disturb(self, typed: Typed) -> None:
         """Somebody typed into it."""
         self.supersede(TYPED_INSIDE, "typed")
@@ -246,20 +251,23 @@ class FileProposal:
             it.state = "accepted" if it.state == "pending" else it.state
 
     def _move_along(self, typed: Typed, text: str) -> None:
-        reached = [it for it in self.hunks if it.standing.end >= typed.start]
+        end, grown = typed.start + typed.removed, len(typed.inserted) - typed.removed
+        near = [it for it in self.hunks if it.hunk.start <= end and it.standing.end >= typed.start]
+        beyond = [it for it in self.hunks if it.hunk.start > end]
         joined = joined_line_ends(text, typed)
-        places = [(it, rebased(it.standing, typed)) for it in reached]
+        places = [(it, rebased(it.standing, typed)) for it in near]
         disturbed = [it for it, place in places if place is None or place.start in joined or place.end in joined]
         if any(_may_lead_to(text, it, typed, self.base) for it in self.hunks) and self.recognise(text):
             return
         count = len(self.lines)
-        behind = self.lines.replace(typed.start, typed.start + typed.removed, typed.inserted)
+        behind = self.lines.replace(typed.start, end, typed.inserted)
         for it, place in places:
             if place is None or it in disturbed:
                 it.disturb(typed)
-                continue
-            it.hunk = replace(it.hunk, start=place.start)
-            it.moved = it.moved or place.start <= behind or len(self.lines) != count
+            else:
+                it.move_to(place.start, behind, is_told=len(self.lines) == count)
+        for it in beyond:
+            it.move_to(it.hunk.start + grown, behind, is_told=len(self.lines) == count)
 
 
 @dataclass(slots=True)
@@ -381,9 +389,9 @@ def _without(text: str, hunks: Sequence[PendingHunk]) -> tuple[str, list[Hunk]]:
 def _may_lead_to(text: str, it: PendingHunk, typed: Typed, base: str) -> bool:
     """What was typed meets the hunk; or the text is what carrying it out, or taking it back, would make of it: where
     alike lines meet, editors may say that something was typed beside it."""
-    here, other = it.standing, it.result.new if it.applied is None else it.hunk.old
     if it.is_lost or not _could_be(it):
         return False
+    here, other = it.standing, it.result.new if it.applied is None else it.hunk.old
     if typed.start <= here.end and here.start <= typed.start + typed.removed:
         return True
     return (
