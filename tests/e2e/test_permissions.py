@@ -1,5 +1,6 @@
 """Commands, questions and trust, over the wire."""
 
+import asyncio
 import json
 
 import pytest
@@ -49,6 +50,18 @@ async def test_edit_shows_the_exact_command_and_runs_it_only_if_allowed(client, 
     told = [block for request in wire.sent for block in [str(request.body["messages"])]]
     assert "the user did not allow ExecuteCommand: use make" in told[-1]
     assert sorted(path.name for path in root.glob("*.txt")) == ["two.txt"]
+
+
+async def test_a_question_that_is_not_answered_in_time_is_a_no(start, anthropic, wire, step, root):
+    client = await start(options={"settings": {"timeouts": {"person": 0.1}}}, **anthropic)
+    step(run("touch one.txt"))
+    wire.play(says())
+    client.answers = [asyncio.get_running_loop().create_future()]
+
+    await client.command("edit", text="go")
+
+    assert "the user did not allow ExecuteCommand" in results(wire)[0]
+    assert not (root / "one.txt").exists()
 
 
 async def test_several_commands_of_a_step_are_one_question_and_each_is_judged_again(client, wire, step, root):

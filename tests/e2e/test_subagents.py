@@ -153,6 +153,7 @@ async def test_a_failed_helper_hands_over_what_it_has(client, wire, step):
     [told] = results(wire)
     assert told.startswith("The helper ask-1 has failed.")
     assert "Not done:" in told
+    assert (await client.command("state"))["subagents"] == []
 
 
 async def test_a_projects_own_helper_works_only_where_the_user_trusts_it(start, anthropic, wire, step, root):
