@@ -98,7 +98,11 @@ async def test_whatever_is_said_at_once_is_heard_in_order(odin, asked):
     assert [it for it in heard if it.startswith("remark")] == [f"remark {number}" for number in range(200)]
 
 
-async def test_a_hundred_messages_at_once_share_the_files_and_lose_nothing(odin, call):
+async def test_a_hundred_messages_at_once_share_the_files_and_lose_nothing(odin, call, caplog):
+    """In asyncio's debug mode, which tells of what is not awaited, not closed, or not of this thread."""
+    loop = asyncio.get_running_loop()
+    loop.set_debug(True)
+    loop.slow_callback_duration = 60
     path = odin.root / "greet.py"
     read = {"calls": [call("Read", file_path=str(path))]}
     odin.script(*(it for number in range(100) for it in (read, {"text": f"answer {number}"})))
@@ -111,6 +115,7 @@ async def test_a_hundred_messages_at_once_share_the_files_and_lose_nothing(odin,
     assert len(odin.of(TurnStarted)) == 100
     [(cached, file)] = odin.core.files.cache
     assert (cached, file.access_count) == (path, 100)
+    assert [it.message for it in caplog.records if it.name == "asyncio"] == []
 
 
 async def test_the_time_that_the_model_took_is_part_of_the_outcome(odin):
