@@ -18,7 +18,6 @@ from odin_lsp.sessions import titles
 from odin_lsp.tools import read
 from odin_lsp.tools.base import all_tools
 from odin_lsp.values import Value
-from odin_lsp.workspace.cache import Segment
 
 
 def words(kind: Any) -> set[str]:
@@ -108,10 +107,6 @@ def test_what_a_call_can_change():
 def test_errors_of_a_session_are_the_requests_own():
     assert issubclass(SessionBusy, RequestError)
     assert issubclass(EmptyPrompt, RequestError)
-
-
-def test_a_part_of_a_file_is_named_by_its_first_and_last_line():
-    assert Segment(1000, 1100, [], 0, 0.0).key == "1000-1100"
 
 
 def test_what_is_handed_out_cannot_be_changed():
