@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from odin_lsp.errors import EmptyPrompt, ModelError, RequestError
-from odin_lsp.events import Emit, TurnStarted
+from odin_lsp.events import Emit, Event, TurnStarted
 from odin_lsp.messages import Image
 from odin_lsp.modes import Mode
 from odin_lsp.records import ExitReason, Outcome, Problem, Todo, ToolRecord, Usage
@@ -129,7 +129,7 @@ class Turn:
     """A turn that waits or runs."""
 
     progress: Progress
-    emit: Emit
+    _send: Emit
     may_begin: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[Outcome] = field(init=False)
     _begun: bool = False
@@ -137,10 +137,19 @@ class Turn:
     """The one that it has begun with."""
     _started: bool = False
     _cancelled: bool = False
+    _untold: list[Event] = field(default_factory=list[Event])
+    """What has happened since it may begin, until its start is told."""
 
     @property
     def id(self) -> str:
         return self.progress.message.turn_id
+
+    def emit(self, event: Event) -> None:
+        """Tell of it; of a turn that begins the start comes first."""
+        if self.may_begin.is_set() and not self._started:
+            self._untold.append(event)
+        else:
+            self._send(event)
 
     def cancel(self) -> bool:
         """End it; false if it has ended. A task that is cancelled before its first step would run none of its code."""
@@ -151,7 +160,9 @@ class Turn:
         """Tell of it once, if its time has come. One that has failed before it had a model has begun, too."""
         if self.may_begin.is_set() and not self._started:
             self._started, self.model = True, model
-            self.emit(TurnStarted(self.progress.message.mode, model, self.progress.message.text))
+            self._send(TurnStarted(self.progress.message.mode, model, self.progress.message.text))
+            for event in self._untold:
+                self._send(event)
 
     async def may_run(self) -> None:
         """Wait for its place in the queue."""

@@ -31,6 +31,15 @@ async def test_messages_run_in_order_each_with_its_own_mode(odin):
     )
 
 
+async def test_the_first_event_of_a_turn_is_its_start_whatever_there_is_to_tell_before(odin):
+    (odin.root / "ODIN.md").write_text("Use tabs.")
+    odin.script({"text": "ok"})
+
+    await odin.take()
+
+    assert odin.kinds()[:2] == ["turnStarted", "notice"]
+
+
 async def test_a_subscriber_that_fails_at_every_event_leaves_the_session_as_it_is(odin):
     odin.script({"text": "one"}, {"text": "two"})
     core = odin.start()
