@@ -253,6 +253,11 @@ class Executor:
                 groups.append([call])
         return groups
 
+    def is_malformed(self, call: ToolCall) -> bool:
+        """It could not be read, or has nothing of what its tool needs."""
+        tool = self.tools.get(call.name)
+        return bool(call.problem or (tool and tool.schema.get("required") and not call.arguments))
+
     def _effect(self, call: ToolCall) -> Effect:
         tool = self.tools.get(call.name)
         return tool.effect if tool else Effect.NONE

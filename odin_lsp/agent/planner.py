@@ -219,7 +219,7 @@ class Planner:
             remarks = filter(None, (repetition.warning, *reminders))
             if not self.progress.is_suspended:
                 self.session.append(Message("user", (*(results[it.id] for it in calls), *map(Text, remarks))))
-        self._malformed = self._malformed + 1 if all(call.problem for call in calls) else 0
+        self._malformed = self._malformed + 1 if all(map(self.executor.is_malformed, calls)) else 0
         if self._malformed >= MAX_MALFORMED:
             return Ending("failed", f"the model made {self._malformed} calls in a row that could not be read")
         if repetition.needs_the_user and not await self._may_repeat(repetition):

@@ -195,6 +195,23 @@ async def test_three_unreadable_calls_in_a_row_end_the_turn(odin):
     assert len(odin.of(ToolFinished)) == 3
 
 
+async def test_three_steps_of_calls_without_what_they_need_end_the_turn(odin):
+    empty = [Reply(calls(ToolCall(str(number), "Read", {})), "tools") for number in range(4)]
+    requests = listen(odin, *empty, Reply(said("never mind"), "end"))
+
+    outcome = await odin.take()
+
+    assert (outcome.reason, len(requests)) == ("failed", 3)
+    assert "3 calls in a row" in outcome.detail
+
+
+async def test_a_call_without_arguments_of_a_tool_that_needs_none_is_fine(odin):
+    looks = [Reply(calls(ToolCall(str(number), "CommandStatus", {})), "tools") for number in range(3)]
+    listen(odin, *looks, Reply(said("ok"), "end"))
+
+    assert (await odin.take()).answer == "ok"
+
+
 async def test_a_readable_call_forgives_the_unreadable_ones_before(odin):
     bad, good = ToolCall("1", "Glob", {}, problem="not JSON"), ToolCall("2", "Glob", {"pattern": "*"})
     steps = [calls(replace_id(calls(it), f"{number}")) for number, it in enumerate([bad, bad, good, bad, bad])]
