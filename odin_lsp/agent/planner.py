@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import cast
 
-from odin_lsp.agent.compaction import COMPACT_AT, Compaction
+from odin_lsp.agent.compaction import Compaction
 from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.history import Conversation
 from odin_lsp.agent.instructions import told_as
 from odin_lsp.agent.loop_guard import LoopGuard, Repetition
 from odin_lsp.agent.mode_tools import tool_spec
 from odin_lsp.agent.prompt import Prompt
+from odin_lsp.agent.room import CUT_SHORT, Room
 from odin_lsp.agent.stream import Speech
 from odin_lsp.agent.turn import Progress
 from odin_lsp.config import Limits
@@ -41,17 +42,16 @@ from odin_lsp.models.base import (
     StreamEvent,
     ToolSpec,
 )
-from odin_lsp.models.catalog import find
 from odin_lsp.ports import Asker, Option, Question
 from odin_lsp.records import ExitReason, Problem, Usage
 from odin_lsp.review.drafts import told_of
-from odin_lsp.sessions.history import CHARS_PER_TOKEN, repair
+from odin_lsp.sessions.history import CHARS_PER_TOKEN
 
 MAX_MALFORMED = 3
-MAX_LENGTH_RECOVERIES = 2
 MAX_PAUSES = 10
 CUT_OFF = "You were cut off here. The user wants you to go on from there, without repeating what you have said."
 NO_ANSWER = "The model gave no answer."
+ANSWERED = frozenset[ExitReason]({"end_turn", "max_turns", "max_budget", "max_tokens", "loop"})
 LAST_STEP = "Stop here: {why}. Call no more tools. Say what you found and did so far, and what is still open."
 
 
@@ -75,22 +75,14 @@ class Planner:
     progress: Progress
     _guard: LoopGuard = field(default_factory=LoopGuard)
     _malformed: int = 0
-    _recoveries: int = 0
     _pauses: int = 0
-    _max_tokens: int = 0
-    _running: str = ""
-    _prefix_tokens: int = 0
-    """Of the system prompt and the tools, estimated."""
-    _counted: tuple[int, int] = (0, 0)
-    """So many messages were so many tokens, with all that goes before them."""
+    _room: Room = field(init=False)
 
     async def run(self) -> Ending:
         """Take the turn whose prompt is the last message of the session."""
         self._begin()
         try:
-            ending = await self._until_done()
-            self._tell(await self.executor.save())
-            return ending
+            return await self._settled(await self._until_done())
         finally:
             self._end()
 
@@ -102,10 +94,17 @@ class Planner:
         return await self.run()
 
     def _begin(self) -> None:
-        self._max_tokens = self.limits.max_tokens
-        self._running = self.model.ref
         tools = sum(len(f"{it.name}{it.description}{it.schema}") for it in self._tools())
-        self._prefix_tokens = round((sum(map(len, self.prompt.system)) + tools) / CHARS_PER_TOKEN)
+        self._room = Room(
+            self.session,
+            self.compaction,
+            self.emit,
+            self.model.ref,
+            self.limits.max_context,
+            self.limits.max_tokens,
+            round((sum(map(len, self.prompt.system)) + tools) / CHARS_PER_TOKEN),
+            self._forget_unseen,
+        )
 
     def _end(self) -> None:
         self.executor.drop_draft()
@@ -117,11 +116,15 @@ class Planner:
         self._begin()
         try:
             ending = await self._with_decided(known)
-            ending = ending or await self._until_done()
-            self._tell(await self.executor.save())
-            return ending
+            return await self._settled(ending or await self._until_done())
         finally:
             self._end()
+
+    async def _settled(self, ending: Ending) -> Ending:
+        """Whoever was answered gets an answer, and what was changed is saved."""
+        self.progress.answer = self.progress.answer or (NO_ANSWER if ending.reason in ANSWERED else "")
+        self._tell(await self.executor.save())
+        return ending
 
     async def _with_decided(self, known: Iterable[ToolResult]) -> Ending | None:
         told = [it for proposal in self.progress.decided for it in told_of(proposal)]
@@ -146,9 +149,13 @@ class Planner:
     def _limit(self) -> tuple[ExitReason, str] | None:
         if self.limits.max_turns and self.progress.steps >= self.limits.max_turns:
             return "max_turns", f"the limit of {self.limits.max_turns} steps is reached"
-        if self.limits.max_budget_usd and self.progress.cost_usd >= self.limits.max_budget_usd:
+        if self._is_spent:
             return "max_budget", f"the budget of ${self.limits.max_budget_usd:g} is spent"
         return None
+
+    @property
+    def _is_spent(self) -> bool:
+        return bool(self.limits.max_budget_usd) and self.progress.cost_usd >= self.limits.max_budget_usd
 
     async def _follow(self, reply: Reply) -> Ending | None:
         """What the model's reply means: an ending, or `None` to go on."""
@@ -163,15 +170,10 @@ class Planner:
                 self._pauses += 1
                 self._keep(reply.message)
                 return None
-            case "max_tokens" if reply.detail and self._recoveries < MAX_LENGTH_RECOVERIES:
-                self._recoveries += 1
-                self._max_tokens *= 2
-                self.emit(StreamRolledBack())
-                self.emit(ActivityChanged("retrying", f"{reply.detail}; trying again with more room"))
-                return None
             case "max_tokens":
                 self._keep(reply.message)
-                return Ending("max_tokens", f"the answer is longer than {self._max_tokens} tokens")
+                told = "the answer is longer than {} tokens" if reply.message.text.strip() else CUT_SHORT
+                return Ending("max_tokens", told.format(self._room.max_tokens))
             case "refused":
                 self._keep(reply.message)
                 return Ending("refused", reply.detail or "the model refused to answer")
@@ -192,7 +194,6 @@ class Planner:
             self._keep(message)
             self._tell("Your last message was empty. Answer the user, or go on with the work.")
             return None
-        self.progress.answer = self.progress.answer or NO_ANSWER
         return Ending("end_turn")
 
     def _ask_for_the_call_again(self, why: str) -> Ending | None:
@@ -278,48 +279,25 @@ class Planner:
             self.progress.answer = message.text
 
     async def _step(self, *, may_call: bool = True) -> Reply:
-        """One reply of the model; if the history does not fit, once more with a shorter one."""
+        """One reply of the model; if it has no room, or the history does not fit, it is asked for again."""
         self.progress.steps += 1
-        try:
-            return await self._ask(may_call=may_call)
-        except ContextTooLong:
-            self._counted = 0, 0  # whoever refuses it counts otherwise
-            if not await self._compact(min(self._budget(), self._tokens())):
-                raise
-            return await self._ask(may_call=may_call)
+        reply, may_shrink = None, True
+        while reply is None:
+            try:
+                reply = await self._ask(may_call=may_call)
+            except ContextTooLong:
+                if not (may_shrink and await self._room.shrink()):
+                    raise
+                may_shrink = False
+        return reply
 
-    async def _compact(self, budget: int) -> bool:
-        shorter = await self.compaction.compact(self.session.history.valid(), self._tokens(), budget, self.emit)
-        if shorter is None:
-            return False
-        self.session.replace(repair(shorter))
+    def _forget_unseen(self) -> None:
         self.executor.forget_unseen(self.session.history.messages)
         self.prompt.nested.look_again()
-        self._counted = 0, 0
-        return True
 
-    async def _fit(self) -> None:
-        """Make room before it is needed, so that a request is not refused for its length."""
-        budget = self._budget()
-        if self._tokens() > COMPACT_AT * budget:
-            await self._compact(budget)
-        else:
-            self.compaction.prepare(self.session.history.valid(), self._tokens(), budget)
-
-    def _budget(self) -> int:
-        """Tokens for the request: the window without room for the answer."""
-        window = find(self._running).context
-        if self.limits.max_context:
-            window = min(window, self.limits.max_context)
-        return max(1, window - min(self._max_tokens, window // 2))
-
-    def _tokens(self) -> int:
-        """What the last request took, as the provider counted it, and an estimate of what has come since."""
-        count, tokens = self._counted
-        return (tokens or self._prefix_tokens) + self.session.history.tokens(since=count)
-
-    async def _ask(self, *, may_call: bool) -> Reply:
-        await self._fit()
+    async def _ask(self, *, may_call: bool) -> Reply | None:
+        """`None`: there is more room for the reply now."""
+        await self._room.fit()
         began = time.monotonic()
         self.emit(ActivityChanged("waiting_token"))
         speech = Speech(self.emit)
@@ -340,6 +318,10 @@ class Planner:
                         case _:
                             pass
             raise ModelError("the model's stream ended without a reply")
+        except ContextTooLong:
+            speech.take_back()
+            await self.executor.discard()
+            raise
         except BaseException as error:  # cancelled or failed: what was begun early must not go on
             speech.cut_off()
             if isinstance(error, asyncio.CancelledError) and speech.text:
@@ -351,7 +333,7 @@ class Planner:
 
     def _request(self, *, may_call: bool) -> Request:
         messages = tuple(self.session.history.valid())
-        return Request(self.prompt.system, messages, self._tools(), self._max_tokens, may_call=may_call)
+        return Request(self.prompt.system, messages, self._tools(), self._room.max_tokens, may_call=may_call)
 
     def _tools(self) -> tuple[ToolSpec, ...]:
         return tuple(map(tool_spec, self.executor.tools.values()))
@@ -361,8 +343,8 @@ class Planner:
         await self.executor.discard()
         self.emit(StreamRolledBack())
         self.progress.try_again(self.limits.max_retries, attempt.reason)
-        if attempt.running != self._running:
-            self._running = attempt.running
+        if attempt.running != self._room.model:
+            self._room.model = attempt.running
             self.emit(ModelChanged(self.model.ref, attempt.running))
         wait = f" in {attempt.wait:.0f} s" if attempt.wait >= 1 else ""
         self.emit(ActivityChanged(attempt.activity, f"{attempt.reason}; trying {attempt.running} again{wait}"))
@@ -372,14 +354,17 @@ class Planner:
         limits = [it for it in (usage.context_limit, self.limits.max_context) if it]
         return replace(usage, context_limit=min(limits, default=0))
 
-    async def _finish(self, reply: Reply, speech: Speech) -> Reply:
+    async def _finish(self, reply: Reply, speech: Speech) -> Reply | None:
         if reply.stop != "tools":
             await self.executor.discard()
         self.progress.spend(self._within_limit(reply.usage))
-        if reply.usage.context_tokens:
-            self._counted = len(self.session.history.messages), reply.usage.context_tokens
-        speech.finished(reply.message.text, len(reply.message.calls))
+        self._room.count(reply.usage.context_tokens)
+        is_wanted_again = not self._is_spent and await self._room.is_made_for(reply)
+        if is_wanted_again or reply.stop in ("malformed", "context_full"):
+            speech.take_back()
+        else:
+            speech.finished(reply.message.text, len(reply.message.calls))
         self.emit(UsageChanged(self.progress.usage))
         if reply.stop == "context_full":
             raise ContextTooLong("the conversation no longer fits into the model's window")
-        return replace(reply, message=self.session.history.distinct(reply.message))
+        return None if is_wanted_again else replace(reply, message=self.session.history.distinct(reply.message))

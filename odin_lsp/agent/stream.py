@@ -14,6 +14,7 @@ from odin_lsp.events import (
     Emit,
     EventRecord,
     MessageFinished,
+    StreamRolledBack,
     TextStreamed,
     ThinkingStreamed,
 )
@@ -111,6 +112,12 @@ class Speech:
     def finished(self, text: str, calls: int = 0) -> None:
         self._has_ended = True
         self._emit(MessageFinished(text, calls, self.thinking))
+
+    def take_back(self) -> None:
+        """It does not count: it is asked for again."""
+        if not self._has_ended:
+            self._has_ended = True
+            self._emit(StreamRolledBack())
 
     def cut_off(self) -> None:
         """Nothing more comes of it: what was heard is what it was."""

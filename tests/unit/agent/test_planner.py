@@ -11,14 +11,15 @@ from odin_lsp.errors import ModelError
 from odin_lsp.events import (
     ActivityChanged,
     Compacted,
+    MessageFinished,
     ModelChanged,
     StreamRolledBack,
     TodosChanged,
     ToolFinished,
     ToolStarted,
 )
-from odin_lsp.messages import Message, Text, ToolCall
-from odin_lsp.models.base import Attempt, CallReady, Reply, TextDelta
+from odin_lsp.messages import Message, Text, Thinking, ToolCall
+from odin_lsp.models.base import Attempt, CallReady, Reply, TextDelta, ThinkingDelta
 from odin_lsp.ports import Answer
 from odin_lsp.records import Usage
 
@@ -156,6 +157,71 @@ async def test_a_call_that_is_always_cut_off_ends_the_turn(odin):
     listen(odin, *[Reply(said("I will"), "max_tokens", detail="the call of Glob was cut off")] * 3)
 
     assert (await odin.take()).reason == "max_tokens"
+
+
+async def test_text_before_a_call_that_is_cut_off_is_told_once(odin):
+    cut = Reply(said("I will"), "max_tokens", detail="the call of Glob was cut off")
+    whole = Reply(calls(Text("I will"), ToolCall("1", "Glob", {"pattern": "*"})), "tools")
+    listen(odin, (TextDelta("I will"), cut), (TextDelta("I will"), whole), (TextDelta("ok"), Reply(said("ok"), "end")))
+
+    await odin.take()
+
+    assert shown(odin.events) == ["I will", "ok"]
+    assert [it.text for it in odin.of(MessageFinished)] == ["I will", "ok"]
+
+
+async def test_text_before_a_call_that_cannot_be_read_is_told_once(odin):
+    broken = Reply(said("I will"), "malformed", detail="it is no JSON")
+    listen(odin, (TextDelta("I will"), broken), (TextDelta("I will"), Reply(said("I will"), "end")))
+
+    await odin.take()
+
+    assert shown(odin.events) == ["I will"]
+
+
+async def test_what_was_thought_until_there_was_no_room_is_thought_again_with_more(odin):
+    requests = listen(odin, (ThinkingDelta("hm"), cut_thought()), (TextDelta("42"), Reply(said("42"), "end")))
+
+    outcome = await odin.take()
+
+    assert (outcome.reason, outcome.answer) == ("end_turn", "42")
+    assert [request.max_tokens for request in requests] == [8192, 16384]
+    assert requests[1].messages == requests[0].messages
+    assert odin.kinds().index("streamRolledBack") < odin.kinds().index("messageFinished")
+
+
+async def test_a_model_that_only_thinks_ends_the_turn_with_an_honest_answer(odin):
+    requests = listen(odin, *[cut_thought()] * 3)
+
+    outcome = await odin.take()
+
+    assert (outcome.reason, outcome.answer) == ("max_tokens", "The model gave no answer.")
+    assert outcome.detail == "the model has used up its 32768 tokens without an answer"
+    assert len(requests) == 3
+    assert [event.status for event in odin.of(Compacted)] == ["started", "failed"]
+
+
+async def test_when_there_is_no_more_room_for_a_reply_the_history_is_shortened_once(odin):
+    (odin.root / "long.txt").write_text("word\n" * 4000)
+    read = ToolCall("1", "Read", {"file_path": str(odin.root / "long.txt")})
+    before = [Reply(calls(read), "tools"), *[Reply(said("ok"), "end")] * 3]
+    requests = listen(odin, *before, *[cut_thought()] * 3, Reply(said("now it fits"), "end"))
+    for text in ("read it", "more", "even more"):
+        await odin.take(text)
+
+    outcome = await odin.take("and now?")
+
+    assert outcome.answer == "now it fits"
+    assert [event.status for event in odin.of(Compacted)] == ["started", "succeeded"]
+    assert len(requests) == 8
+
+
+async def test_a_reply_without_room_is_not_asked_for_again_when_the_budget_is_spent(odin):
+    odin.settings["limits"] = {"maxBudgetUsd": 0.5}
+    requests = listen(odin, cut_thought(Usage(cost_usd=1.0)))
+
+    assert (await odin.take()).reason == "max_tokens"
+    assert len(requests) == 1
 
 
 async def test_a_paused_turn_goes_on_with_the_message_unchanged(odin):
@@ -609,6 +675,26 @@ def replace_id(message: Message, id: str) -> Message:
     from dataclasses import replace
 
     return replace(message, parts=tuple(replace(part, id=id) for part in message.parts))
+
+
+def cut_thought(usage=None):
+    return Reply(Message("assistant", (Thinking("hm"),)), "max_tokens", usage or Usage())
+
+
+def shown(events):
+    """What a client has on its screen in the end."""
+    finished, streamed = [], ""
+    for event in events:
+        match event.kind:
+            case "textStreamed":
+                streamed += event.text
+            case "streamRolledBack":
+                streamed = ""
+            case "messageFinished":
+                finished, streamed = [*finished, event.text], ""
+            case _:
+                pass
+    return [*finished, *filter(None, [streamed])]
 
 
 def listen(odin, *replies, stream=None, before=lambda number: None):

@@ -86,7 +86,7 @@ def test_an_unknown_model_is_small_and_has_no_price():
     assert (entry.ref, entry.context, entry.max_output, entry.thinking) == (
         "acme/anvil-1",
         128_000,
-        8_192,
+        32_768,
         False,
     )
     assert cost("acme/anvil-1", Usage(1_000_000, 1_000_000)) == 0
