@@ -18,6 +18,7 @@ from odin_lsp.agent.plans import Plans
 from odin_lsp.agent.preview import ContextPreview
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.turn import Remark
+from odin_lsp.agent.turn_queue import TurnQueue
 from odin_lsp.config import Network, WebSettings
 from odin_lsp.errors import SessionError
 from odin_lsp.events import MAIN, EventRecord, ReviewClosed, TurnUndone
@@ -112,14 +113,23 @@ class Core:
         self._adapted_to = now
         project.follow(self._adapt)
 
-    def cancel(self, turn_id: str | None, agent_id: str | None = None, *, drop: bool = False) -> bool:
+    def cancel(
+        self, turn_id: str | None, agent_id: str | None = None, *, drop: bool = False, then_next: bool = False
+    ) -> bool:
         """End the turn, wherever it runs; without an id, that of the current session. With `agent_id`: one helper. What
-        waits for a review goes on waiting, unless it is to be dropped."""
+        waits for a review goes on waiting, unless it is to be dropped; so do queued messages, unless they go on."""
         if agent_id is not None:
             return any(live.cancel_helper(agent_id, turn_id) for live in self.sessions)
         if turn_id is None:
-            return self.sessions.current is not None and self.sessions.current.turns.cancel(drop=drop)
-        return any(live.turns.cancel(turn_id, drop=drop) for live in self.sessions)
+            current = self.sessions.current
+            return current is not None and current.turns.cancel(drop=drop, then_next=then_next)
+        return any(live.turns.cancel(turn_id, drop=drop, then_next=then_next) for live in self.sessions)
+
+    def queue_of(self, turn_id: str | None) -> TurnQueue | None:
+        """Where that turn runs or waits; without an id, the queue of the current session."""
+        if turn_id is None:
+            return self.sessions.current.turns if self.sessions.current else None
+        return next((live.turns for live in self.sessions if live.turns.has(turn_id)), None)
 
     def steer(self, remark: Remark, turn_id: str | None, agent_id: str | None = None) -> bool:
         """Say something into a turn that runs, or to one of its helpers."""

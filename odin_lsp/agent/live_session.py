@@ -62,8 +62,8 @@ class LiveSession:
 
     @property
     def is_idle(self) -> bool:
-        """Nothing would be lost if it were closed: no turn, and no command in the background."""
-        return self.turns.running is None and all(it.ended for it in self.scope.commands.background)
+        """Nothing would be lost if it were closed: no turn, no message, and no command in the background."""
+        return self.turns.is_empty and all(it.ended for it in self.scope.commands.background)
 
     def brief(self, now: Situation) -> None:
         """Other folders are open, or what they say counts for more or less than before."""

@@ -135,6 +135,8 @@ class Turn:
     _begun: bool = False
     model: str = ""
     """The one that it has begun with."""
+    then_next: bool = False
+    """If it is cancelled: the queue goes on all the same."""
     _started: bool = False
     _cancelled: bool = False
     _untold: list[Event] = field(default_factory=list[Event])
@@ -150,6 +152,10 @@ class Turn:
             self._untold.append(event)
         else:
             self._send(event)
+
+    @property
+    def is_cancelled(self) -> bool:
+        return self._cancelled
 
     def cancel(self) -> bool:
         """End it; false if it has ended. A task that is cancelled before its first step would run none of its code."""

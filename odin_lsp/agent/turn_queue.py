@@ -51,7 +51,9 @@ class TurnQueue:
         self._make_planner = make_planner
         self._keep_plan = keep_plan
         self._turns: list[Turn] = []
-        """The running turn first, then the queue."""
+        """The running turn first, if there is one, then the queue."""
+        self._is_held = False
+        """A turn was cancelled: what is queued waits until the user says more."""
         self._taken: deque[str] = deque(maxlen=MAX_KNOWN)
         self._closing = False
         self._problem: str | None = None
@@ -62,10 +64,15 @@ class TurnQueue:
 
     @property
     def running(self) -> Turn | None:
-        return self._turns[0] if self._turns else None
+        return next((it for it in self._turns[:1] if it.may_begin.is_set()), None)
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing runs, and nothing waits."""
+        return not self._turns
 
     def start(self, message: UserMessage) -> Turn:
-        """Run the message now, or after those that came before it."""
+        """Run the message now, or after those that came before it. Those that are held come after it."""
         if self._closing:
             raise RequestError("Odin is shutting down and takes no more messages")
         message = replace(message, text=clean_prompt(message.text))
@@ -126,21 +133,27 @@ class TurnQueue:
         turn = Turn(progress, self._watched(progress))
         progress.review = TurnReview(turn.id, turn.emit, self.session.id, self._decided_late)
         turn.task = asyncio.create_task(self._take(turn), name=f"turn {turn.id}")
-        self._turns.append(turn)
-        if turn is self.running:
+        if self.running is None:
+            self._turns.insert(0, turn)
             turn.may_begin.set()
         else:
+            self._turns.append(turn)
             self.session.note_waiting(_queued(turn))
             turn.emit(TurnQueued(len(self._turns) - 1))
         return turn
 
-    def cancel(self, turn_id: str | None = None, *, drop: bool = False) -> bool:
-        """End a turn early, the running one if none is named; what is queued behind it stays queued."""
+    def cancel(self, turn_id: str | None = None, *, drop: bool = False, then_next: bool = False) -> bool:
+        """End a turn early, the running one if none is named; what is queued behind it waits, or goes on."""
         turn = self.running if turn_id is None else next((it for it in self._turns if it.id == turn_id), None)
         if turn is None:
             return False
         turn.progress.review.drops_rest = drop
+        turn.then_next = then_next
         return turn.cancel()
+
+    def has(self, turn_id: str) -> bool:
+        """Whether it runs or waits here."""
+        return any(it.id == turn_id for it in self._turns)
 
     def steer(self, remark: Remark, turn_id: str | None = None) -> bool:
         """Say something into the running turn; false if that one does not run."""
@@ -162,7 +175,13 @@ class TurnQueue:
         await asyncio.gather(*(turn.task for turn in self._turns), return_exceptions=True)
 
     def queue(self) -> list[QueuedMessage]:
-        return [_queued(turn) for turn in self._turns[1:]]
+        return [_queued(turn) for turn in self._queue]
+
+    def resume_queue(self) -> None:
+        """Go on with what was held."""
+        if self.running is None:
+            self._is_held = False
+            self._begin_next()
 
     def edit_queued(self, turn_id: str, text: str | None, mode: Mode | None) -> None:
         turn = self._waiting(turn_id)
@@ -176,9 +195,12 @@ class TurnQueue:
     def remove_queued(self, turn_id: str) -> None:
         self._drop(self._waiting(turn_id))
 
-    def clear_queue(self) -> None:
-        for turn in self._turns[1:]:
+    def clear_queue(self) -> list[QueuedMessage]:
+        """What was queued is not taken; its sender may say it again."""
+        cleared = self.queue()
+        for turn in self._queue:
             self._drop(turn)
+        return cleared
 
     def append_context(self, text: str) -> None:
         """Something the model shall know with the next message, without asking it now."""
@@ -189,8 +211,12 @@ class TurnQueue:
         self._only_when_idle()
         return self.session.remove_last()
 
+    @property
+    def _queue(self) -> list[Turn]:
+        return [it for it in self._turns if it is not self.running]
+
     def _waiting(self, turn_id: str) -> Turn:
-        for turn in self._turns[1:]:
+        for turn in self._queue:
             if turn.id == turn_id:
                 return turn
         raise RequestError(f"no message {turn_id!r} is waiting; it may have started already")
@@ -200,7 +226,7 @@ class TurnQueue:
         self._turns.remove(turn)
 
     def _only_when_idle(self) -> None:
-        if self._turns:
+        if self.running is not None:
             raise SessionBusy("the session is in a turn; wait for its end or cancel it")
 
     async def _take(self, turn: Turn) -> Outcome:
@@ -268,18 +294,24 @@ class TurnQueue:
         if not turn.progress.is_suspended:
             turn.start()
             turn.emit(TurnFinished(outcome))
+        has_run = turn is self.running
         if turn in self._turns:
             self._turns.remove(turn)
-        self._tell_late()
-        if self.running and not self._closing:
-            self.running.may_begin.set()
-        elif not self._turns:
-            turn.emit(ActivityChanged("idle"))
+        if has_run:
+            self._tell_late()
+            self._is_held = turn.is_cancelled and not turn.then_next
+            self._begin_next()
+            if self._is_held or not self._turns:
+                turn.emit(ActivityChanged("idle"))
         return outcome
+
+    def _begin_next(self) -> None:
+        if self._turns and not self._is_held and not self._closing:
+            self._turns[0].may_begin.set()
 
     def _decided_late(self, proposal: Proposal) -> None:
         self._late.append(f"{DECIDED_LATE}\n{report_receipts(told_of(proposal), str)}")
-        if not self._turns:
+        if self.running is None:
             self._tell_late()
 
     def _tell_late(self) -> None:

@@ -116,6 +116,9 @@ class CancelParams(Value):
     """With it: only this helper of the turn."""
     drop: bool = False
     """Changes of the turn that wait for a review are rejected; else they go on waiting."""
+    queue: Literal["keep", "next", "return"] = "keep"
+    """What becomes of the messages behind it: they wait until the next message has been answered, or `odin.queue` says
+    `resume`; they go on with the next; or they are given back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,13 +142,16 @@ class Steered(Value):
 @dataclass(frozen=True, slots=True)
 class Cancelled(Value):
     cancelled: bool
+    returned: tuple[QueuedMessage, ...] = ()
+    """With `queue: return`: what was queued, and is not any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueParams(Value):
-    """`odin.queue`"""
+    """`odin.queue`: see or change what waits for the running turn; `resume`: begin with it, after a turn was
+    cancelled."""
 
-    action: Literal["list", "edit", "remove", "clear"]
+    action: Literal["list", "edit", "remove", "clear", "resume"]
     turn_id: str | None = None
     text: str | None = None
     mode: Mode | None = None

@@ -33,10 +33,12 @@ export interface CancelParams {
   turnId?: string;
   agentId?: string;
   drop?: boolean;
+  queue?: "keep" | "next" | "return";
 }
 
 export interface Cancelled {
   cancelled: boolean;
+  returned?: QueuedMessage[];
 }
 
 export interface ContextItem {
@@ -281,7 +283,7 @@ export interface Queue {
 }
 
 export interface QueueParams {
-  action: "list" | "edit" | "remove" | "clear";
+  action: "list" | "edit" | "remove" | "clear" | "resume";
   turnId?: string;
   text?: string;
   mode?: "ask_mode" | "plan_mode" | "edit_mode";

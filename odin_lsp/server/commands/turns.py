@@ -81,7 +81,12 @@ async def begin(server: Work, params: wire.BeginParams, _: Token) -> dict[str, A
 
 @command("odin.cancel", wire.CancelParams)
 async def cancel(server: Work, params: wire.CancelParams, _: Token) -> dict[str, Any]:
-    return to_wire(wire.Cancelled(server.core.cancel(params.turn_id, params.agent_id, drop=params.drop)))
+    behind = server.core.queue_of(params.turn_id) if params.queue == "return" else None
+    returned = tuple(behind.clear_queue()) if behind else ()
+    cancelled = server.core.cancel(
+        params.turn_id, params.agent_id, drop=params.drop, then_next=params.queue == "next"
+    )
+    return to_wire(wire.Cancelled(cancelled, returned))
 
 
 @command("odin.steer", wire.SteerParams)
@@ -104,6 +109,8 @@ async def queue(server: Work, params: wire.QueueParams, _: Token) -> dict[str, A
             pass
         case "clear", _:
             turns.clear_queue()
+        case "resume", _:
+            turns.resume_queue()
         case _, None:
             raise RequestError(f"`turnId` is missing; {params.action} needs it")
         case "edit", turn_id:

@@ -1,6 +1,7 @@
 """The queue, and what happens to it."""
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,6 +9,24 @@ from odin_lsp.agent.turn import Remark
 from odin_lsp.errors import EmptyPrompt, RequestError, SessionBusy
 from odin_lsp.events import Notice, ToolFinished, TurnFinished, TurnQueued, TurnStarted, UserSpoke
 from odin_lsp.messages import ToolResult
+from odin_lsp.server.commands.turns import cancel
+
+
+@pytest.fixture
+async def busy(odin, call, person):
+    """A turn that waits for an answer, and a message behind it."""
+    waiting = asyncio.Event()
+
+    async def never(question):
+        waiting.set()
+        await asyncio.Event().wait()
+
+    person.ask = never
+    odin.script({"calls": [call("AskUser", question="Well?")]}, {"text": "one"}, {"text": "two"})
+    agent = odin.turns
+    turns = agent.start(odin.message("slow")), agent.start(odin.message("then"))
+    await waiting.wait()
+    return agent, *turns
 
 
 async def test_messages_run_in_order_each_with_its_own_mode(odin):
@@ -66,16 +85,81 @@ async def test_a_queued_message_can_be_edited_and_removed(odin):
         agent.remove_queued(first.id)
 
 
-async def test_cancelling_the_running_turn_keeps_the_queue(odin):
-    odin.script({"text": "slow", "delayMs": 60_000, "when": {"contains": "slow"}}, {"text": "next"})
-    agent = odin.turns
-    first, second = agent.start(odin.message("slow")), agent.start(odin.message("then"))
-    await until(lambda: odin.of(TurnStarted))
+async def test_what_is_queued_waits_when_the_running_turn_is_cancelled(odin, busy):
+    agent, first, second = busy
 
     assert agent.cancel(first.id)
 
     assert (await first.outcome()).reason == "interrupted"
-    assert (await second.outcome()).answer == "next"
+    assert (agent.running, [it.turn_id for it in agent.queue()]) == (None, [second.id])
+    assert odin.kinds()[-1] == "activityChanged"
+    assert not agent.cancel()
+    assert not odin.live.is_idle
+
+
+async def test_what_is_said_after_a_cancel_goes_before_what_is_held(odin, busy):
+    agent, first, second = busy
+    agent.cancel(first.id)
+    await first.outcome()
+
+    instead = agent.start(odin.message("rather this"))
+    outcomes = [await it.outcome() for it in (instead, second)]
+
+    assert [it.answer for it in outcomes] == ["one", "two"]
+    assert [turn.body for turn in agent.session.turns] == ["slow", "rather this", "then"]
+
+
+async def test_what_is_held_goes_on_when_the_user_says_so(odin, busy):
+    agent, first, second = busy
+    agent.cancel(first.id)
+    await first.outcome()
+
+    agent.resume_queue()
+
+    assert (await second.outcome()).answer == "one"
+
+
+async def test_a_cancelled_turn_is_taken_up_before_what_is_held(odin, busy):
+    agent, first, second = busy
+    agent.cancel(first.id)
+    await first.outcome()
+
+    again = agent.go_on()
+    outcomes = [await it.outcome() for it in (again, second)]
+
+    assert [it.answer for it in outcomes] == ["one", "two"]
+
+
+async def test_the_queue_goes_on_after_a_cancel_if_that_is_wanted(odin, busy):
+    agent, first, second = busy
+
+    assert agent.cancel(first.id, then_next=True)
+
+    assert (await first.outcome()).reason == "interrupted"
+    assert (await second.outcome()).answer == "one"
+
+
+async def test_a_message_that_is_cancelled_while_it_waits_holds_up_nobody(odin, busy):
+    agent, first, second = busy
+    third = agent.start(odin.message("last"))
+
+    agent.cancel(second.id)
+    await second.outcome()
+    agent.cancel(first.id, then_next=True)
+
+    assert (await third.outcome()).answer == "one"
+
+
+async def test_what_was_queued_is_given_back(odin, busy):
+    agent, first, second = busy
+    server = SimpleNamespace(core=odin.core)
+
+    answer = await cancel(server, {"queue": "return"}, None)
+
+    assert (answer["cancelled"], [it["body"] for it in answer["returned"]]) == (True, ["then"])
+    assert [(await it.outcome()).reason for it in (first, second)] == ["interrupted"] * 2
+    assert agent.is_empty
+    assert [turn.body for turn in agent.session.turns] == ["slow"]
 
 
 async def test_clearing_the_queue_leaves_the_running_turn(odin):
