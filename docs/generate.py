@@ -23,7 +23,7 @@ from odin_lsp.agent import preview
 from odin_lsp.agent.mode_tools import mode_tools
 from odin_lsp.models import catalog
 from odin_lsp.modes import MODES
-from odin_lsp.server import glance, handshake, wire
+from odin_lsp.server import glance, handshake, upkeep, wire
 from odin_lsp.server.commands.base import all_commands
 from odin_lsp.sessions import listing, replay
 from odin_lsp.sessions.turn_record import TurnRecord
@@ -46,6 +46,10 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.begin": wire.Begun,
     "odin.cancel": wire.Cancelled,
     "odin.continue": records.Outcome,
+    "odin.note": upkeep.Noted,
+    "odin.removeLast": upkeep.Removed,
+    "odin.compact": upkeep.CompactResult,
+    "odin.clear": listing.SessionSummary,
     "odin.steer": wire.Steered,
     "odin.queue": wire.Queue,
     "odin.model": wire.ModelState,

@@ -15,12 +15,13 @@ from odin_lsp.agent.subagents import Subagents
 from odin_lsp.agent.turn import Progress, Remark
 from odin_lsp.agent.turn_queue import KeepPlan, TurnQueue
 from odin_lsp.errors import ToolError
-from odin_lsp.events import MAIN, Compacted, Emit, EventRecord, Notice, ToolFinished, TurnFinished
+from odin_lsp.events import MAIN, Compacted, Emit, EventRecord, Notice, SessionRestored, ToolFinished, TurnFinished
 from odin_lsp.models.base import Model
 from odin_lsp.ports import Editor
 from odin_lsp.project.project import Project, Situation
 from odin_lsp.sessions.recording import Recorder
 from odin_lsp.sessions.session import Session
+from odin_lsp.sessions.titles import from_message
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.text import split_lines
 
@@ -69,6 +70,19 @@ class LiveSession:
         """Other folders are open, or what they say counts for more or less than before."""
         self.scope = self.scope.briefed(Briefing.of(now))
         self._told = None
+
+    def note(self, text: str) -> None:
+        self.turns.note(text)
+        self._emitter()(Notice("info", f"noted: {from_message(text)}"))
+
+    def clear(self) -> None:
+        """Begin anew, in the same session."""
+        self.turns.clear()
+        for path, _ in tuple(self.scope.shown):
+            self.scope.shown.forget(path)
+        self._shown.clear()
+        self.brief(self._project.now)
+        self._emitter()(SessionRestored(self.session.id, self.session.title, 0))
 
     def cancel_helper(self, agent_id: str, turn_id: str | None) -> bool:
         helpers = self._helpers_of(turn_id)

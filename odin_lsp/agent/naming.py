@@ -38,6 +38,7 @@ class Namer:
             not isinstance(event, TurnFinished)
             or record.session_id != self._session.id
             or event.outcome.reason != "end_turn"
+            or not event.outcome.steps  # no model was asked, and none is for a title
             or self._task is not None
             or self._session.titled_by != "message"
             or (model := self._model()) is None

@@ -93,6 +93,12 @@ class OpenSessions:
         """The session that a message is for: the one that is named, else the current one, else a new one."""
         return await self.open(session_id) if session_id else self.current or self.begin()
 
+    async def existing(self, session_id: str | None) -> LiveSession:
+        """The one that is named, else the current one."""
+        if session_id is None and self.current is None:
+            raise SessionError("there is no current session; name one by `sessionId`")
+        return await self.take_up(session_id)
+
     async def read(self, session_id: str | None) -> Session:
         """What is in that session, or in the current one, or in a new one. Nothing is opened by it."""
         live = self._live.get(session_id) if session_id else self.current

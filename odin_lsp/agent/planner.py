@@ -86,6 +86,16 @@ class Planner:
         finally:
             self._end()
 
+    async def compact(self, focus: str) -> bool:
+        """Make the conversation shorter because the user wants it; false if it cannot be."""
+        self._begin()
+        before = self._room.tokens
+        try:
+            return await self._room.shrink(focus)
+        finally:
+            self.progress.compacted = before, self._room.tokens
+            self._end()
+
     async def take_up(self) -> Ending:
         """Go on with a turn that was cut off. The model knows all that it has said and found."""
         last = self.session.history.valid()[-1]

@@ -64,7 +64,7 @@ class Room:
     async def shrink(self, focus: str = "") -> bool:
         """A shorter history, however short it is; false if it cannot be made so."""
         self._counted = 0, 0  # whoever refuses it counts otherwise
-        return await self._compact(min(self._budget, self.tokens), focus)
+        return bool(self.conversation.history.messages) and await self._compact(min(self._budget, self.tokens), focus)
 
     async def is_made_for(self, reply: Reply) -> bool:
         """Whether to ask again for a reply that was cut short before it had come to anything: with more room for it,

@@ -16,6 +16,34 @@ from odin_lsp.review.turn_review import TurnReview
 MAX_PROMPT_CHARS = 1_000_000
 
 
+@dataclass(frozen=True, slots=True)
+class RunCommand:
+    """`!command`: what it prints is told to the model with the next message."""
+
+    command: str
+
+    @classmethod
+    def of(cls, text: str) -> "RunCommand | None":
+        """What a prompt means that begins with `!`; a picture in Markdown does, too."""
+        command = text[1:].strip() if text.startswith("!") and not text.startswith("![") else ""
+        return cls(command) if command else None
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """Make the conversation shorter."""
+
+    focus: str = ""
+    """What the summary should keep above all."""
+
+    def message(self, turn_id: str, mode: Mode) -> "UserMessage":
+        return UserMessage(turn_id=turn_id, text=f"/compact {self.focus}".strip(), mode=mode, errand=self)
+
+
+Errand = RunCommand | Compact
+"""A turn in which the planner's model is not asked."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserMessage:
     turn_id: str
@@ -26,6 +54,7 @@ class UserMessage:
     images: tuple[Image, ...] = ()
     todos: tuple[Todo, ...] = ()
     """The list to begin with; empty: as it is."""
+    errand: Errand | None = None
     timestamp: float = field(default_factory=time.time)
 
 
@@ -78,6 +107,8 @@ class Progress:
     """It was cut off before, and goes on."""
     is_suspended: bool = False
     """Odin ends while the turn waits for a review: it goes on when that has been made."""
+    compacted: tuple[int, int] = (0, 0)
+    """Tokens of the conversation before and after the turn has made it shorter."""
     updates: list[str] = field(default_factory=list[str])
     """Live progress in words, for `odin.state`; emptied when the turn ends."""
 

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from odin_lsp.agent import errands
 from odin_lsp.agent.planner import Ending, Planner
 from odin_lsp.agent.problems import problem_of
 from odin_lsp.agent.stream import EventStream
@@ -58,7 +59,7 @@ class TurnQueue:
         self._closing = False
         self._problem: str | None = None
         self._late: list[str] = []
-        """What became of edits whose turn had ended, until it can be told."""
+        """What became of edits whose turn had ended, and the user's notes, until the model can be told."""
         self._reviewed: list[Proposal] = []
         """Some of what the turn waits for that is suspended."""
 
@@ -88,7 +89,8 @@ class TurnQueue:
         if self.session.suspended is not None:
             raise RequestError("changes wait for a decision; the turn goes on when all of them are decided")
         last = self.session.turns[-1] if self.session.turns else None
-        if last is None or last.reason == "end_turn":
+        is_answered = not self.session.messages or self.session.messages[-1].role == "assistant"
+        if last is None or (last.reason == "end_turn" and is_answered):
             raise RequestError("there is nothing to go on with: the last turn has come to its end")
         message = UserMessage(turn_id=last.turn_id, text=last.body, mode=last.mode, timestamp=last.timestamp)
         return self._enqueue(Progress(message, self.session.id, answer=last.answer_summary, is_taken_up=True))
@@ -202,14 +204,22 @@ class TurnQueue:
             self._drop(turn)
         return cleared
 
-    def append_context(self, text: str) -> None:
+    def note(self, text: str) -> None:
         """Something the model shall know with the next message, without asking it now."""
-        self._only_when_idle()
-        self.session.append(user(text))
+        self._late.append(clean_prompt(text))
+        if self.running is None:
+            self._tell_late()
 
     def remove_last_message(self) -> Message | None:
         self._only_when_idle()
+        self._give_up_waiting()
         return self.session.remove_last()
+
+    def clear(self) -> None:
+        """Forget all that was said."""
+        self._only_when_idle()
+        self._give_up_waiting()
+        self.session.clear()
 
     @property
     def _queue(self) -> list[Turn]:
@@ -252,6 +262,8 @@ class TurnQueue:
         turn.start(planner.model.ref)
         if turn.progress.decided:
             return await planner.go_on(self.session.open_results or ())
+        if message.errand:
+            return await errands.run(message.errand, planner)
         if turn.progress.is_taken_up and self._is_heard(message):
             ending = await planner.take_up()
         else:
@@ -310,7 +322,8 @@ class TurnQueue:
             self._turns[0].may_begin.set()
 
     def _decided_late(self, proposal: Proposal) -> None:
-        self._late.append(f"{DECIDED_LATE}\n{report_receipts(told_of(proposal), str)}")
+        decided = report_receipts(told_of(proposal), str)
+        self._late.append(f"<reminder>\n{DECIDED_LATE}\n{decided}\n</reminder>")
         if self.running is None:
             self._tell_late()
 
@@ -318,7 +331,7 @@ class TurnQueue:
         """Between two turns: the model learns of it with the next message."""
         late, self._late = self._late, []
         for what in late:
-            self.session.append(user(f"<reminder>\n{what}\n</reminder>"))
+            self.session.append(user(what))
 
     def _note_end(self, turn: Turn, outcome: Outcome) -> None:
         if turn.progress.is_suspended:

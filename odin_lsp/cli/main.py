@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from odin_lsp import __version__, state_folder
-from odin_lsp.modes import MODES
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -25,6 +24,15 @@ ABOUT = {
     "ask": "ask about the code; nothing is changed",
     "plan": "plan a change; nothing is changed",
     "edit": "change the code",
+    "continue": "take up the last turn of a session where it was cut off",
+    "compact": "make a session shorter for the model, with a summary of what is old",
+}
+SAID = {
+    **dict.fromkeys(
+        ("ask", "plan", "edit"),
+        "the prompt; without it, or with -, it is read from stdin; `!command` runs a command and adds what it prints",
+    ),
+    "compact": "what the summary should keep above all",
 }
 
 
@@ -65,7 +73,9 @@ def _run(arguments: Sequence[str] | None) -> int:
 
             return undo.run(options)
         case "ask" | "plan" | "edit":
-            return _turn(parser, options)
+            return _turn(options, _prompt(parser, options))
+        case "continue" | "compact":
+            return _turn(options, " ".join(map(_typed, options.text)))
         case _:
             if options.command is None and not options.stdio and sys.stdin.isatty():
                 parser.print_help()
@@ -110,19 +120,22 @@ def _parser() -> "ArgumentParser":
         "--tcp", metavar="PORT", type=int, help="on a loopback port instead, for debugging; 0 picks one"
     )
     for name, about in ABOUT.items():
-        _add_turn(commands.add_parser(name, help=about, description=about, epilog=EXITS))
+        _add_turn(commands.add_parser(name, help=about, description=about, epilog=EXITS), SAID.get(name))
     doctor = commands.add_parser("doctor", help="say what works, what is missing and how to fix it")
     doctor.add_argument("--cwd", type=_folder, default=Path.cwd(), help="the workspace")
     rules = commands.add_parser("permissions", help="try what your rules say to a command; see what you allowed")
     permissions.add_arguments(rules, _folder)
-    logs = commands.add_parser("sessions", help="list, show, search, export, rename, fork and delete conversations")
+    logs = commands.add_parser("sessions", help="list, show, search, export, change, fork and delete conversations")
     sessions.add_arguments(logs, _folder)
     undo.add_arguments(commands.add_parser("undo", help="revert what a turn changed, or bring it back"), _folder)
     return parser
 
 
-def _add_turn(parser: "ArgumentParser") -> None:
-    parser.add_argument("text", nargs="*", help="the prompt; without it, or with -, it is read from stdin")
+def _add_turn(parser: "ArgumentParser", said: str | None) -> None:
+    if said is None:
+        parser.set_defaults(text=())
+    else:
+        parser.add_argument("text", nargs="*", help=said)
     parser.add_argument("--json", action="store_true", help="print each event as a line of JSON, the outcome last")
     answers = parser.add_mutually_exclusive_group()
     answers.add_argument("--yes", dest="policy", action="store_const", const="yes", help="allow what Odin asks for")
@@ -131,22 +144,26 @@ def _add_turn(parser: "ArgumentParser") -> None:
         "--model", metavar="PROVIDER/MODEL", help="which one; @low, @medium or @high behind it says how hard it thinks"
     )
     parser.add_argument("--cwd", type=_folder, default=Path.cwd(), help="the workspace")
-    parser.add_argument("--session", metavar="ID", help="go on with an earlier session")
+    parser.add_argument("--session", metavar="ID", help="an earlier session; `continue` and `compact`: else the last")
     parser.add_argument("--max-turns", type=int, metavar="N", help="steps at most; 0 is unlimited")
     parser.add_argument("--max-budget", type=float, metavar="USD", help="dollars at most; 0 is unlimited")
 
 
-def _turn(parser: "ArgumentParser", options: "Namespace") -> int:
-    from odin_lsp.terminal.run import Options, run
-
+def _prompt(parser: "ArgumentParser", options: "Namespace") -> str:
     text = " ".join(map(_typed, options.text))
     if text in ("", "-"):
         if sys.stdin.isatty():
             parser.error(f'say what you want, for example: odin-lsp {options.command} "where is the entry point?"')
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    return text
+
+
+def _turn(options: "Namespace", text: str) -> int:
+    from odin_lsp.terminal.run import Options, run
+
     return run(
         Options(
-            mode=MODES[options.command],
+            task=options.command,
             text=text,
             cwd=options.cwd,
             policy=options.policy or "ask",

@@ -1,4 +1,4 @@
-"""`odin-lsp sessions`: look at earlier conversations, find, export, rename, fork and delete them."""
+"""`odin-lsp sessions`: look at earlier conversations, find, export, change, fork and delete them."""
 
 import json
 import sys
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from odin_lsp.sessions.listing import SessionSummary
+    from odin_lsp.sessions.session import Session
 
 ABOUT = {
     "list": "show the sessions of a workspace, the newest first",
@@ -19,6 +20,9 @@ ABOUT = {
     "show": "print a session as text",
     "export": "write a session as one file",
     "rename": "give a session another title",
+    "note": "add a text to what the model reads next, without asking it",
+    "remove-last": "take the last message out of what the model reads",
+    "clear": "forget all that was said in a session",
     "fork": "copy a session, or all of it before a message",
     "delete": "delete a session for good",
 }
@@ -40,6 +44,7 @@ def add_arguments(parser: "ArgumentParser", folder: Any) -> None:
     commands["export"].add_argument("--format", choices=("markdown", "html", "json"), default="markdown")
     commands["export"].add_argument("--output", type=Path, metavar="FILE", help="a new file; without it: stdout")
     commands["rename"].add_argument("title", nargs="+")
+    commands["note"].add_argument("text", nargs="+")
     commands["fork"].add_argument(
         "--message", type=int, metavar="N", help="of your messages the one, counted from 0, before which the copy ends"
     )
@@ -92,6 +97,8 @@ def _change(options: "Namespace", folder: Path, session_id: str) -> None:
             session = Session.resume(folder, session_id)
             session.rename(" ".join(options.title))
             session.close()
+        case "note" | "remove-last" | "clear":
+            _put_in_order(options, Session.resume(folder, session_id))
         case "fork":
             new_id, draft = fork(folder, session_id, options.message)
             _print(new_id)
@@ -99,6 +106,21 @@ def _change(options: "Namespace", folder: Path, session_id: str) -> None:
                 sys.stderr.write(f"left out: {draft}\n")
         case _:
             delete_log(folder, session_id)
+
+
+def _put_in_order(options: "Namespace", session: "Session") -> None:
+    from odin_lsp.messages import user
+
+    match options.action:
+        case "note":
+            session.append(user(" ".join(options.text)))
+        case "clear":
+            session.clear()
+        case _ if session.remove_last() is None:
+            sys.stderr.write("odin: there is no message in it\n")
+        case _:
+            pass
+    session.close()
 
 
 def _named(folder: Path, beginning: str) -> str:

@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from odin_lsp.agent.context import gathered
 from odin_lsp.agent.live_session import LiveSession
-from odin_lsp.agent.turn import Turn, UserMessage
+from odin_lsp.agent.turn import Compact, RunCommand, Turn, UserMessage
 from odin_lsp.errors import RequestError, SessionError
 from odin_lsp.messages import Image
 from odin_lsp.modes import Mode
@@ -44,6 +44,7 @@ class Turns:
                 context=context.texts,
                 images=tuple(Image(image.media_type, image.data) for image in params.images),
                 todos=todos,
+                errand=RunCommand.of(params.text),
             )
         )
         for notice in context.left_out:
@@ -52,12 +53,21 @@ class Turns:
 
     async def go_on(self, session_id: str | None, token: types.ProgressToken | None) -> Outcome:
         """Take up the last turn of the session."""
-        live = await self._server.core.sessions.open(session_id) if session_id else self._server.core.sessions.current
-        if live is None:
-            raise RequestError("there is no current session; name one by `sessionId`")
+        live = await self._server.core.sessions.existing(session_id)
         if live.session.turns:
             self._check(live.session.turns[-1].mode)
         return await self._see_through(live, live.turns.go_on(), token)
+
+    async def compact(
+        self, session_id: str | None, focus: str, turn_id: str | None, token: types.ProgressToken | None
+    ) -> tuple[int, int]:
+        """Tokens of the conversation before and after it."""
+        live = await self._server.core.sessions.existing(session_id)
+        turn = live.turns.start(Compact(focus).message(turn_id or uuid.uuid4().hex, live.turns.mode))
+        outcome = await self._see_through(live, turn, token)
+        if outcome.reason == "failed":
+            raise RequestError(outcome.detail or outcome.reason)
+        return turn.progress.compacted
 
     async def _see_through(self, live: LiveSession, turn: Turn, token: types.ProgressToken | None) -> Outcome:
         showing = asyncio.create_task(self._show_progress(turn, token))

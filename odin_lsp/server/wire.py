@@ -96,7 +96,16 @@ class BeginParams(Value):
     """`odin.begin`: begin a turn and answer at once. For editors that stand still until a command is answered; they
     see the outcome, and review, as every plain editor does."""
 
-    command: Literal["odin.ask", "odin.plan", "odin.edit", "odin.prompt", "odin.executePlan", "odin.plan.refuse"]
+    command: Literal[
+        "odin.ask",
+        "odin.plan",
+        "odin.edit",
+        "odin.prompt",
+        "odin.continue",
+        "odin.compact",
+        "odin.executePlan",
+        "odin.plan.refuse",
+    ]
     argument: dict[str, Any]
     """What that command takes."""
 

@@ -106,6 +106,7 @@ class _About:
     first_message: str = ""
     forked_from: str | None = None
     is_compacted: bool = False
+    is_cleared: bool = False
     count: int = 0
 
     def begin(self, record: reader.Record) -> None:
@@ -124,6 +125,10 @@ class _About:
     def go_on(self, record: reader.Record) -> None:
         self.is_session = True
         self.updated_at = reader.number(record.get("at"), self.updated_at)
+        if record["type"] == "cleared":
+            self.count, self.is_compacted, self.first_message, self.is_cleared = 0, False, "", True
+        if record["type"] == "message" and self.is_cleared:
+            self.first_message = self.first_message or _first_text(record.get("message"))
         if record["type"] in (*TURNS, "title"):
             self.count = max(self.count, int(reader.number(record.get("count"), 0)))
             self.is_compacted = self.is_compacted or record.get("isCompacted") is True

@@ -16,6 +16,8 @@ from odin_lsp.messages import Image, Message, Part, Text
 from odin_lsp.values import adapter, is_list, is_object
 
 SCHEMA_VERSION = 1
+LASTING = ("session", "title")
+"""Kinds of lines that count although the session was cleared after them."""
 MAX_RECORD = 16 * 1024 * 1024
 """Bytes. What is longer could be sent to no model, and is not read into memory."""
 MAX_IMAGE = 7_000_000
@@ -73,6 +75,8 @@ def index(file: BinaryIO) -> Index:
             found.lacks_newline = True
         if match:
             found.version = max(found.version, int(match[1]))
+        if line.kind == "cleared":
+            found.lines = found.of(*LASTING)
         found.lines.append(line)
         found.end = found.size
     return found

@@ -131,6 +131,14 @@ class Session:
         self.is_compacted = True
         self._write({"type": "history", "messages": [to_wire(message) for message in messages]})
 
+    def clear(self) -> None:
+        """Begin anew, under the same name. The log only grows, but what it says of before does not count any more."""
+        self._write({"type": "cleared", "spent": to_wire(self._spent)}, flush=True)
+        self.history.replace(())
+        for known in (self.turns, self.subagents, self.todos, self.shown, self.unbegun):
+            known.clear()
+        self.first_message, self.earlier_turns, self.is_compacted = "", 0, False
+
     def rename(self, title: str, by: titles.TitledBy = "user", usage: Usage | None = None) -> None:
         self.title = titles.cleaned(without_keys(title)) or titles.NEW
         self.titled_by = by
@@ -306,6 +314,8 @@ class Session:
                         self._spent = self._spent.plus(reader.value(Usage, record["usage"]).besides)
                 case "shown":
                     self.shown[str(record["path"])] = tuple(reader.value(Stretch, it) for it in record["stretches"])
+                case "cleared":
+                    self._spent = reader.value(Usage, record["spent"])
                 case "repaired":
                     self._damaged = 0
                 case _:

@@ -24,7 +24,7 @@ from odin_lsp.events import (
     ToolStarted,
     TurnFinished,
 )
-from odin_lsp.markdown import harmless
+from odin_lsp.markdown import harmless, unlinked
 from odin_lsp.records import Outcome, Usage
 from odin_lsp.sessions.publish import PASSING
 from odin_lsp.terminal.editor import say
@@ -129,6 +129,8 @@ class RichRenderer:
                 self._console.print(Line(f"{level}: {message}", style="yellow"))
             case TurnFinished(outcome):
                 self._live.stop()
+                if outcome.answer and not outcome.steps:
+                    self._console.print(Line(unlinked(outcome.answer)))
                 if outcome.reason != "end_turn":
                     self._console.print(Line(ending(outcome), style="red"))
                 if outcome.plan:

@@ -8,13 +8,13 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from odin_lsp import state_folder
 from odin_lsp.agent.core import Core
-from odin_lsp.agent.turn import UserMessage
+from odin_lsp.agent.turn import Compact, RunCommand, Turn, UserMessage
 from odin_lsp.errors import OdinError, RequestError
-from odin_lsp.modes import Mode
+from odin_lsp.modes import MODES
 from odin_lsp.project.project import Project, Told
 from odin_lsp.records import ExitReason, Outcome
 from odin_lsp.terminal.editor import Policy, TerminalEditor, say
@@ -40,8 +40,9 @@ DENIED = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    mode: Mode
+    task: Literal["ask", "plan", "edit", "continue", "compact"]
     text: str
+    """What is said; of `compact`: what to keep above all."""
     cwd: Path
     policy: Policy
     json: bool
@@ -85,8 +86,7 @@ async def _run(options: Options) -> int:
 
 
 async def _turn(core: Core, options: Options, output: PipedOutput) -> Outcome:
-    message = UserMessage(turn_id=uuid.uuid4().hex, text=options.text, mode=options.mode)
-    turn = (await core.sessions.take_up(options.session)).turns.start(message)
+    turn = await _begun(core, options)
 
     def interrupt() -> None:
         """Nobody could decide later on what waits: there is no editor that would show it."""
@@ -96,6 +96,20 @@ async def _turn(core: Core, options: Options, output: PipedOutput) -> Outcome:
     output.if_lost = interrupt
     _when_interrupted(interrupt)
     return await turn.outcome()
+
+
+async def _begun(core: Core, options: Options) -> Turn:
+    turn_id = uuid.uuid4().hex
+    match options.task:
+        case "continue":
+            return (await core.sessions.open(options.session)).turns.go_on()
+        case "compact":
+            turns = (await core.sessions.open(options.session)).turns
+            return turns.start(Compact(options.text).message(turn_id, turns.mode))
+        case mode:
+            errand = RunCommand.of(options.text)
+            message = UserMessage(turn_id=turn_id, text=options.text, mode=MODES[mode], errand=errand)
+            return (await core.sessions.take_up(options.session)).turns.start(message)
 
 
 def _when_interrupted(action: Callable[[], object]) -> None:

@@ -13,7 +13,7 @@ export interface Answer {
 }
 
 export interface BeginParams {
-  command: "odin.ask" | "odin.plan" | "odin.edit" | "odin.prompt" | "odin.executePlan" | "odin.plan.refuse";
+  command: "odin.ask" | "odin.plan" | "odin.edit" | "odin.prompt" | "odin.continue" | "odin.compact" | "odin.executePlan" | "odin.plan.refuse";
   argument: Partial<Record<string, unknown>>;
 }
 
@@ -39,6 +39,21 @@ export interface CancelParams {
 export interface Cancelled {
   cancelled: boolean;
   returned?: QueuedMessage[];
+}
+
+export interface ClearParams {
+  sessionId?: string;
+}
+
+export interface CompactParams {
+  sessionId?: string;
+  focus?: string;
+  turnId?: string;
+}
+
+export interface CompactResult {
+  before: number;
+  after: number;
 }
 
 export interface ContextItem {
@@ -210,6 +225,15 @@ export interface NewSessionParams {
   title?: string;
 }
 
+export interface NoteParams {
+  text: string;
+  sessionId?: string;
+}
+
+export interface Noted {
+  noted: boolean;
+}
+
 export interface Option {
   id: string;
   label: string;
@@ -333,6 +357,14 @@ export interface RejectParams {
   hunkIds?: string[];
   uri?: string;
   reason?: string;
+}
+
+export interface RemoveLastParams {
+  sessionId?: string;
+}
+
+export interface Removed {
+  removed: boolean;
 }
 
 export interface RenameSessionParams {
@@ -777,6 +809,10 @@ export interface Commands {
   "odin.begin": { argument: BeginParams; result: Begun };
   "odin.cancel": { argument: CancelParams; result: Cancelled };
   "odin.continue": { argument: ContinueParams; result: Outcome };
+  "odin.note": { argument: NoteParams; result: Noted };
+  "odin.removeLast": { argument: RemoveLastParams; result: Removed };
+  "odin.compact": { argument: CompactParams; result: CompactResult };
+  "odin.clear": { argument: ClearParams; result: SessionSummary };
   "odin.steer": { argument: SteerParams; result: Steered };
   "odin.queue": { argument: QueueParams; result: Queue };
   "odin.model": { argument: ModelParams; result: ModelState };

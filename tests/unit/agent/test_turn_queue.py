@@ -7,7 +7,7 @@ import pytest
 
 from odin_lsp.agent.turn import Remark
 from odin_lsp.errors import EmptyPrompt, RequestError, SessionBusy
-from odin_lsp.events import Notice, ToolFinished, TurnFinished, TurnQueued, TurnStarted, UserSpoke
+from odin_lsp.events import Notice, ToolFinished, TurnQueued, TurnStarted, UserSpoke
 from odin_lsp.messages import ToolResult
 from odin_lsp.server.commands.turns import cancel
 
@@ -272,11 +272,22 @@ async def test_context_is_added_without_asking_the_model(odin):
     odin.script({"text": "ok"})
     agent = odin.turns
 
-    agent.append_context("the build failed")
-    assert odin.of(TurnFinished) == []
+    odin.live.note("the build failed")
+    assert odin.kinds() == ["notice"]
     await odin.take("why?")
 
     assert agent.session.messages[0].text == "the build failed"
+
+
+async def test_what_is_noted_in_a_turn_is_told_after_it_and_asks_no_model(odin, busy):
+    agent, _, second = busy
+
+    agent.note("the build failed")
+    agent.cancel(then_next=True)
+
+    assert (await second.outcome()).answer == "one"
+    said = [message.text for message in agent.session.messages if message.role == "user"]
+    assert said.index("the build failed") == len(said) - 2
 
 
 async def test_the_last_message_is_taken_back_only_between_turns(odin):

@@ -1,0 +1,39 @@
+"""Turns in which the planner's model is not asked: the user runs a command, or makes the conversation shorter."""
+
+from odin_lsp.agent.planner import Ending, Planner
+from odin_lsp.agent.quoting import quoted
+from odin_lsp.agent.turn import Compact, Errand, RunCommand
+from odin_lsp.messages import Message, Text, ToolCall, ToolResult
+from odin_lsp.permissions.rules import COMMANDS
+from odin_lsp.records import Problem
+
+NO_COMMANDS = "Commands are disabled here, by the settings or because the workspace is not trusted."
+NOT_SHORTER = "The conversation cannot be made shorter."
+
+
+async def run(errand: Errand, planner: Planner) -> Ending:
+    match errand:
+        case RunCommand(command):
+            return await _run_command(command, planner)
+        case Compact(focus):
+            is_shorter = await planner.compact(focus)
+            before, after = planner.progress.compacted
+            told = f"The conversation takes {after:,} tokens now. Before, it took {before:,}."
+            planner.progress.answer = told if is_shorter else NOT_SHORTER
+            return Ending("end_turn")
+
+
+async def _run_command(command: str, planner: Planner) -> Ending:
+    """As if the model had called it: hooks, rules and questions are the same."""
+    if COMMANDS not in planner.executor.tools:
+        return Ending("failed", NO_COMMANDS, Problem(kind="request"))
+    call = ToolCall(f"user-{planner.progress.message.turn_id}", COMMANDS, {"command": command})
+    results: dict[str, ToolResult] = {}
+    await planner.executor.run(Message("assistant", (call,)), results)
+    result = results[call.id]
+    told = quoted("context", {"kind": "command", "command": command}, result.content)
+    planner.session.append(Message("user", (Text(told), Text(planner.progress.message.text))))
+    if result.failed:
+        return Ending("failed", result.content, Problem(kind="request"))
+    planner.progress.answer = result.content
+    return Ending("end_turn")

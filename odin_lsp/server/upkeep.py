@@ -1,0 +1,63 @@
+"""What editors send to keep a conversation in order between its turns."""
+
+from dataclasses import dataclass
+
+from odin_lsp.values import Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteParams(Value):
+    """`odin.note`: add something to the context. The model is not asked; it reads it with the next message."""
+
+    text: str
+    session_id: str | None = None
+    """Without it: the current session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noted(Value):
+    noted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveLastParams(Value):
+    """`odin.removeLast`: take the last message out of what the model reads: its answer, or what was said or noted
+    after it. Only between turns."""
+
+    session_id: str | None = None
+    """Without it: the current session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removed(Value):
+    removed: bool
+    """False if there was none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactParams(Value):
+    """`odin.compact`: make the conversation shorter, as Odin does when it no longer fits. It is a turn: it can wait in
+    the queue and be cancelled, and its events have its id."""
+
+    session_id: str | None = None
+    """Without it: the current session."""
+    focus: str = ""
+    """What the summary should keep above all."""
+    turn_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompactResult(Value):
+    """Tokens of the conversation. They are the same if it could not be made shorter."""
+
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClearParams(Value):
+    """`odin.clear`: forget all that was said in a session, and its todo list. Only between turns; files stay as they
+    are. `odin.session.new` leaves the old conversation as it is."""
+
+    session_id: str | None = None
+    """Without it: the current session."""
