@@ -1,12 +1,13 @@
 """The only source of what each mode offers."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any
 
+from odin_lsp.config import Config, RuleSettings
 from odin_lsp.models.base import ToolSpec
 from odin_lsp.modes import Mode
-from odin_lsp.permissions.rules import CAPABILITIES
+from odin_lsp.permissions.rules import ALIASES, CAPABILITIES
 from odin_lsp.tools.base import Tool, all_tools
 
 
@@ -19,6 +20,19 @@ def mode_tools(mode: Mode, *, subagent: bool = False, restricted: bool = False) 
         and not (subagent and tool.main_only)
         and not (restricted and tool.runs_commands)
     }
+
+
+def offered(tools: Mapping[str, Tool[Any]], mode: Mode, roles: Collection[str], config: Config) -> dict[str, Tool[Any]]:
+    """Without those that the settings disable, or that a rule denies whatever they are used for."""
+    verb = mode.removesuffix("_mode")
+    off = {ALIASES.get(it, it) for it in config.tools.off(verb, *roles)}
+    off |= {ALIASES.get(rule.tool, rule.tool) for rule in config.rules if _denies_all(rule, verb)}
+    return {} if "*" in off else {name: tool for name, tool in tools.items() if name not in off}
+
+
+def _denies_all(rule: RuleSettings, verb: str) -> bool:
+    is_about_some = rule.pattern is not None or rule.path is not None or rule.host is not None
+    return rule.decision == "deny" and not is_about_some and (not rule.modes or verb in rule.modes)
 
 
 @cache

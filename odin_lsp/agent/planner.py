@@ -73,6 +73,7 @@ class Planner:
     limits: Limits
     emit: Emit
     progress: Progress
+    temperature: float | None = None
     _guard: LoopGuard = field(default_factory=LoopGuard)
     _malformed: int = 0
     _pauses: int = 0
@@ -111,7 +112,7 @@ class Planner:
             self.emit,
             self.model.ref,
             self.limits.max_context,
-            self.limits.max_tokens,
+            self.progress.message.max_tokens or self.limits.max_tokens,
             round((sum(map(len, self.prompt.system)) + tools) / CHARS_PER_TOKEN),
             self._forget_unseen,
         )
@@ -343,7 +344,9 @@ class Planner:
 
     def _request(self, *, may_call: bool) -> Request:
         messages = tuple(self.session.history.valid())
-        return Request(self.prompt.system, messages, self._tools(), self._room.max_tokens, may_call=may_call)
+        return Request(
+            self.prompt.system, messages, self._tools(), self._room.max_tokens, self.temperature, may_call=may_call
+        )
 
     def _tools(self) -> tuple[ToolSpec, ...]:
         return tuple(map(tool_spec, self.executor.tools.values()))

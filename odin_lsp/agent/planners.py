@@ -13,7 +13,7 @@ from odin_lsp.agent.history import Conversation
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.instructions import NestedInstructions
 from odin_lsp.agent.live_session import LiveSession
-from odin_lsp.agent.mode_tools import mode_tools, tool_spec
+from odin_lsp.agent.mode_tools import mode_tools, offered, tool_spec
 from odin_lsp.agent.model_registry import ModelRegistry
 from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.plans import Plans
@@ -47,6 +47,8 @@ from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
 from odin_lsp.workspace.shown import Shown
 
+HELPER = "helper"
+"""The role of all that a turn delegates to."""
 MAX_TOUCHED = 100
 """Files that a summary names."""
 
@@ -106,9 +108,11 @@ class Planners:
     def _memory(self) -> Memory | None:
         return self._notes if self._project.now.config.memory else None
 
-    def _tools(self, mode: Mode, *, subagent: bool = False) -> Mapping[str, Tool[Any]]:
-        tools = mode_tools(mode, subagent=subagent, restricted=self._project.now.is_restricted)
-        return {name: tool for name, tool in tools.items() if self._memory or name != MemoryTool.name}
+    def _tools(self, mode: Mode, roles: Sequence[str] = ()) -> Mapping[str, Tool[Any]]:
+        now = self._project.now
+        tools = mode_tools(mode, subagent=HELPER in roles, restricted=now.is_restricted)
+        wanted = offered(tools, mode, roles, now.config)
+        return {name: tool for name, tool in wanted.items() if self._memory or name != MemoryTool.name}
 
     def _for_helper(
         self, briefing: Briefing, task: AgentTask, conversation: Conversation, progress: Progress, emit: Emit
@@ -126,7 +130,8 @@ class Planners:
         if wanted and provider == "scripted":
             raise ToolError(f"{wanted!r} is a script, which makes calls of its own; only the user's settings name one")
         scope = Scope.new(AskerInTurn(self._editor, lambda: emit), self._project, Briefing(briefing.instructions))
-        planner = self._make(conversation, progress, emit, scope, ref, write_scope=task.write_scope)
+        roles = (HELPER, *([agent.name] if agent else []))
+        planner = self._make(conversation, progress, emit, scope, ref, roles=roles, write_scope=task.write_scope)
         limits = (f"You may change only: {it}" for it in task.write_scope)
         planner.prompt.role = "\n".join((prompt_text("helper"), *limits, *([agent.prompt] if agent else [])))
         return planner
@@ -140,9 +145,11 @@ class Planners:
         model: str,
         *,
         helpers: Subagents | None = None,
+        roles: Sequence[str] = (),
         write_scope: tuple[Path, ...] = (),
     ) -> Planner:
-        mode, config = progress.message.mode, self._project.now.config
+        said, config = progress.message, self._project.now.config
+        mode = said.mode
 
         def notes() -> str:
             plan = self._plans.latest(progress.session_id) if helpers else ""
@@ -186,7 +193,7 @@ class Planners:
             ),
             session=conversation,
             executor=Executor(
-                self._tools(mode, subagent=helpers is None),
+                self._tools(mode, roles),
                 self._hooks,
                 context,
                 progress.records,
@@ -197,6 +204,7 @@ class Planners:
             limits=config.limits,
             emit=emit,
             progress=progress,
+            temperature=config.temperature if said.temperature is None else said.temperature,
         )
 
     def _nested_instructions(self) -> NestedInstructions:

@@ -55,6 +55,9 @@ class UserMessage:
     todos: tuple[Todo, ...] = ()
     """The list to begin with; empty: as it is."""
     errand: Errand | None = None
+    temperature: float | None = None
+    """Here and below: none is as in the settings."""
+    max_tokens: int | None = None
     timestamp: float = field(default_factory=time.time)
 
 

@@ -146,6 +146,8 @@ def _add_turn(parser: "ArgumentParser", said: str | None) -> None:
     parser.add_argument("--cwd", type=_folder, default=Path.cwd(), help="the workspace")
     parser.add_argument("--session", metavar="ID", help="an earlier session; `continue` and `compact`: else the last")
     parser.add_argument("--max-turns", type=int, metavar="N", help="steps at most; 0 is unlimited")
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="what the model may write in one step")
+    parser.add_argument("--temperature", type=float, metavar="T", help="0 to 2: how freely the model chooses its words")
     parser.add_argument("--max-budget", type=float, metavar="USD", help="dollars at most; 0 is unlimited")
 
 
@@ -185,9 +187,17 @@ def _typed(word: str) -> str:
 
 def _settings(options: "Namespace") -> dict[str, Any]:
     """What the flags say, in the shape of `odinconfig.json`."""
-    limits = {"maxTurns": options.max_turns, "maxBudgetUsd": options.max_budget}
-    settings = {"limits": {key: value for key, value in limits.items() if value is not None}}
-    return {**settings, "model": options.model} if options.model else settings
+    limits = {
+        "maxTurns": options.max_turns,
+        "maxBudgetUsd": options.max_budget,
+        "maxTokens": options.max_tokens,
+    }
+    said = {"limits": _given(limits), "model": options.model or None, "temperature": options.temperature}
+    return _given(said)
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def _folder(name: str) -> Path:

@@ -27,7 +27,7 @@ ENVIRONMENT = {"ODIN_MODEL": "model", "ODIN_SMALL_MODEL": "smallModel", "ODIN_TI
 NOT_TAKEN = {"workspace": ("keys", "network", "web", "publish"), "editor": ("publish",)}
 """What would lead the user's keys elsewhere, or Odin into the user's network. An editor may pass on what a workspace
 says."""
-ADDED_UP = ("forbidden_commands", "rules", "deny")
+ADDED_UP = ("forbidden_commands", "rules", "deny", "disabled", "disabled_in")
 """Lists that grow from layer to layer: nobody takes back what another has forbidden."""
 
 Origin = Literal["user", "workspace", "editor", "environment", "flags"]
@@ -184,10 +184,16 @@ def _laid_over(given: S, below: S) -> S:
             if isinstance(old, FileRules):
                 changes[name] = changes[name].denied_by((*old.denials, *new.denials))
         elif name in ADDED_UP:
-            changes[name] = (*old, *new)
+            changes[name] = _added_up(old, new)
         else:
             changes[name] = {**old, **new} if is_object(old) else new
     return below.model_copy(update=changes)
+
+
+def _added_up(old: Any, new: Any) -> Any:
+    if is_object(old):
+        return {key: (*old.get(key, ()), *new.get(key, ())) for key in {**old, **new}}
+    return (*old, *new)
 
 
 def _consequence(fault: Any) -> str:

@@ -114,6 +114,17 @@ class CommandSettings(Section):
     """Variables that commands get although they look like secrets, such as `SSH_AUTH_SOCK`."""
 
 
+class ToolSettings(Section):
+    disabled: tuple[str, ...] = ()
+    """Tools that no model is offered, by their names."""
+    disabled_in: Mapping[str, tuple[str, ...]] = {}
+    """The same by mode (`ask`, `plan`, `edit`) or by role: `helper`, or the name of an agent."""
+
+    def off(self, *places: str) -> frozenset[str]:
+        """What is disabled in these modes and roles."""
+        return frozenset([*self.disabled, *(name for place in places for name in self.disabled_in.get(place, ()))])
+
+
 class PublishSettings(Section):
     redis: str | None = None
     """Where events are added to a stream: `redis://…`, `rediss://…` or `unix://…`. Without it: nowhere."""
@@ -207,6 +218,8 @@ class Config(Section):
     """The planner's model, `provider/model[@effort]`. Without it: of the provider with a key, else `offline/odin`."""
     small_model: str | None = None
     """The model for everything else: titles, summaries, digests."""
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    """How freely the model chooses its words. Without it: the model's own. Models that think take none."""
     memory: bool = True
     """Whether Odin takes notes on a workspace, and begins sessions with them."""
     memory_in_ask: bool = False
@@ -231,6 +244,7 @@ class Config(Section):
     files: FileRules = Field(default_factory=FileRules.model_construct)
     sandbox: bool = False
     """Whether commands in Edit mode can change nothing but the workspace. In Ask and Plan they can change nothing."""
+    tools: ToolSettings = Field(default_factory=ToolSettings.model_construct)
     commands: CommandSettings = Field(default_factory=CommandSettings.model_construct)
     allowed_commands: tuple[CommandWords, ...] = ()
     """Commands that run without asking in Edit mode, by the words they start with; `*` is any text in a word."""

@@ -66,6 +66,10 @@ class TakesTurns(Protocol):
 
     async def go_on(self, session_id: str | None, token: types.ProgressToken | None) -> "Outcome": ...
 
+    async def compact(
+        self, session_id: str | None, focus: str, turn_id: str | None, token: types.ProgressToken | None
+    ) -> tuple[int, int]: ...
+
     def cancel_by_token(self, token: types.ProgressToken) -> None: ...
 
 

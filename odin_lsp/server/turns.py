@@ -45,6 +45,8 @@ class Turns:
                 images=tuple(Image(image.media_type, image.data) for image in params.images),
                 todos=todos,
                 errand=RunCommand.of(params.text),
+                temperature=params.temperature,
+                max_tokens=params.max_tokens,
             )
         )
         for notice in context.left_out:

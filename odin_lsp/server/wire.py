@@ -1,7 +1,9 @@
 """Odin's own messages: what editors send and get. `docs/protocol.md` is made from it."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from odin_lsp.agent.context import ContextItem
 from odin_lsp.agent.plans import StepStatus
@@ -38,6 +40,10 @@ class MessageParams(Value):
     """Without it: the current session."""
     context: tuple[ContextItem, ...] = ()
     images: tuple[ImageItem, ...] = ()
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    """Without it: as in the settings."""
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
+    """What the model may write in one step; without it: as in the settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +102,7 @@ class BeginParams(Value):
     """`odin.begin`: begin a turn and answer at once. For editors that stand still until a command is answered; they
     see the outcome, and review, as every plain editor does."""
 
-    command: Literal[
-        "odin.ask",
-        "odin.plan",
-        "odin.edit",
-        "odin.prompt",
-        "odin.continue",
-        "odin.compact",
-        "odin.executePlan",
-        "odin.plan.refuse",
-    ]
+    command: Literal["odin.ask", "odin.plan", "odin.edit", "odin.prompt", "odin.executePlan", "odin.plan.refuse"]
     argument: dict[str, Any]
     """What that command takes."""
 

@@ -13,7 +13,7 @@ export interface Answer {
 }
 
 export interface BeginParams {
-  command: "odin.ask" | "odin.plan" | "odin.edit" | "odin.prompt" | "odin.continue" | "odin.compact" | "odin.executePlan" | "odin.plan.refuse";
+  command: "odin.ask" | "odin.plan" | "odin.edit" | "odin.prompt" | "odin.executePlan" | "odin.plan.refuse";
   argument: Partial<Record<string, unknown>>;
 }
 
@@ -192,6 +192,8 @@ export interface MessageParams {
   sessionId?: string;
   context?: ContextItem[];
   images?: ImageItem[];
+  temperature?: number;
+  maxTokens?: number;
 }
 
 export interface ModelParams {

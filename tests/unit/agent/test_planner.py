@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -40,6 +41,38 @@ async def test_the_prompt_names_its_mode_and_the_workspace(odin, mode):
 
     assert f"Mode: {mode}" in requests[0].system[0]
     assert f"Workspace: {odin.root}" in requests[0].system[0]
+
+
+async def test_temperature_and_length_are_those_of_the_message_or_of_the_settings(odin):
+    odin.settings |= {"temperature": 0.5, "limits": {"maxTokens": 1000}}
+    requests = listen(odin, *[Reply(said("ok"), "end")] * 2)
+
+    await odin.take()
+    await odin.turns.start(replace(odin.message("q"), temperature=0.0, max_tokens=50)).outcome()
+
+    assert [(request.temperature, request.max_tokens) for request in requests] == [(0.5, 1000), (0.0, 50)]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"tools": {"disabled": ["WebFetch"]}},
+        {"tools": {"disabledIn": {"ask": ["WebFetch"], "plan": ["Grep"], "helper": ["Grep"]}}},
+        {"rules": [{"tool": "WebFetch", "decision": "deny"}, {"tool": "Read", "path": "x", "decision": "deny"}]},
+        {"rules": [{"tool": "WebFetch", "decision": "deny", "modes": ["ask"]}]},
+    ],
+)
+async def test_a_tool_that_is_disabled_or_denied_is_not_offered(odin, settings):
+    odin.settings |= settings
+    fetch = ToolCall("1", "WebFetch", {"url": "https://example.com/"})
+    requests = listen(odin, Reply(calls(fetch), "tools"), Reply(said("ok"), "end"))
+
+    outcome = await odin.take("q", "ask_mode")
+
+    offered = {tool.name for tool in requests[0].tools}
+    assert ("WebFetch" in offered, {"Read", "Grep"} <= offered) == (False, True)
+    assert outcome.tools[0].status == "error"
+    assert "there is no tool 'WebFetch' here" in requests[1].messages[-1].results[0].content
 
 
 async def test_the_prefix_of_a_conversation_never_changes(odin, call):
@@ -672,8 +705,6 @@ def calls(*parts) -> Message:
 
 
 def replace_id(message: Message, id: str) -> Message:
-    from dataclasses import replace
-
     return replace(message, parts=tuple(replace(part, id=id) for part in message.parts))
 
 

@@ -119,6 +119,16 @@ async def test_agt_02_a_helper_works_in_the_mode_of_its_task(odin, models, mode,
     assert f"Mode: {mode}_mode" in asked["scripted/main"][1].system[0]
 
 
+async def test_a_tool_can_be_disabled_for_helpers_alone(odin, models):
+    settings = {"tools": {"disabledIn": {"helper": ["Grep"]}}}
+    asked = models([calls(helper()), says("done")], [says("seen")], **settings)
+
+    await odin.take()
+
+    offered = {ref: {tool.name for tool in requests[0].tools} for ref, requests in asked.items()}
+    assert {ref: "Grep" in tools for ref, tools in offered.items()} == {"scripted/main": True, "scripted/small": False}
+
+
 async def test_agt_02_a_helper_edits_nothing_outside_of_its_scope(odin, models):
     write = ("WriteFile", {"file_path": str(odin.root / "out.txt"), "content": "x"})
     scope = [str(odin.root / "in")]

@@ -127,6 +127,17 @@ def test_an_untrusted_workspace_may_only_restrict(write):
     assert (trusted.allowed_commands, trusted.limits.max_turns, none) == (("*",), 500, [])
 
 
+def test_nobody_gives_back_a_tool_that_another_layer_has_disabled(write, user):
+    user.write_text('{"tools": {"disabled": ["WebFetch"], "disabledIn": {"ask": ["AskUser"]}}}')
+    root = write({"tools": {"disabled": ["Memory"], "disabledIn": {"ask": ["LS"], "helper": ["Grep"]}}})
+
+    settings, problems = load(root, settings={"tools": {"disabled": []}})
+
+    assert problems == []
+    assert settings.tools.disabled == ("WebFetch", "Memory")
+    assert settings.tools.off("ask", "helper") == {"WebFetch", "Memory", "AskUser", "LS", "Grep"}
+
+
 @pytest.mark.parametrize("script", ["scripted/x.json", "scripted/x.json@low", "scripted/@low"])
 def test_an_untrusted_workspace_cannot_bring_a_script(write, script):
     settings, [problem] = load(write({"model": script}))
