@@ -259,14 +259,14 @@ def _setting_rows(section: type[BaseModel], above: str) -> Iterable[tuple[str, .
         key = f"{above}{to_camel(name)}"
         default = None if field.is_required() else field.get_default(call_default_factory=True)
         note = properties[to_camel(name)].get("description", "")
-        listed = next(
-            (it for it in get_args(field.annotation) if isinstance(it, type) and issubclass(it, BaseModel)), None
-        )
+        inner = get_args(field.annotation)
+        listed = next((it for it in inner if isinstance(it, type) and issubclass(it, BaseModel)), None)
         if isinstance(default, BaseModel):
             yield from _setting_rows(type(default), f"{key}.")
         elif listed is not None:
-            yield f"`{key}`", "list of objects", "`[]`", note
-            yield from _setting_rows(listed, f"{key}[].")
+            is_named = inner[0] is str
+            yield f"`{key}`", f"{'object' if is_named else 'list'} of objects", f"`{json.dumps(default)}`", note
+            yield from _setting_rows(listed, f"{key}.*." if is_named else f"{key}[].")
         else:
             shown = json.dumps(default) if default is not None else ""
             yield f"`{key}`", _type(field.annotation), f"`{shown}`" if shown else "–", note

@@ -79,4 +79,12 @@ class ModelRegistry:
 
 def _made_of(now: Situation) -> tuple[object, ...]:
     config = now.config
-    return config.keys, config.network, config.retries, config.timeouts, config.fallback_models, now.secrets
+    return (
+        config.models,
+        config.keys,
+        config.network,
+        config.retries,
+        config.timeouts,
+        config.fallback_models,
+        now.secrets,
+    )

@@ -11,6 +11,7 @@ from odin_lsp.config.loading import (
 )
 from odin_lsp.config.schema import (
     CacheSettings,
+    CallFormat,
     CommandSettings,
     Config,
     FileRules,
@@ -30,6 +31,7 @@ __all__ = [
     "FILE_NAME",
     "FOLDER",
     "CacheSettings",
+    "CallFormat",
     "CommandSettings",
     "Config",
     "ConfigProblem",

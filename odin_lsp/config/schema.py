@@ -114,6 +114,15 @@ class CommandSettings(Section):
     """Variables that commands get although they look like secrets, such as `SSH_AUTH_SOCK`."""
 
 
+CallFormat = Literal["hermes", "qwen", "mistral", "llama", "deepseek"]
+
+
+class ModelSettings(Section):
+    written_calls: tuple[CallFormat, ...] = ()
+    """How it writes calls into its text or thinking, if its server does not read them: `hermes` is JSON in
+    `<tool_call>`, `qwen` is `<function=…>` in `<tool_call>`. Without it, text is text."""
+
+
 class ToolSettings(Section):
     disabled: tuple[str, ...] = ()
     """Tools that no model is offered, by their names."""
@@ -228,6 +237,8 @@ class Config(Section):
     """Whether the small model names each session; otherwise it is called by the first words that you said."""
     fallback_models: tuple[str, ...] = ()
     """Models to try in this order when `model` cannot be reached."""
+    models: Mapping[str, ModelSettings] = {}
+    """What Odin should know of a model, by `provider/model`."""
     keys: Mapping[Literal["anthropic", "google", "openai"], tuple[str, ...]] = {}
     """Names of environment variables that hold a provider's keys, in the order to use them."""
     network: Network = Field(default_factory=Network.model_construct)

@@ -50,7 +50,13 @@ async def connect(candidate: Candidate, config: Config) -> Model:
     """A model that can be asked. In a thread: importing an SDK and reading certificates takes a second or two."""
     ref = named(candidate.ref)
     network = Network(proxy=config.network.proxy, ca_bundle=config.network.ca_bundle)
-    return await asyncio.to_thread(lambda: load(ref.provider).connect(ref, Connection(candidate.key, network)))
+    model = await asyncio.to_thread(lambda: load(ref.provider).connect(ref, Connection(candidate.key, network)))
+    entry = config.models.get(ref.model)
+    if entry is None or not entry.written_calls:
+        return model
+    from odin_lsp.models.written_calls import ReadsWrittenCalls
+
+    return ReadsWrittenCalls(model, entry.written_calls)
 
 
 def load(provider: str) -> Provider:

@@ -148,7 +148,7 @@ class Steered(Value):
 @dataclass(frozen=True, slots=True)
 class Cancelled(Value):
     cancelled: bool
-    returned: tuple[QueuedMessage, ...] = ()
+    returned: tuple[QueuedMessage, ...] | None = None
     """With `queue: return`: what was queued, and is not any more."""
 
 

@@ -242,13 +242,16 @@ async def test_the_queue_can_be_seen_and_changed(start, wire, anthropic):
     await client.command("queue", action="edit", turnId="b", text="final", mode="plan_mode")
     left = await client.command("queue", action="remove", turnId="c")
     await client.command("cancel")
+    cancelled = await first
+    held = await client.command("queue", action="list")
+    await client.command("queue", action="resume")
 
     assert [(it["turnId"], it["body"], it["mode"]) for it in listed["queue"]] == [
         ("b", "draft", "ask_mode"),
         ("c", "never", "ask_mode"),
     ]
-    assert [it["body"] for it in left["queue"]] == ["final"]
-    assert (await first)["reason"] == (await third)["reason"] == "interrupted"
+    assert [it["body"] for it in left["queue"]] == [it["body"] for it in held["queue"]] == ["final"]
+    assert cancelled["reason"] == (await third)["reason"] == "interrupted"
     assert (await second)["mode"] == "plan_mode"
     assert "final" in [block.get("text") for block in wire.request["messages"][-1]["content"]]
 

@@ -82,7 +82,7 @@ async def begin(server: Work, params: wire.BeginParams, _: Token) -> dict[str, A
 @command("odin.cancel", wire.CancelParams)
 async def cancel(server: Work, params: wire.CancelParams, _: Token) -> dict[str, Any]:
     behind = server.core.queue_of(params.turn_id) if params.queue == "return" else None
-    returned = tuple(behind.clear_queue()) if behind else ()
+    returned = tuple(behind.clear_queue()) if behind else None
     cancelled = server.core.cancel(params.turn_id, params.agent_id, drop=params.drop, then_next=params.queue == "next")
     return to_wire(wire.Cancelled(cancelled, returned))
 
