@@ -181,10 +181,11 @@ class Planner:
                 self._pauses += 1
                 self._keep(reply.message)
                 return None
+            case "max_tokens" if not reply.message.text.strip():  # half a thought could not be sent back
+                return Ending("max_tokens", CUT_SHORT.format(self._room.max_tokens))
             case "max_tokens":
                 self._keep(reply.message)
-                told = "the answer is longer than {} tokens" if reply.message.text.strip() else CUT_SHORT
-                return Ending("max_tokens", told.format(self._room.max_tokens))
+                return Ending("max_tokens", f"the answer is longer than {self._room.max_tokens} tokens")
             case "refused":
                 self._keep(reply.message)
                 return Ending("refused", reply.detail or "the model refused to answer")

@@ -5,6 +5,15 @@ from dataclasses import dataclass
 from odin_lsp.values import Value
 
 
+@dataclass(frozen=True, slots=True)
+class ContinueParams(Value):
+    """`odin.continue`: take up the last turn where it was cut off or has failed, or have the model answer what was noted
+    since. Nothing is said or read again. The answer is its `Outcome`, and its events have the turn's id as before."""
+
+    session_id: str | None = None
+    """Without it: the current session."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteParams(Value):
     """`odin.note`: add something to the context. The model is not asked; it reads it with the next message."""

@@ -46,15 +46,6 @@ class MessageParams(Value):
     """What the model may write in one step; without it: as in the settings."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContinueParams(Value):
-    """`odin.continue`: take up the last turn where it was cut off or has failed. Nothing is said or read again. The
-    answer is its `Outcome`, and its events have the turn's id as before."""
-
-    session_id: str | None = None
-    """Without it: the current session."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutePlanParams(Value):
     """`odin.executePlan`: a turn in Edit mode that carries out a plan's open steps. The answer is its `Outcome`."""

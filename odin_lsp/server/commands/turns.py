@@ -10,7 +10,7 @@ from odin_lsp.agent.turn import Remark
 from odin_lsp.errors import OdinError, RequestError
 from odin_lsp.modes import MODES, Mode
 from odin_lsp.ports import Option, Question
-from odin_lsp.server import wire
+from odin_lsp.server import upkeep, wire
 from odin_lsp.server.commands.base import Token, all_commands, command
 from odin_lsp.server.host import Work
 from odin_lsp.values import to_wire
@@ -41,8 +41,8 @@ async def edit(server: Work, params: wire.MessageParams, token: Token) -> dict[s
     return await _take(server, "edit_mode", params, token)
 
 
-@command("odin.continue", wire.ContinueParams)
-async def go_on(server: Work, params: wire.ContinueParams, token: Token) -> dict[str, Any]:
+@command("odin.continue", upkeep.ContinueParams)
+async def go_on(server: Work, params: upkeep.ContinueParams, token: Token) -> dict[str, Any]:
     return to_wire(await server.turns.go_on(params.session_id, token))
 
 

@@ -232,6 +232,7 @@ async def test_a_model_that_only_thinks_ends_the_turn_with_an_honest_answer(odin
     assert outcome.detail == "the model has used up its 32768 tokens without an answer"
     assert len(requests) == 3
     assert [event.status for event in odin.of(Compacted)] == ["started", "failed"]
+    assert [message.role for message in odin.session.messages] == ["user"]
 
 
 async def test_when_there_is_no_more_room_for_a_reply_the_history_is_shortened_once(odin):
