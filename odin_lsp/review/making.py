@@ -45,6 +45,10 @@ class Maker:
 
     async def take_back(self, file: FileProposal, hunks: Sequence[PendingHunk], turn: TurnReview) -> None:
         """Have the text as it was before these were carried out. Who watches the file sees that, and has them wait."""
+        if file.operation == "edit":
+            for it in [it for it in hunks if it.applied == it.hunk.old]:  # it has made no difference
+                it.reopen()
+            hunks = [it for it in hunks if it.applied is not None]
         inverse = _inverse(file, hunks)
         if inverse is None:
             return
@@ -56,9 +60,6 @@ class Maker:
             self._followed.remove(waiting)
         if file.operation == "edit":
             self._applier.catch_up(file)
-            for it in hunks:
-                if it.is_as_left and it.applied == it.hunk.old:  # it has made no difference that could be seen
-                    it.reopen()
         elif inverse.hunks[0].applied is not None:
             file.hunks[0].reopen()
 

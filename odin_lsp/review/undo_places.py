@@ -100,10 +100,10 @@ class _Since:
         before_it = bisect_right(self._ends, hunk.start)
         while is_lines and before_it and self._done[before_it - 1].start == hunk.start:
             before_it -= 1
-        start = hunk.start + self._growth[before_it]
-        if is_lines and not _begins_line(self._now, start):
+        if any(self._meets(hunk, *it, is_lines=is_lines) for it in self._near(hunk)):
             return None
-        return None if any(self._meets(hunk, *it, is_lines=is_lines) for it in self._near(hunk)) else start
+        start = hunk.start + self._growth[before_it]
+        return None if is_lines and not _begins_line(self._now, start) else start
 
     def _near(self, hunk: Hunk) -> Iterator[tuple[int, int, Hunk]]:
         at = bisect_right(self._reaches, hunk.end, key=lambda it: it[0]) - 1

@@ -11,7 +11,7 @@ import os
 import selectors
 import shutil
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -187,13 +187,20 @@ class Anchor:
 
     def holds(self, page: Page, start: int, end: int) -> bool:
         """Whether these are the characters, as far as that can be told."""
-        if self.swaps < 0:
+        if self.is_blurred:
             return True
         if page.swaps != self.swaps:
             return all(it in self.cells or it in page.loose for it in page.ids[start:end])
         if self.cells:
             return tuple(page.ids[start:end]) == self.cells
         return page.id(start - 1) in self.before or page.id(start) in self.after
+
+    @property
+    def is_blurred(self) -> bool:
+        return self.swaps < 0
+
+    def is_empty_in(self, page: Page) -> bool:
+        return page.swaps == self.swaps and not self.cells
 
     def blurred(self) -> "Anchor":
         """Somebody has typed over its edge, or a line end has come together there: whose that is cannot be told."""
@@ -226,6 +233,8 @@ class ShownHunk:
     anchor: Anchor
     """The characters that it would replace, or those that were put there."""
     decision: Decision | None = None
+    was_modified: bool = False
+    """Once; it may wait again since."""
     carried_out: bool = False
     recognised: bool = False
     """It was in the text before anybody had decided."""
@@ -245,6 +254,11 @@ class ShownHunk:
         if self.decision is None or self.decision.decision == "reject":
             return None
         return self.decision.text if self.decision.decision == "modify" else self.shown.new_text
+
+    @property
+    def is_idle(self) -> bool:
+        """The user wants there what is there: nothing was done that an editor could undo."""
+        return self.wanted == self.shown.old_text
 
     @property
     def is_decided(self) -> bool:
@@ -270,12 +284,12 @@ class TurnOnScreen:
     after: dict[Path, str] = field(default_factory=dict[Path, str])
     since: dict[Path, int] = field(default_factory=dict[Path, int])
     """What is typed later has higher numbers."""
+    put: dict[Path, dict[int, str]] = field(default_factory=lambda: defaultdict(dict))
+    """The characters that it has put there."""
     mixed: set[Path] = field(default_factory=set[Path])
     """Files that somebody else has changed between two edits of the turn."""
     doubtful: set[Path] = field(default_factory=set[Path])
     """Files in which the editor did not do as it was told."""
-    was_undone: bool = False
-    """Some of it may be in the text again, or not."""
 
 
 @dataclass(frozen=True)
@@ -288,6 +302,11 @@ class Splice:
     @property
     def growth(self) -> int:
         return len(self.new) - (self.end - self.start)
+
+    def trimmed(self, text: str) -> "Splice":
+        """What it changes: who types over a character with the same one has done nothing to it."""
+        head, tail = same_at_both_ends(text[self.start : self.end], self.new)
+        return Splice(self.start + head, self.end - tail, self.new[head : len(self.new) - tail])
 
 
 @dataclass(frozen=True)
@@ -482,23 +501,32 @@ class FakeEditor:
         self._without = {
             (proposal, buffer.path): text
             for proposal in self.open_reviews
-            if (text := self._text_without(proposal, buffer.path)) is not None
+            if (isinstance(step, Splice) or self._is_all_of(proposal, buffer.path))
+            and (text := self._text_without(proposal, buffer.path)) is not None
         }
         if isinstance(step, Whole):
             page.exchange(step.new, step.ids)
         else:
             spans = [(it, it.anchor.span(page)) for it in self._waiting(buffer.path)]
+            typed = step.trimmed(page.text)
             page.splice(step.start, step.end, step.new, step.ids)
             for hunk, span in spans:
                 if span is not None:
-                    hunk.anchor = self._moved(hunk, page, span, step)
+                    hunk.anchor = self._moved(hunk, page, span, typed)
+                elif hunk.is_decided and hunk.anchor.is_empty_in(page):
+                    hunk.anchor = hunk.anchor.blurred()
+
+    def _is_all_of(self, proposal: str, path: Path) -> bool:
+        """If only texts are known, what others did, or what the user put in place of a hunk, may look like one."""
+        return proposal == self._own and not any(it.was_modified for it in self._waiting(path))
 
     def _waiting(self, path: Path) -> list[ShownHunk]:
         return [it for it in self.hunks.values() if it.path == path and it.receipt is None]
 
     def _moved(self, hunk: ShownHunk, page: Page, span: tuple[int, int], step: Splice) -> Anchor:
         """What is typed into what was put there belongs to it. An empty place stays where it is while other hunks of
-        its review come and go."""
+        its review come and go; if others take away what it stood beside, it is lost, also if that comes back. So it is
+        with what the hunk itself had done there before the user wanted nothing there."""
         start, end = span
         is_inside = start <= step.start and step.end <= end and (step.end > step.start or start < step.start < end)
         if hunk.carried_out and start < end and is_inside:
@@ -507,6 +535,9 @@ class FakeEditor:
         if hunk.proposal != self._own and now and any(is_within_line_end(page.text, at) for at in now):
             return hunk.anchor.blurred()
         if hunk.is_decided and start < end and now is None:
+            return hunk.anchor.blurred()
+        is_own = hunk.proposal == self._own and not hunk.is_idle
+        if hunk.is_decided and start == end and not is_own and step.start <= start <= step.end > step.start:
             return hunk.anchor.blurred()
         if start == end and hunk.proposal == self._own and (step.end <= start or step.start >= end):
             return hunk.anchor.widened(page, start + (step.growth if step.end <= start else 0))
@@ -641,6 +672,7 @@ class FakeEditor:
         is_accept = not hunks[0].carried_out
         own = hunks[0].proposal
         self._do(path, edits, own)
+        turn.put[path].update((it, page.text[at]) for at, it in enumerate(page.ids) if it not in ids)
         for hunk, it in zip(hunks, inverse(text, edits), strict=True):
             hunk.carried_out = is_accept
             hunk.anchor = Anchor.at(page, it.start, it.end)
@@ -730,7 +762,8 @@ class FakeEditor:
             undone = [(*span, it.shown.old_text) for span, it in zip(spans, ours, strict=True) if it.carried_out]
             assert replaced(page.text, [Splice(*it) for it in undone]) == before
         for span, it in zip(spans, ours, strict=True):
-            it.anchor = Anchor.at(page, *span)
+            if not it.is_decided or not it.anchor.is_blurred:
+                it.anchor = Anchor.at(page, *span)
 
     def _span(self, hunk: ShownHunk, page: Page) -> tuple[int, int]:
         """Where it says that it is."""
@@ -745,9 +778,8 @@ def check(hunk: ShownHunk, receipt: Receipt, pages: dict[Path, Page]) -> None:
     decision = hunk.decision.decision if hunk.decision else None
     spans = spans_of(page.text, hunk.shown.range)
     here = [page.text[start:end] for start, end in spans] if page.version else [receipt.text, hunk.shown.new_text]
-    is_idle = hunk.wanted == hunk.shown.old_text
     is_on_disk = not page.version and any(page.text[slice(*it)] == hunk.wanted for it in spans)
-    is_there = hunk.can_be_seen_in(page.text) or is_idle or is_on_disk
+    is_there = hunk.can_be_seen_in(page.text) or hunk.is_idle or is_on_disk
     is_clear = not hunk.doubtful and not hunk.blurred
     match receipt.state:
         case "accepted" | "modified" if receipt.reason == CHANGED_SINCE:
@@ -957,7 +989,8 @@ class Reviews(RuleBasedStateMachine):
 
         async def take() -> None:
             for hunk_id, decision in firsts.items():
-                self.editor.hunks[hunk_id].decision = decision
+                hunk = self.editor.hunks[hunk_id]
+                hunk.decision, hunk.was_modified = decision, hunk.was_modified or decision.decision == "modify"
             if answering is not None:
                 self.editor.asking[answering].set_result(ReviewAnswer(decisions=tuple(decisions)))
                 return
@@ -1019,7 +1052,7 @@ class Reviews(RuleBasedStateMachine):
         for _ in range(times):
             it = self.editor.last
             assert it is not None
-            asked = [hunk for hunk in it.hunks if hunk.receipt is None]
+            asked = [hunk for hunk in it.hunks if hunk.receipt is None and not hunk.is_idle]
             were = [hunk.shown.state for hunk in asked]
             self.run(lambda: self.editor.undo_or_redo(how))
             now = [hunk.shown.state for hunk in asked]
@@ -1151,24 +1184,24 @@ class Reviews(RuleBasedStateMachine):
         turn_id, turn = ended[which % len(ended)]
         before = {path: page.text for path, page in self.editor.pages.items()}
         theirs = {path: self._typed_since(path, since) for path, since in turn.since.items()}
+        gone = {path: self._gone(path, turn) for path in turn.before}
         carried_out = [it for it in self.editor.hunks.values() if it.carried_out]
         undone = self._undo(turn_id)
         restored, kept = set(undone.restored), {it.path for it in undone.kept}
         if carried_out != [it for it in self.editor.hunks.values() if it.carried_out]:
             turn.doubtful.update(restored, before)  # it has set free what waited for a hunk that is gone now
         assert all(it.reason for it in undone.kept)
-        assert turn.was_undone or restored | kept <= set(turn.before) | turn.doubtful
-        for path in set(turn.before) - turn.doubtful if not turn.was_undone else ():
+        assert restored | kept <= set(turn.before) | turn.doubtful
+        for path in set(turn.before) - turn.doubtful:
             text = self.editor.pages[path].text
             if before[path] == turn.after[path] and path not in turn.mixed:  # or somebody has typed what Odin had left
                 assert path not in kept
                 assert text == turn.before[path]
             else:
-                assert not theirs[path] - Counter(text)
+                assert not theirs[path] - gone[path] - Counter(text)
             assert path in restored or text == before[path]
         if again and undone.undo_id is not None:
             self._do_again(undone.undo_id, turn, restored, before)
-        turn.was_undone = True
         if not kept:
             turn.doubtful.clear()
         turn.doubtful.update(set(turn.before) - restored - kept)  # the editor has undone it, and may do it again
@@ -1181,7 +1214,7 @@ class Reviews(RuleBasedStateMachine):
     def _do_again(self, undo_id: str, turn: TurnOnScreen, restored: set[Path], before: dict[Path, str]) -> None:
         undone = self._undo(undo_id)
         kept = {it.path for it in undone.kept}
-        assert turn.was_undone or set(undone.restored) | kept <= restored | turn.doubtful
+        assert set(undone.restored) | kept <= restored | turn.doubtful
         for path in restored - turn.mixed - turn.doubtful:
             if before[path] == turn.after[path]:
                 assert path not in kept
@@ -1198,8 +1231,11 @@ class Reviews(RuleBasedStateMachine):
     def _typed_since(self, path: Path, since: int) -> Counter[str]:
         page = self.editor.pages[path]
         characters = zip(page.ids, page.text, strict=True)
-        typed = (it for number, it in characters if number > since and number in self.editor.users)
-        return Counter(it for it in typed if it not in "\r\n")
+        return Counter(it for number, it in characters if number > since and number in self.editor.users)
+
+    def _gone(self, path: Path, turn: TurnOnScreen) -> Counter[str]:
+        """What the turn has put there and others have taken away: if they type it again, nobody can tell."""
+        return Counter(it for number, it in turn.put[path].items() if number not in self.editor.pages[path].ids)
 
     # always
 

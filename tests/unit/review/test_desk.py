@@ -470,6 +470,18 @@ async def test_who_wanted_there_what_was_there_can_take_that_back(editor, desk, 
     assert editor.text == OLD.replace("two", "TWO")
 
 
+async def test_of_several_that_are_taken_back_the_editor_is_told_only_of_those_that_made_a_difference(
+    editor, desk, waiting
+):
+    _, (one, two, _) = waiting
+    await desk.decide([Decision(hunk_id=one.id, decision="modify", text="two"), *accepted(two)])
+
+    receipts = await desk.reopen(desk.proposals.select(hunk_ids=[one.id, two.id]))
+
+    assert [it.state for it in receipts] == ["pending", "pending"]
+    assert [it.new_text for it in editor.applied[-1].edits] == ["five"]
+
+
 async def test_what_was_typed_into_since_stays_as_it_is(editor, desk, waiting, turn):
     task, (one, two, three) = waiting
     await desk.decide([*accepted(one), *rejected(two)])

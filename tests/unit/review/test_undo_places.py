@@ -77,6 +77,13 @@ def test_what_may_be_somebody_elses_stays(left, now):
     assert flip(before, places, NOTHING, places, now)[0] == now
 
 
+def test_lines_that_the_turn_removed_stay_so_where_all_that_was_around_them_is_gone():
+    before, left = "one\ntwo\nthree\nfour\n", "one\ntwo\nfour\n"
+    places = places_of(before, [layer(before, left, map(str, count()))])
+
+    assert flip(before, places, NOTHING, places, "one\n") == ("one\n", places)
+
+
 def test_edits_of_one_place_are_one_and_what_makes_no_difference_is_none():
     one, two, three = "a\nb\n", "a\nB\n", "a\nbeta\n"
     layers = [[StepHunk("1", 2, 1, "B")], [StepHunk("2", 2, 1, "beta")]]
