@@ -1,7 +1,7 @@
 """Two texts → the smallest hunks between them. Pure: apply any of them, move them along while somebody types."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
@@ -210,17 +210,24 @@ def hunks_seen(base: str, hunks: Sequence[Hunk], text: str) -> set[int]:
     taken = hunks_taken(base, hunks, text)
     if taken is not None:
         return {*taken, *idle}
-    differences, done = hunks_between(apply(base, hunks), text), hunks_between(base, text)
-    found: set[int] = set()
+    done = hunks_between(base, text)
+    found = {it for it in range(len(hunks)) if it in idle or _is_disturbed(hunks[it].start, hunks[it].end, done)}
+    while lost := _lost(base, {it: hunks[it] for it in found}, text):
+        found -= lost
+    return found
+
+
+def _lost(base: str, hunks: Mapping[int, Hunk], text: str) -> set[int]:
+    """Those that are not as expected, if all of them are taken for done."""
+    differences = hunks_between(apply(base, hunks.values()), text)
+    lost: set[int] = set()
     shift = 0
-    for index in sorted(range(len(hunks)), key=lambda it: hunks[it].start):
-        hunk = hunks[index]
+    for index, hunk in sorted(hunks.items(), key=lambda it: (it[1].start, it[1].end)):
         start = hunk.start + shift
         shift += len(hunk.new) - len(hunk.old)
-        made = index in idle or _is_disturbed(hunk.start, hunk.end, done)
-        if made and not _is_disturbed(start, start + len(hunk.new), differences):
-            found.add(index)
-    return found
+        if _is_disturbed(start, start + len(hunk.new), differences):
+            lost.add(index)
+    return lost
 
 
 def _is_disturbed(start: int, end: int, differences: Sequence[Hunk]) -> bool:

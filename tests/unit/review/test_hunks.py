@@ -13,6 +13,7 @@ from odin_lsp.review.hunks import (
     compose,
     difference,
     hunks_between,
+    hunks_seen,
     overlap,
     rebased,
     typed_between,
@@ -153,3 +154,17 @@ def test_no_change_begins_or_ends_within_a_line_end(pieces, rest):
     assert not any(text[at - 1 : at + 1] == "\r\n" for it in wide for at in (it.start, it.end) if at)
     if "\r\n" not in text:
         assert wide == sorted(hunks, key=lambda it: (it.start, it.end))
+
+
+def test_what_only_looks_like_a_hunk_beside_others_is_not_seen():
+    """The first line is gone, and the last one looks like the one that was proposed in front of it."""
+    hunks = [Hunk(0, "", "a\n"), Hunk(3, "", "a")]
+
+    assert hunks_seen("a\ra\n", hunks, "\ra\n") == set()
+
+
+def test_what_was_done_is_seen_beside_what_others_did():
+    base = "one\ntwo\nthree\nfour\n"
+    hunks = [Hunk(0, "one", "ONE"), Hunk(8, "three", "THREE")]
+
+    assert hunks_seen(base, hunks, "ONE\ntwo\nthree\nfour\ntyped\n") == {0}
