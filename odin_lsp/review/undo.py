@@ -113,6 +113,8 @@ class _Undo:
     is_noted: bool = True
     restored: list[Path] = field(default_factory=list[Path])
     kept: list[Kept] = field(default_factory=list[Kept])
+    gone: list[tuple[Path, Flip]] = field(default_factory=list[tuple[Path, Flip]])
+    """What others had taken back before, by the file that it was in."""
 
     @property
     def undone(self) -> Undone:
@@ -120,7 +122,8 @@ class _Undo:
         return Undone(restored, tuple(self.kept), self.id if restored and self.is_noted else None)
 
     async def run(self, parts: Sequence[Part]) -> None:
-        """All that is about to happen is known before anything does: if Odin ends meanwhile, the next undo goes on."""
+        """All that is about to happen is known before anything does: if Odin ends meanwhile, the next undo goes on.
+        What an editor has undone it cannot do again after this: whoever types the same later has typed it."""
         await self._note([self._flip(it, "intended", it.ids) for it in parts if it.problem is None])
         for it in parts:
             if it.problem is not None:
@@ -133,6 +136,7 @@ class _Undo:
             if done:
                 self.files[it.file.id] = it.file.after_flip(flip)
                 self.restored.append(path)
+        await self._note([flip for path, flip in self.gone if path in self.restored])
 
     def _flip(self, part: Part, state: State, ids: Sequence[str]) -> Flip:
         return Flip(
@@ -157,6 +161,9 @@ class _Undo:
             self.kept.append(Kept(path, part.changed))
             return ()
         plan = part.flipped(now)
+        if plan.already and not self.is_in:
+            flip = self._flip(part, "done", ids_of(plan.already))
+            self.gone.append((path, replace(flip, undo=new_undo(self.turn_id))))
         file = FileProposal(path, "edit", Lines(now), [PendingHunk(it, state="accepted") for _, it in plan.todo])
         await self.applier.apply(file)
         made = [(place, it) for (place, _), it in zip(plan.todo, file.hunks, strict=True)]

@@ -98,6 +98,19 @@ async def test_hunks_go_wherever_they_are_now_and_what_was_typed_around_them_sta
     assert bench.text(a) == OLD.replace("one", "zero\none, typed").replace("four", "")
 
 
+async def test_what_others_had_undone_before_is_not_looked_for_again_in_a_file_that_was_restored(edited, undo, a):
+    await edited(a, "two")
+    a.write_text(OLD)
+    await edited(a, "seven")
+    assert restored_and_kept(await undo()) == ([a], [])
+    assert a.read_text() == OLD
+
+    a.write_text(OLD.replace("two", "TWO"))
+    assert restored_and_kept(await undo()) == ([], [])
+    a.write_text(OLD.replace("two", "typed"))
+    assert restored_and_kept(await undo()) == ([], [])
+
+
 async def test_hunks_that_somebody_has_typed_into_stay_and_are_told(edited, undo, a):
     _, seven = await edited(a, "two", "seven")
     a.write_text(a.read_text().replace("SEVEN", "SEV-EN"))
