@@ -188,21 +188,22 @@ class FileProposal:
         if not texts:
             return
         steps: list[Hunk] = []
-        shift = 0
+        shift = end = 0
         for it in sorted(self.hunks, key=_place):
             here = it.standing
-            it.hunk = replace(it.hunk, start=here.start + shift)
+            it.hunk = replace(it.hunk, start=max(here.start + shift, end))  # what is lost may be within another
             if it.id in texts:
                 it.applied = texts[it.id]
                 steps.append(replace(here, new=it.standing.old))
                 shift += len(it.standing.old) - len(here.old)
+                end = it.standing.end
         count, behind = len(self.lines), -1
         if len(steps) == 1:
             behind = self.lines.replace(steps[0].start, steps[0].end, steps[0].new)
         else:
             self.lines = Lines(apply(self.base, steps))
         for it in self.hunks:
-            is_behind = it.hunk.start >= steps[0].start
+            is_behind = it.standing.end >= steps[0].start
             it.moved = it.moved or (
                 is_behind and (it.hunk.start <= behind or len(steps) > 1 or len(self.lines) != count)
             )

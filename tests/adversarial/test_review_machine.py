@@ -303,6 +303,10 @@ class Splice:
     def growth(self) -> int:
         return len(self.new) - (self.end - self.start)
 
+    @property
+    def removes(self) -> bool:
+        return self.start < self.end
+
     def trimmed(self, text: str) -> "Splice":
         """What it changes: who types over a character with the same one has done nothing to it."""
         head, tail = same_at_both_ends(text[self.start : self.end], self.new)
@@ -404,6 +408,8 @@ class FakeEditor:
         """What the server is being told of, step by step."""
         self._own: str | None = None
         """The review that it is for."""
+        self._undone: Sequence[ShownHunk] = ()
+        """The hunks that the editor undoes or does again."""
         self._without: dict[tuple[str, Path], str] = {}
         """During a step: the texts before it without any of a review's hunks."""
         self.errors: list[BaseException] = []
@@ -468,14 +474,16 @@ class FakeEditor:
         page = self.pages[it.path]
         steps = it.steps(page, how)
         it.is_undone = not it.is_undone
-        self._tell(it.path, steps, it.hunks[0].proposal)
+        self._tell(it.path, steps, it.hunks[0].proposal, it.hunks)
 
     @property
     def can_undo(self) -> bool:
         it = self.last
         return it is not None and self.pages[it.path].ids == list(it.ids[0 if it.is_undone else 1])
 
-    def _tell(self, path: Path, steps: Sequence[Step], own: str | None = None) -> None:
+    def _tell(
+        self, path: Path, steps: Sequence[Step], own: str | None = None, undone: Sequence[ShownHunk] = ()
+    ) -> None:
         page = self.pages[path]
         text = page.text
         changes: list[Change] = []
@@ -487,7 +495,7 @@ class FakeEditor:
             changes.append(Change(it.new, position_of(text, it.start), position_of(text, it.end)))
             text = replaced(text, [it])
         page.version += 1
-        self._coming, self._own = list(steps), own
+        self._coming, self._own, self._undone = list(steps), own, undone
         self.files.buffers.change(path.as_uri(), page.version, changes)
         self._own = None
         self._without = {}
@@ -525,23 +533,28 @@ class FakeEditor:
 
     def _moved(self, hunk: ShownHunk, page: Page, span: tuple[int, int], step: Splice) -> Anchor:
         """What is typed into what was put there belongs to it. An empty place stays where it is while other hunks of
-        its review come and go; if others take away what it stood beside, it is lost, also if that comes back. So it is
-        with what the hunk itself had done there before the user wanted nothing there."""
+        its review come and go. If others take away some of it, or what it stood beside, it is lost, also if that comes
+        back."""
         start, end = span
         is_inside = start <= step.start and step.end <= end and (step.end > step.start or start < step.start < end)
         if hunk.carried_out and start < end and is_inside:
             return Anchor.at(page, start, end + step.growth)
         now = hunk.anchor.span(page)
-        if hunk.proposal != self._own and now and any(is_within_line_end(page.text, at) for at in now):
+        is_own = hunk.proposal == self._own and not self._is_done_unwanted(hunk)
+        if not is_own and now and any(is_within_line_end(page.text, at) for at in now):
             return hunk.anchor.blurred()
         if hunk.is_decided and start < end and now is None:
             return hunk.anchor.blurred()
-        is_own = hunk.proposal == self._own and not hunk.is_idle
-        if hunk.is_decided and start == end and not is_own and step.start <= start <= step.end > step.start:
+        reach = 1 if start == end else 0
+        if hunk.is_decided and not is_own and start < step.end + reach and step.start < end + reach and step.removes:
             return hunk.anchor.blurred()
-        if start == end and hunk.proposal == self._own and (step.end <= start or step.start >= end):
+        if start == end and is_own and (step.end <= start or step.start >= end):
             return hunk.anchor.widened(page, start + (step.growth if step.end <= start else 0))
         return hunk.anchor
+
+    def _is_done_unwanted(self, hunk: ShownHunk) -> bool:
+        """It was decided against after the editor had undone it: to do it again is like typing."""
+        return (hunk.is_idle or hunk.shown.state == "rejected") and any(it is hunk for it in self._undone)
 
     def _text_without(self, proposal: str, path: Path) -> str | None:
         """The text if nothing of the review had been carried out; `None` if that cannot be told for sure."""
@@ -756,20 +769,26 @@ class FakeEditor:
         if not page.version:
             return
         ours = [it for it in self._waiting(path) if it.proposal == proposal and it.shown.state != "superseded"]
-        spans = [self._span(it, page) for it in ours]
+        every = list(itertools.product(*(self._spans(it, page) for it in ours)))
         before = self._without.get((proposal, path))
         if before is not None:
-            undone = [(*span, it.shown.old_text) for span, it in zip(spans, ours, strict=True) if it.carried_out]
-            assert replaced(page.text, [Splice(*it) for it in undone]) == before
+            every = [spans for spans in every if text_without(page.text, ours, spans) == before]
+        assert every
+        spans = every[0]
         for span, it in zip(spans, ours, strict=True):
             if not it.is_decided or not it.anchor.is_blurred:
                 it.anchor = Anchor.at(page, *span)
 
-    def _span(self, hunk: ShownHunk, page: Page) -> tuple[int, int]:
+    def _spans(self, hunk: ShownHunk, page: Page) -> list[tuple[int, int]]:
         """Where it says that it is."""
         text = hunk.wanted if hunk.carried_out else hunk.shown.old_text
         spans = spans_of(page.text, hunk.shown.range)
-        return next((it for it in spans if page.text[slice(*it)] == text), spans[0])
+        return [it for it in spans if page.text[slice(*it)] == text] or spans[:1]
+
+
+def text_without(text: str, hunks: Sequence[ShownHunk], spans: Sequence[tuple[int, int]]) -> str:
+    pairs = zip(spans, hunks, strict=True)
+    return replaced(text, [Splice(*span, it.shown.old_text) for span, it in pairs if it.carried_out])
 
 
 def check(hunk: ShownHunk, receipt: Receipt, pages: dict[Path, Page]) -> None:

@@ -3,7 +3,8 @@
 import pytest
 
 from odin_lsp.review.hunks import Hunk
-from odin_lsp.review.proposals import PendingHunk, Wish, edit_of
+from odin_lsp.review.proposals import FileProposal, PendingHunk, Wish, edit_of
+from odin_lsp.workspace.text import Lines
 
 
 def test_a_hunk_at_the_end_of_a_text_without_a_line_end_moves_with_its_last_line(tmp_path):
@@ -73,3 +74,23 @@ def test_a_draft_can_go_on_from_what_the_user_has_typed_as_proposed(tmp_path):
     assert file.proposed == "one\nTWO\n"
     file.follow("one\ntwo\nthree\n", 8, 6)
     assert file.proposed == "one\nTWO\nthree\n"
+
+
+def test_a_hunk_at_whose_end_a_line_end_has_come_together_is_elsewhere_on_the_screen(tmp_path):
+    """In the middle of a line end there is no position."""
+    first, second = PendingHunk(Hunk(3, "\r", "\n")), PendingHunk(Hunk(4, "x", ""))
+    file = FileProposal(tmp_path / "a", "edit", Lines("one\rx\ntwo\n"), [first, second])
+
+    file.exchange({second.id: ""})
+
+    assert file.base == "one\r\ntwo\n"
+    assert first.moved
+
+
+def test_what_is_lost_within_a_hunk_stands_where_that_ends(tmp_path):
+    lost, whole = PendingHunk(Hunk(2, "b", "x"), state="superseded", is_lost=True), PendingHunk(Hunk(0, "abc", ""))
+    file = FileProposal(tmp_path / "a", "edit", Lines("abcd\n"), [whole, lost])
+
+    file.exchange({whole.id: ""})
+
+    assert (lost.standing.start, lost.standing.end) == (0, 0)
