@@ -214,7 +214,7 @@ class Plans:
                 return
             buffer = self._files.buffers.of_path(path)
             if buffer is None:
-                disk.write_text(path, replace(disk.read_text(path), text=new))
+                disk.write_text(path, replace(disk.read_text(path), text=new), expected=text)
                 return
             was_saved = not buffer.unsaved
             edit = edit_of(path, text, new)

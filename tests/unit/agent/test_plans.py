@@ -5,7 +5,7 @@ import os
 import pytest
 
 from odin_lsp.agent.plans import MARK, Plans, document_of, is_plan, marked, steps_of
-from odin_lsp.errors import RequestError
+from odin_lsp.errors import RequestError, ToolError
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
@@ -202,3 +202,17 @@ async def test_a_document_that_is_not_open_is_ticked_on_disk_byte_for_byte(plans
 
     assert path.read_bytes() == b"\xef\xbb\xbf- [ ] one\r\n- [x] two\r\n"
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+async def test_what_another_program_writes_into_a_plan_meanwhile_stays(plans, monkeypatch):
+    path = plans.keep("abc", PLAN)
+
+    def marked_late(text, wanted):
+        path.write_text("- [ ] written meanwhile\n")
+        return marked(text, wanted)
+
+    monkeypatch.setattr("odin_lsp.agent.plans.marked", marked_late)
+    with pytest.raises(ToolError, match="changed by another program"):
+        await plans.mark(path, {("Shout in `greet.py`", 0): "done"})
+
+    assert path.read_text() == "- [ ] written meanwhile\n"
