@@ -94,7 +94,8 @@ async def _taken_back(log: UndoLog, named: str, applier: Applier, wanted: Wanted
     named_files = wanted.files(files)
     chosen = [files[it] for it in order if it in named_files]
     parts = await asyncio.to_thread(lambda: [part_of(log, it, is_wanted, is_in=is_in) for it in chosen])
-    await undo.run([it for it in parts if it is not None])
+    of_step = {it.step: it for it in flips}
+    await undo.run([replace(it, flip=of_step.get(it.file.id)) for it in parts if it is not None])
     return undo
 
 
@@ -130,13 +131,15 @@ class _Undo:
                 self.kept.append(Kept(Path(it.file.path), it.problem))
                 continue
             path = path_now(it.file, self.files)
-            done = await (self._flip_whole(it, path) if it.wanted is None else self._flip_places(it, path))
-            flip = self._flip(it, "done" if done else "dropped", done)
+            flip = await (self._flip_whole(it, path) if it.wanted is None else self._flip_places(it, path))
             await self._note([flip])
-            if done:
+            if flip.state == "done":
                 self.files[it.file.id] = it.file.after_flip(flip)
                 self.restored.append(path)
         await self._note([flip for path, flip in self.gone if path in self.restored])
+
+    def _done(self, part: Part, ids: Sequence[str]) -> Flip:
+        return self._flip(part, "done" if ids else "dropped", ids)
 
     def _flip(self, part: Part, state: State, ids: Sequence[str]) -> Flip:
         return Flip(
@@ -152,14 +155,13 @@ class _Undo:
         if lines:
             self.is_noted = await self.log.add(self.turn_id, lines) and self.is_noted
 
-    async def _flip_places(self, part: Part, path: Path) -> tuple[str, ...]:
-        """The ids of those that are flipped."""
+    async def _flip_places(self, part: Part, path: Path) -> Flip:
         now = self.applier.text(path)
         if now is not None and part.edits is None:
             part = await self._described(part, now)
         if now is None or part.edits is None:
             self.kept.append(Kept(path, part.changed))
-            return ()
+            return self._done(part, ())
         plan = part.flipped(now)
         if plan.already and not self.is_in:
             flip = self._flip(part, "done", ids_of(plan.already))
@@ -173,9 +175,11 @@ class _Undo:
             why = CHANGED_SINCE if plan.typed_into else next(iter(failed.values()))
             reason = f"{len(stays)} of {len(stays) + len(done)} changes stay: {why}" if done else why
             self.kept.append(Kept(path, reason, ids_of(stays)))
-        return ids_of(done)
+        starts = tuple(it.hunk.start for it in file.hunks)
+        left = digest_of(file.after) if file.after is not None else None
+        return replace(self._done(part, ids_of(done)), left=left, starts=starts if left is not None else ())
 
-    async def _flip_whole(self, part: Part, path: Path) -> tuple[str, ...]:
+    async def _flip_whole(self, part: Part, path: Path) -> Flip:
         file, reason = part.operation(path, self.applier)
         if file is not None:
             if part.file.operation == "create" and part.edits is None:
@@ -183,11 +187,11 @@ class _Undo:
             file.hunks[0].state = "accepted"
             await self.applier.apply(file)
             if file.hunks[0].applied is not None:
-                return part.ids
+                return self._done(part, part.ids)
             reason = file.hunks[0].reason or NOT_SEEN
         if reason is not None:
             self.kept.append(Kept(path, reason))
-        return ()
+        return self._done(part, ())
 
     async def _described(self, part: Part, now: str) -> Part:
         """Where only the texts were kept, and it is as the turn has left it: all that differs is the turn's."""

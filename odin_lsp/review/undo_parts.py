@@ -9,7 +9,7 @@ from odin_lsp.review.before_images import digest_of
 from odin_lsp.review.proposals import FileProposal, operation_of
 from odin_lsp.review.undo_log import UndoLog
 from odin_lsp.review.undo_places import Flipped, Place, flipped, ids_of, places_of, text_with
-from odin_lsp.review.undo_steps import FileSteps
+from odin_lsp.review.undo_steps import FileSteps, Flip
 
 CHANGED_SINCE = "it has been changed since"
 INTERRUPTED = "Odin ended while it changed it, and it is not as Odin would have left it"
@@ -40,6 +40,8 @@ class Part:
     """`None`: the file as a whole."""
     problem: str | None = None
     """Why nothing can be done."""
+    flip: Flip | None = None
+    """What is taken back, if that is an undo itself."""
 
     @property
     def changed(self) -> str:
@@ -50,6 +52,9 @@ class Part:
         """What is to be done to the text."""
         if self.edits is None or self.wanted is None:
             return Flipped((), (), ())
+        if self.flip is not None and self.flip.left == digest_of(now) and set(self.flip.hunks) == set(self.ids):
+            places = zip(self.wanted, self.flip.starts, strict=True)
+            return Flipped([(it, it.flip(start, self.file.out)) for it, start in places], (), ())
         return flipped(self.edits.base, self.edits.places, self.file.out, self.wanted, now)
 
     def operation(self, path: Path, applier: Applier) -> tuple[FileProposal | None, str | None]:

@@ -22,6 +22,11 @@ class Place:
     def is_out(self, out: frozenset[str]) -> bool:
         return out.issuperset(self.ids)
 
+    def flip(self, start: int, out: frozenset[str]) -> Hunk:
+        """What makes it again, or takes it back."""
+        old, new = self.hunk.old, self.hunk.new
+        return Hunk(start, old, new) if self.is_out(out) else Hunk(start, new, old)
+
 
 @dataclass(frozen=True, slots=True)
 class Flipped:
@@ -72,13 +77,14 @@ def flipped(before: str, places: Sequence[Place], out: frozenset[str], wanted: S
     since = _Since(left, now)
     todo: list[tuple[Place, Hunk]] = []
     typed_into: list[Place] = []
-    for place, hunk in [it for index, it in enumerate(here) if index not in seen]:
+    already: list[Place] = []
+    for index, (place, hunk) in enumerate(here):
         start = since.start_of(hunk)
-        if start is None:
-            typed_into.append(place)
-        else:
+        if start is not None:
             todo.append((place, Hunk(start, hunk.old, hunk.new)))
-    return Flipped(todo, typed_into, [here[index][0] for index in sorted(seen)])
+        else:
+            (already if index in seen else typed_into).append(place)
+    return Flipped(todo, typed_into, already)
 
 
 class _Since:
@@ -125,11 +131,8 @@ def _standing(places: Iterable[Place], out: frozenset[str]) -> Iterator[tuple[Pl
     """Each with what would flip it, in the text as it was left."""
     shift = 0
     for it in places:
-        start = it.hunk.start + shift
-        if it.is_out(out):
-            yield it, Hunk(start, it.hunk.old, it.hunk.new)
-        else:
-            yield it, Hunk(start, it.hunk.new, it.hunk.old)
+        yield it, it.flip(it.hunk.start + shift, out)
+        if not it.is_out(out):
             shift += len(it.hunk.new) - len(it.hunk.old)
 
 

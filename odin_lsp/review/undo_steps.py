@@ -65,6 +65,10 @@ class Flip(Value):
     is_in: bool
     is_whole: bool = False
     """All of the turn was to be undone, not only a file or some hunks."""
+    left: str | None = None
+    """The digest of the text that it has left, if nobody else came in between."""
+    starts: tuple[int, ...] = ()
+    """Where its places are in that text."""
 
 
 Line = Step | Flip

@@ -254,6 +254,20 @@ async def test_an_undo_can_be_undone_and_that_too(edited, undo, a):
         assert a.read_text() == text
 
 
+async def test_what_an_undo_has_taken_from_between_what_was_typed_comes_back_to_where_it_was(bench, undo):
+    path = bench.write("a.txt", "")
+    await bench.read(path)
+    await bench.use("WriteFile", file_path=path, content="\n")
+    path.write_text("typed\n")
+    undone = await undo()
+    assert path.read_text() == "typed"
+
+    for text in ("typed\n", "typed"):
+        undone = await undo(undone.undo_id)
+        assert restored_and_kept(undone) == ([path], [])
+        assert path.read_text() == text
+
+
 async def test_what_was_typed_since_stays_when_an_undo_is_undone(edited, undo, a):
     await edited(a, "two", "seven")
     undone = await undo()

@@ -84,6 +84,15 @@ def test_lines_that_the_turn_removed_stay_so_where_all_that_was_around_them_is_g
     assert flip(before, places, NOTHING, places, "one\n") == ("one\n", places)
 
 
+def test_where_nobody_has_typed_nothing_has_been_flipped_before_whatever_is_around_it():
+    before = "aaaa\naaaa\naa"
+    places = places_of(before, [[StepHunk("1", 0, 0, "baaaa\n"), StepHunk("2", 5, 7, "a")]])
+    [_, last] = places
+
+    again = flipped(before, places, frozenset(["2"]), [last], "aaaaaaaaa\naaaaa\naa")
+    assert [place for place, _ in again.todo] == [last]
+
+
 def test_edits_of_one_place_are_one_and_what_makes_no_difference_is_none():
     one, two, three = "a\nb\n", "a\nB\n", "a\nbeta\n"
     layers = [[StepHunk("1", 2, 1, "B")], [StepHunk("2", 2, 1, "beta")]]
