@@ -236,6 +236,8 @@ class ShownHunk:
     was_modified: bool = False
     """Once; it may wait again since."""
     carried_out: bool = False
+    was_on_disk: bool = False
+    """It looked so in a file of which nobody tells when it changes."""
     recognised: bool = False
     """It was in the text before anybody had decided."""
     doubtful: bool = False
@@ -268,7 +270,7 @@ class ShownHunk:
         return self.carried_out or text in self.as_if_done or (self.blurred and (self.wanted or "") in text)
 
     def wait_again(self) -> None:
-        self.carried_out = self.recognised = self.blurred = False
+        self.carried_out = self.was_on_disk = self.recognised = self.blurred = False
         self.decision = None
 
 
@@ -559,7 +561,7 @@ class FakeEditor:
     def _text_without(self, proposal: str, path: Path) -> str | None:
         """The text if nothing of the review had been carried out; `None` if that cannot be told for sure."""
         page = self.pages[path]
-        ours = [it for it in self._waiting(path) if it.proposal == proposal and it.carried_out]
+        ours = [it for it in self._waiting(path) if it.proposal == proposal and (it.carried_out or it.doubtful)]
         spans = [it.anchor.span(page) for it in ours]
         if any(it.doubtful for it in ours):
             return None
@@ -653,6 +655,8 @@ class FakeEditor:
             found = [(it, one) for one in splices for it in others if self._is_it(it, path, page, one)]
             assert found, f"{change} is not what anybody wanted in {page.text!r}"
             todo.append(found[0])
+            hunk, _ = found[0]
+            hunk.carried_out = hunk.carried_out or hunk.shown.id not in self.applying  # the editor has done just that
         ordered = sorted(todo, key=lambda it: (it[1].start, it[1].end))
         assert all(one.end <= two.start for (_, one), (_, two) in itertools.pairwise(ordered))
         return ordered
@@ -663,7 +667,8 @@ class FakeEditor:
         if hunk.shown.id in self.applying:
             is_wanted = (hunk.wanted, hunk.carried_out) == (splice.new, False)
             return is_wanted and self.stands(hunk, page, splice.start, splice.end)
-        is_back = hunk.shown.id in self.reopening and hunk.carried_out and hunk.shown.old_text == splice.new
+        is_seen = hunk.can_be_seen_in(page.text)
+        is_back = hunk.shown.id in self.reopening and is_seen and hunk.shown.old_text == splice.new
         is_there = hunk.doubtful or page.text[splice.start : splice.end] == hunk.wanted
         return is_back and is_there and hunk.anchor.holds(page, splice.start, splice.end)
 
@@ -756,6 +761,7 @@ class FakeEditor:
             wanted, is_open = hunk.wanted, self.pages[hunk.path].version > 0
             is_there = wanted is not None and not self.has(hunk, now.old_text) and self.has(hunk, wanted)
             hunk.carried_out = is_open and is_there
+            hunk.was_on_disk = hunk.was_on_disk or (not is_open and is_there)
             return hunk.carried_out
         return False
 
@@ -798,7 +804,7 @@ def check(hunk: ShownHunk, receipt: Receipt, pages: dict[Path, Page]) -> None:
     spans = spans_of(page.text, hunk.shown.range)
     here = [page.text[start:end] for start, end in spans] if page.version else [receipt.text, hunk.shown.new_text]
     is_on_disk = not page.version and any(page.text[slice(*it)] == hunk.wanted for it in spans)
-    is_there = hunk.can_be_seen_in(page.text) or hunk.is_idle or is_on_disk
+    is_there = hunk.can_be_seen_in(page.text) or hunk.is_idle or is_on_disk or hunk.was_on_disk
     is_clear = not hunk.doubtful and not hunk.blurred
     match receipt.state:
         case "accepted" | "modified" if receipt.reason == CHANGED_SINCE:
@@ -1197,18 +1203,17 @@ class Reviews(RuleBasedStateMachine):
     @precondition(lambda self: any(turn.before and turn.step is None for turn in self.editor.turns.values()))
     @rule(which=PLACES, again=st.booleans())
     def undo_turn(self, which: int, *, again: bool) -> None:
-        """Of characters that are alike nobody can tell in a text which ones the user typed; but how many there are. Of
-        line ends not even that, where one of them becomes a part of another."""
+        """Of characters that are alike nobody can tell in a text which ones the user typed; but how many there are."""
         ended = [(it, turn) for it, turn in self.editor.turns.items() if turn.step is None and turn.before]
         turn_id, turn = ended[which % len(ended)]
         before = {path: page.text for path, page in self.editor.pages.items()}
         theirs = {path: self._typed_since(path, since) for path, since in turn.since.items()}
         gone = {path: self._gone(path, turn) for path in turn.before}
-        carried_out = [it for it in self.editor.hunks.values() if it.carried_out]
+        carried_out = {hunk_id for hunk_id, it in self.editor.hunks.items() if it.carried_out}
         undone = self._undo(turn_id)
         restored, kept = set(undone.restored), {it.path for it in undone.kept}
-        if carried_out != [it for it in self.editor.hunks.values() if it.carried_out]:
-            turn.doubtful.update(restored, before)  # it has set free what waited for a hunk that is gone now
+        changed = [it for hunk_id, it in self.editor.hunks.items() if it.carried_out != (hunk_id in carried_out)]
+        turn.doubtful.update(it.path for it in changed)  # it has set free what waited for a hunk that is gone now
         assert all(it.reason for it in undone.kept)
         assert restored | kept <= set(turn.before) | turn.doubtful
         for path in set(turn.before) - turn.doubtful:
@@ -1231,14 +1236,15 @@ class Reviews(RuleBasedStateMachine):
             turn.mixed.discard(path)
 
     def _do_again(self, undo_id: str, turn: TurnOnScreen, restored: set[Path], before: dict[Path, str]) -> None:
+        after = {path: page.text for path, page in self.editor.pages.items()}
         undone = self._undo(undo_id)
         kept = {it.path for it in undone.kept}
         assert set(undone.restored) | kept <= restored | turn.doubtful
-        for path in restored - turn.mixed - turn.doubtful:
-            if before[path] == turn.after[path]:
-                assert path not in kept
-                assert self.editor.pages[path].text == before[path]
+        sure = restored - turn.doubtful
+        assert not sure & kept
+        assert all(self.editor.pages[path].text == before[path] for path in sure)
         self._undo(undone.undo_id or undo_id)
+        assert all(self.editor.pages[path].text == after[path] for path in sure)
 
     def _undo(self, turn_id: str) -> Undone:
         self.editor.undoing = True
