@@ -60,7 +60,7 @@ async def take_back(log: UndoLog, turn_id: str | None, applier: Applier, wanted:
     """Undo a turn, or the last one of which anything can be. With the id of an undo: make again what that has taken
     back."""
     wanted = wanted or Wanted()
-    async with log.undoing:
+    async with log.undoing():
         if turn_id is not None:
             return (await _taken_back(log, turn_id, applier, wanted)).undone
         left = Undone()

@@ -10,14 +10,15 @@ import secrets
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 
 from odin_lsp import locks
 from odin_lsp.config import ReviewSettings
+from odin_lsp.errors import RequestError
 from odin_lsp.events import EventRecord, TurnFinished
 from odin_lsp.ports import FileOperation
 from odin_lsp.review import before_images, undo_steps
@@ -26,6 +27,7 @@ from odin_lsp.review.undo_steps import FileSteps, Line, Step, StepHunk, Steps
 from odin_lsp.values import to_wire
 
 IMAGES = "images"
+UNDOING = "undoing"
 UNDO = "~"
 """In the id of an undo, behind that of its turn."""
 NO_TEXT = "it is no text"
@@ -56,11 +58,23 @@ class UndoLog:
         self._settings = settings
         self._one_at_a_time = Lock()
         self._turns: dict[str, _Turn] = {}
-        self.undoing = asyncio.Lock()
-        """One undo at a time."""
+        self._undoing = asyncio.Lock()
         self._grown: int | None = None
         """Bytes since something was last removed; `None`: that was not yet looked at."""
         weakref.finalize(self, _let_go, self._turns)
+
+    @asynccontextmanager
+    async def undoing(self) -> AsyncGenerator[None]:
+        """One undo at a time, in whichever Odin. Where nothing can be written, no other one is kept from it."""
+        async with self._undoing:
+            with ExitStack() as stack:
+                try:
+                    await asyncio.to_thread(stack.enter_context, locks.held(self._folder() / UNDOING))
+                except locks.Held as error:
+                    raise RequestError(str(error)) from None
+                except OSError:
+                    pass
+                yield
 
     async def intend(self, turn_id: str, step: Step, before: str | None, expected: Sequence[str]) -> str | None:
         """It is about to happen: have what was before on disk. Why that cannot be, if so."""

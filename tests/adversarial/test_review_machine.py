@@ -267,7 +267,8 @@ class ShownHunk:
         return self.shown.state in ("accepted", "modified", "rejected")
 
     def can_be_seen_in(self, text: str) -> bool:
-        return self.carried_out or text in self.as_if_done or (self.blurred and (self.wanted or "") in text)
+        is_said_so = self.carried_out or self.was_on_disk or text in self.as_if_done
+        return is_said_so or (self.blurred and (self.wanted or "") in text)
 
     def wait_again(self) -> None:
         self.carried_out = self.was_on_disk = self.recognised = self.blurred = False
@@ -789,7 +790,7 @@ class FakeEditor:
         """Where it says that it is."""
         text = hunk.wanted if hunk.carried_out else hunk.shown.old_text
         spans = spans_of(page.text, hunk.shown.range)
-        return [it for it in spans if page.text[slice(*it)] == text] or spans[:1]
+        return [it for it in spans if page.text[slice(*it)] == text] or spans
 
 
 def text_without(text: str, hunks: Sequence[ShownHunk], spans: Sequence[tuple[int, int]]) -> str:
@@ -804,7 +805,7 @@ def check(hunk: ShownHunk, receipt: Receipt, pages: dict[Path, Page]) -> None:
     spans = spans_of(page.text, hunk.shown.range)
     here = [page.text[start:end] for start, end in spans] if page.version else [receipt.text, hunk.shown.new_text]
     is_on_disk = not page.version and any(page.text[slice(*it)] == hunk.wanted for it in spans)
-    is_there = hunk.can_be_seen_in(page.text) or hunk.is_idle or is_on_disk or hunk.was_on_disk
+    is_there = hunk.can_be_seen_in(page.text) or hunk.is_idle or is_on_disk
     is_clear = not hunk.doubtful and not hunk.blurred
     match receipt.state:
         case "accepted" | "modified" if receipt.reason == CHANGED_SINCE:

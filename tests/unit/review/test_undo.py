@@ -5,8 +5,9 @@ import json
 
 import pytest
 
+from odin_lsp import locks
 from odin_lsp.review.undo import Wanted, take_back
-from odin_lsp.review.undo_log import UndoLog
+from odin_lsp.review.undo_log import UNDOING, UndoLog
 from odin_lsp.review.undo_parts import CHANGED_SINCE
 from tests.support.reviewing import Bench, restored_and_kept
 
@@ -252,6 +253,17 @@ async def test_an_undo_can_be_undone_and_that_too(edited, undo, a):
         undone = await undo(undone.undo_id)
         assert restored_and_kept(undone) == ([a], [])
         assert a.read_text() == text
+
+
+async def test_while_another_odin_undoes_something_an_undo_waits(bench, edited, undo, a):
+    await edited(a, "two")
+    with locks.held(bench.root.parent / "state" / UNDOING):
+        task = asyncio.create_task(undo())
+        await asyncio.wait([task], timeout=locks.MOMENT)
+        assert not task.done()
+        a.write_text(OLD)  # the other one is faster
+
+    assert restored_and_kept(await task) == ([], [])
 
 
 async def test_what_an_undo_has_taken_from_between_what_was_typed_comes_back_to_where_it_was(bench, undo):
