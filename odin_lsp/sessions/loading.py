@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from odin_lsp.events import MAIN
+from odin_lsp.records import Usage
 from odin_lsp.sessions import reader
 from odin_lsp.sessions.reader import Line
 from odin_lsp.values import is_list, is_object
@@ -56,6 +58,26 @@ def excerpt(file: BinaryIO, found: reader.Index) -> Excerpt:
         first_message=_body(file, found.of("turn")[0]) if turns.earlier else "",
         earlier_turns=turns.earlier,
     )
+
+
+def spent(file: BinaryIO, found: reader.Index, turn_id: str) -> Usage | None:
+    """What a turn had cost that has not ended: as it was told after its last step, and what helpers have cost since.
+    `None` if no step of it is known."""
+    since = Usage()
+    for line in reversed(found.of("event", "subagent", "begun")):
+        for record in reader.read(file, line):
+            match record:
+                case {"type": "begun", "message": {"turnId": begun}} if begun == turn_id:
+                    return None
+                case {"type": "event", "turnId": turn, "agentId": agent, "event": {"kind": "usageChanged"} as event}:
+                    if (turn, agent) == (turn_id, MAIN):
+                        return reader.value(Usage, event.get("usage")).plus(since.besides)
+                case {"type": "subagent", "subagent": {"turnId": turn, "status": status, "usage": usage}}:
+                    if turn == turn_id and status != "running":
+                        since = since.plus(reader.value(Usage, usage))
+                case _:
+                    pass
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,7 @@ class Session:
             found, repaired = session.log.claim(patience)
             with open_log(session.log.path) as file:
                 session._read(file, found)
+                session._count_what_was_cut_off(file, found)
         except BaseException:
             session.close()
             raise
@@ -224,11 +225,18 @@ class Session:
                 f"this message had not been begun when Odin was ended, send it again if need be: {said}"
             )
 
-    def end_cut_off(self, message: QueuedMessage) -> None:
+    def _count_what_was_cut_off(self, file: BinaryIO, found: reader.Index) -> None:
+        for turn_id in self._begun:
+            if (spent := loading.spent(file, found, turn_id)) is not None:
+                self._unsettled[turn_id] = spent
+
+    def end_cut_off(self, message: QueuedMessage) -> Outcome:
         spent = self._unsettled.get(message.turn_id, Usage()).besides
         record = TurnRecord.cut_off(message, self.todos, spent)
         self._add_turn(record)
-        self.note_event(record.turn_id, MAIN, TurnFinished(record.outcome(self.id)))
+        outcome = record.outcome(self.id)
+        self.note_event(record.turn_id, MAIN, TurnFinished(outcome))
+        return outcome
 
     def _hand_over(self) -> None:
         """What helpers had found when Odin was ended in the middle of a turn is the result of the calls that waited."""

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from odin_lsp.events import MAIN, UsageChanged
 from odin_lsp.messages import Message, ToolCall, user
-from odin_lsp.records import Outcome, SubagentRecord, Usage
+from odin_lsp.records import Outcome, QueuedMessage, SubagentRecord, Usage
 from odin_lsp.sessions import session as sessions
 from odin_lsp.sessions.export import exported, transcript
 from odin_lsp.sessions.forking import fork
@@ -79,6 +80,21 @@ def test_what_helpers_of_a_turn_that_never_ended_cost_counts_too(session):
     finish(resumed, "next")
 
     assert resumed.usage.cost_usd == again(resumed).usage.cost_usd == 1.25
+
+
+def test_what_a_turn_itself_has_cost_counts_where_it_was_cut_off_and_each_helper_once(tmp_path):
+    session = Session(tmp_path)
+    session.note_begun(QueuedMessage("t", "go", "ask_mode", 1.0))
+    session.note_event("t", MAIN, UsageChanged(Usage(100, cost_usd=1.0)))
+    session.note_subagent(ENDED)
+    session.note_event("t", "ask-1", UsageChanged(ENDED.usage))
+    session.note_event("t", MAIN, UsageChanged(Usage(210, 5, cost_usd=2.25)))
+    session.note_subagent(replace(ENDED, agent_id="ask-2"))
+
+    resumed = again(session)
+
+    assert resumed.usage == resumed.turns[-1].usage == Usage(220, 10, cost_usd=2.5)
+    assert again(resumed).usage == resumed.usage
 
 
 def test_what_was_found_before_a_crash_is_handed_over_and_the_rest_is_unknown(session):
