@@ -127,7 +127,8 @@ class TurnQueue:
         if calls:
             not_decided = {it.id: ToolResult(it.id, it.name, NOT_DECIDED, failed=True) for it in calls}
             self.session.append(Message("user", tuple({**not_decided, **known}[it.id] for it in calls)))
-        self.session.end_cut_off(waited)
+        outcome = self.session.end_cut_off(waited)
+        self._stream.emitter(waited.turn_id, self.session.id)(TurnFinished(outcome))
         for proposal in self._take_reviewed():
             self._decided_late(proposal)
 

@@ -118,6 +118,9 @@ async def test_who_says_something_else_first_is_told_the_truth(waiting, screen_o
     session = (await other.client.until_kind("reviewOpened"))["event"]["proposal"]["sessionId"]
     wire.play(says("Something else."))
     await other.client.command("ask", text="what is this?", sessionId=session)
+    ended = await other.client.until_kind("turnFinished")
+    assert (ended["turnId"], ended["event"]["outcome"]["reason"]) == ("t", "aborted")
+    assert ended["event"]["outcome"]["usage"]["outputTokens"] > 0
     assert [it for it in results(wire) if "not decided yet" in it]
     await other.client.command("review.reject", hunkIds=[second])
     await other.client.until_kind("reviewClosed")
