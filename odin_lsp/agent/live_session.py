@@ -27,7 +27,7 @@ from odin_lsp.workspace.text import split_lines
 
 
 class PlanTurn(Protocol):
-    def __call__(self, live: "LiveSession", progress: Progress, emit: Emit) -> Planner: ...
+    async def __call__(self, live: "LiveSession", progress: Progress, emit: Emit) -> Planner: ...
 
 
 class LiveSession:
@@ -134,7 +134,7 @@ class LiveSession:
         self._tell_of_instructions(emit)
         for notice in self._project.settle_picks():
             emit(Notice("info", notice))
-        return self._plan_turn(self, progress, emit)
+        return await self._plan_turn(self, progress, emit)
 
     def _tell_of_instructions(self, emit: Emit) -> None:
         """Which they are, once; and each time that they are not what they were."""

@@ -1,5 +1,6 @@
 """Makes planners: for the turns of a session, and for their helpers."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -80,8 +81,10 @@ class Planners:
         self._hooks = hooks
         self._stream = stream
 
-    def for_turn(self, live: LiveSession, progress: Progress, emit: Emit) -> Planner:
+    async def for_turn(self, live: LiveSession, progress: Progress, emit: Emit) -> Planner:
         session = live.session
+        if progress.decided or progress.is_taken_up:  # another Odin may have made some of it
+            progress.review.touched.update(await asyncio.to_thread(self._desk.touched, progress.message.turn_id))
         live.helpers = Subagents(
             session,
             progress,

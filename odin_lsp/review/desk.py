@@ -143,6 +143,10 @@ class ReviewDesk:
         """Whether something that the turn proposed is not decided yet."""
         return any(review.turn.turn_id == turn_id for review in self._open.values())
 
+    def touched(self, turn_id: str) -> dict[Path, bool]:
+        """What a turn has changed so far, whoever was asked for it. It waits for the disk."""
+        return self._undo_log.touched(turn_id)
+
     def shown(self, proposal: Proposal) -> Review:
         return self._screen.review(proposal, self._open[proposal.id].turn.session_id)
 
@@ -304,13 +308,13 @@ class ReviewDesk:
         turn = review.turn
         async with self._one_preview:
             self.applier.catch_up(file)
-            step = replace(new_step(file.path, file.operation), hunks=noted_of(file.pending))
+            clean = self._maker.is_clean(file.path)
+            step = replace(new_step(file.path, file.operation), hunks=noted_of(file.pending), was_clean=clean)
             await self._maker.intend(step, file, turn, file.base, file.proposed)
             self.applier.catch_up(file)  # the user may have typed meanwhile
             if not file.pending:
                 await self._undo_log.drop(turn.turn_id, step)
                 return
-            clean = self._maker.is_clean(file.path)
             buffer = self._files.buffers.of_path(file.path)
             preview = Preview(file, buffer.version if buffer else None)
             self._previews[file.path] = review, preview
@@ -319,7 +323,7 @@ class ReviewDesk:
                 await self.applier.wait_for_quiet(file)
             finally:
                 del self._previews[file.path]
-                await self._maker.note_preview(preview, step, turn, clean=clean)
+                await self._maker.note_preview(preview, step, turn)
         preview.give_up(problem)
         self.proposals.decide([Decision(hunk_id=it.id, decision="reject") for it in file.pending])
         self._tell(review)

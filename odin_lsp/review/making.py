@@ -28,8 +28,7 @@ class Maker:
 
     async def make(self, file: FileProposal, turn: TurnReview) -> None:
         """Carry out what is due of the file."""
-        clean = self.is_clean(file.path)
-        step = new_step(file.path, file.operation, file.new_path)
+        step = replace(new_step(file.path, file.operation, file.new_path), was_clean=self.is_clean(file.path))
 
         async def intend(before: str | None, after: str | None) -> None:
             nonlocal step
@@ -37,7 +36,7 @@ class Maker:
             await self.intend(step, file, turn, before, after)
 
         if await self._applier.apply(file, intend):
-            await self.note(_done(step, file), file, file.before, file.after, turn, clean=clean)
+            await self.note(_done(step, file), file, file.before, file.after, turn)
         else:
             await self._undo_log.drop(turn.turn_id, step)
         if file.problem and any(it.state == "superseded" for it in file.hunks):
@@ -74,22 +73,22 @@ class Maker:
             turn.emit(Notice("warning", f"{self._files.shown(file.path)}: {NO_WAY_BACK}: {problem}"))
 
     async def note(
-        self, step: Step, file: FileProposal, before: str | None, after: str | None, turn: TurnReview, *, clean: bool
+        self, step: Step, file: FileProposal, before: str | None, after: str | None, turn: TurnReview
     ) -> None:
         """It has happened."""
         if file.operation in ("edit", "create"):
-            turn.touched.setdefault(file.path, clean)
+            turn.touched.setdefault(file.path, step.was_clean)
         if file.operation == "edit" and before is not None:
             after = apply(before, hunks_of(before, step.hunks or ()))  # whatever somebody else has done meanwhile
         await self._undo_log.finish(turn.turn_id, step, before, after)
 
-    async def note_preview(self, preview: Preview, step: Step, turn: TurnReview, *, clean: bool) -> None:
+    async def note_preview(self, preview: Preview, step: Step, turn: TurnReview) -> None:
         text = self._applier.text(preview.file.path)
         if text is not None:
             preview.look(text)
         if (before := preview.before) is not None:
             step = replace(step, hunks=preview.noted)
-            await self.note(step, preview.file, before, text, turn, clean=clean)
+            await self.note(step, preview.file, before, text, turn)
         else:
             await self._undo_log.drop(turn.turn_id, step)
 

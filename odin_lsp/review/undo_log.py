@@ -23,6 +23,7 @@ from odin_lsp.events import EventRecord, TurnFinished
 from odin_lsp.ports import FileOperation
 from odin_lsp.review import before_images, undo_steps
 from odin_lsp.review.before_images import bytes_of, digest_of
+from odin_lsp.review.proposals import TEXT
 from odin_lsp.review.undo_steps import FileSteps, Line, Step, StepHunk, Steps
 from odin_lsp.values import to_wire
 
@@ -121,6 +122,14 @@ class UndoLog:
     def steps(self, turn_id: str) -> list[FileSteps]:
         """What the turn did, in order."""
         return self.read(turn_id).all
+
+    def touched(self, turn_id: str) -> dict[Path, bool]:
+        """The files whose text it has changed; whether the editor had nothing unsaved of them before."""
+        touched: dict[Path, bool] = {}
+        for file in self.steps(turn_id):
+            if file.operation in TEXT:
+                touched.setdefault(Path(file.path), file.was_clean)
+        return touched
 
     def before(self, file: FileSteps) -> str | None:
         """The text before it; `None` if there was none, or it is gone."""

@@ -47,6 +47,8 @@ class Step(Value):
     that was not kept: then the file is as the turn has left it, or it is not known what of it is the turn's. If it is
     done, they are those that were intended."""
     new_path: str | None = None
+    was_clean: bool = False
+    """The editor had nothing unsaved of the file before."""
     lost: str | None = None
     """Why the text before could not be kept."""
     text: str | None = None
@@ -129,6 +131,10 @@ class FileSteps:
         """If it is not known what became of the last step, it may have happened or not."""
         *_, last = self.steps
         return (*self.steps[-2].after, *last.after) if last.state == "intended" and len(self.steps) > 1 else last.after
+
+    @property
+    def was_clean(self) -> bool:
+        return self.steps[0].was_clean
 
     @property
     def lost(self) -> str | None:

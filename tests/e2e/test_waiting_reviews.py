@@ -6,7 +6,7 @@ import json
 import pytest
 from lsprotocol import types
 
-from tests.e2e.conftest import ODIN, ODIN_LSP, Screen
+from tests.e2e.conftest import ODIN, ODIN_LSP, Document, Screen
 from tests.e2e.steps import results, says
 
 WORKSPACE = types.WorkspaceClientCapabilities(
@@ -107,6 +107,24 @@ async def test_the_turn_goes_on_where_it_waited_without_asking_again(waiting, sc
     events = [it["event"] for it in (await other.client.command("session.events"))["events"]]
     ended = [(it["name"], it["status"]) for it in events if it["kind"] == "toolFinished"]
     assert ended == [("Read", "success"), ("Glob", "success"), ("MultiEditTool", "success"), ("Glob", "success")]
+
+
+async def test_what_was_accepted_and_not_saved_before_is_saved_when_the_turn_ends(waiting, screen_of, wire, one):
+    """The editor has kept what was not saved."""
+    screen, _, second = waiting
+    await killed(screen)
+    unsaved = one.read_text()
+    one.write_text(OLD)
+
+    other = await screen_of()
+    other.documents[one.as_uri()] = Document(unsaved)
+    other.client.opens(one, unsaved)
+    await other.client.until_kind("reviewOpened")
+    wire.play(says("All done."))
+    await other.client.command("review.reject", hunkIds=[second])
+    await other.client.until_kind("turnFinished")
+
+    assert one.read_text() == other.text(one) == OLD.replace("alpha", "ALPHA")
 
 
 async def test_who_says_something_else_first_is_told_the_truth(waiting, screen_of, wire, one):
