@@ -231,7 +231,7 @@ class Executor:
         calls = (call for message in messages for call in message.calls if call.id in known)
         named = {str(value) for call in calls for value in call.arguments.values()}
         for path, _ in self.context.shown:
-            if str(path) not in named:
+            if named.isdisjoint((str(path), self.context.files.shown(path))):
                 self.context.shown.forget(path)
 
     async def close(self) -> None:

@@ -32,7 +32,7 @@ class AgentParams(Params):
     model: str | None = None
     """`provider/model[@effort]`; left out, the small model reads and the user's model edits."""
     write_scope: tuple[str, ...] = ()
-    """Absolute paths of the files and folders that it may edit. Left out: all."""
+    """Files and folders that it may edit. Left out: all."""
 
 
 class AgentTool(Tool[AgentParams]):

@@ -108,7 +108,7 @@ class ToolContext:
             await self.outside.allow(place.path, name)
             if self.files.resolve(name) != place:
                 raise PermissionDenied(f"{printable(name)} was exchanged while the user was asked")
-        if str(place.path) != (called := os.path.normpath(name)):
+        if str(place.path) != (called := os.path.normpath(self.files.absolute(name))):
             self.draft.names[place.path] = (*self.draft.names.get(place.path, ()), Path(called))
         return place.path
 

@@ -9,7 +9,6 @@ from odin_lsp.tools.editing import carry_out, readable
 
 class DeleteFileParams(Params):
     file_path: str
-    """Absolute path."""
     recursive: bool = False
     """Also a folder that is not empty."""
 

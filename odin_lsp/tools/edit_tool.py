@@ -10,7 +10,6 @@ from odin_lsp.tools.seen_enough import require_seen, require_shown
 
 class EditParams(Params):
     file_path: str
-    """Absolute path."""
     old_string: str
     """The passage to replace, exactly as Read shows it without the line numbers. It must occur once."""
     new_string: str

@@ -13,7 +13,7 @@ class GlobParams(Params):
     pattern: str
     """Such as `**/*.py` or `src/*.{ts,tsx}`, relative to `path`."""
     path: str | None = None
-    """Absolute path of the directory to search; the workspace if left out."""
+    """Folder to search; the workspace if left out."""
 
 
 class Glob(Tool[GlobParams]):
@@ -33,7 +33,7 @@ class Glob(Tool[GlobParams]):
             raise ToolError(f"the pattern is longer than {MAX_PATTERN_CHARS} characters")
         found, notes = await _found(params.pattern, params.path, context)
         found.sort(key=lambda path: (-_modified(path), str(path)))
-        listed = [*(printable(str(path)) + marks(path, context) for path in found), *notes]
+        listed = [*(context.files.shown(path) + marks(path, context) for path in found), *notes]
         return ToolOutput(
             data=clipped(listed, "files") or await _nothing(params, context),
             description=f"found {len(found)} file{'' if len(found) == 1 else 's'} for {params.pattern}",

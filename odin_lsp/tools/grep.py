@@ -1,17 +1,23 @@
 """Search file contents."""
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.rules import Effect
-from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput, clipped
-from odin_lsp.workspace.opening import is_file
+from odin_lsp.tools.base import MAX_RESULT_CHARS, Params, Tool, ToolContext, ToolOutput
 from odin_lsp.workspace.search import MAX_COLUMNS, Hit, Query
 from odin_lsp.workspace.uris import printable
 
+PAGE = 100
+"""Lines or files that are shown unless more are asked for."""
+MAX_PAGE_CHARS = 12_000
+MAX_COUNTED = 10
+"""Files that are named with what is left of them."""
 Lines = Annotated[int, Field(ge=0, le=1000)]
 
 
@@ -19,35 +25,30 @@ class GrepParams(Params):
     pattern: str
     """Regular expression (ripgrep's dialect)."""
     path: str | None = None
-    """Absolute path of a file or directory; the workspace if left out."""
+    """File or folder; the workspace if left out."""
     glob: str | None = None
-    """Only files with such names, for example `*.ts`."""
+    """Only files with such names: `*.ts`."""
     type: str | None = None
-    """Only files of this type: py, js, rust, go …"""
-    output_mode: Literal["content", "files_with_matches", "count"] = "files_with_matches"
+    """Only files of this type: py, js, rust …"""
+    output_mode: Literal["content", "files_with_matches", "count"] = "content"
     line_numbers: bool = Field(default=True, alias="-n")
-    """Show line numbers (content)."""
     ignore_case: bool = Field(default=False, alias="-i")
-    """Ignore case."""
     after: Lines | None = Field(default=None, alias="-A")
-    """Lines to show after each match (content)."""
     before: Lines | None = Field(default=None, alias="-B")
-    """Lines to show before each match (content)."""
     around: Lines | None = Field(default=None, alias="-C")
-    """Lines to show around each match (content)."""
-    head_limit: Annotated[int, Field(ge=1)] | None = None
-    """Only the first so many lines or files."""
     multiline: bool = False
     """Let the pattern match across lines."""
-    offset: Annotated[int, Field(ge=1)] | None = None
-    """For one file: its first line to search. Else: the first entry to show."""
-    limit: Annotated[int, Field(ge=1)] | None = None
-    """For one file: how many of its lines to search. Else: how many entries to show."""
+    offset: Annotated[int, Field(ge=1)] = 1
+    """First line or file of the result to show."""
+    limit: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, validation_alias=AliasChoices("limit", "head_limit")
+    )
+    """How many to show. Default: 100."""
 
 
 class Grep(Tool[GrepParams]):
-    """Search file contents by regular expression; sees unsaved text. Several independent searches belong into one step.
-    `files_with_matches` lists files, `content` shows lines, `count` counts."""
+    """Search file contents by regular expression; sees unsaved text. `content` shows `line:text` below each file, and
+    these lines may be edited; `files_with_matches` lists files, `count` counts."""
 
     name = "Grep"
     effect = Effect.READ_ONLY
@@ -61,7 +62,6 @@ class Grep(Tool[GrepParams]):
             raise ToolError("a pattern cannot contain a NUL character")
 
     async def execute(self, params: GrepParams, context: ToolContext) -> ToolOutput:
-        folders = await context.folders(params.path)
         query = Query(
             pattern=params.pattern,
             output_mode=params.output_mode,
@@ -74,66 +74,80 @@ class Grep(Tool[GrepParams]):
         )
         hits: list[Hit] = []
         complete = True
-        for folder in folders:
+        for folder in await context.folders(params.path):
             found, whole = await context.search.grep(query, folder, context.draft.texts)
             hits, complete = hits + found, complete and whole
-        if params.output_mode == "content" and params.path is not None and is_file(folders[0]):
-            hits = _window(hits, params.offset, params.limit)
-            entries = _entries(hits, params)
-        else:
-            entries = _entries(hits, params)[(params.offset or 1) - 1 :][: params.limit]
-        left = max(0, len(entries) - (params.head_limit or len(entries)))
-        entries = entries[: len(entries) - left]
-        notes = [f"({left} more)"] if left else []
-        notes += [] if complete else ["(there is more; narrow the path or the pattern)"]
-        data = clipped([*(line for line, _ in entries), *notes], "lines")
+        wanted = hits[params.offset - 1 :][: params.limit or PAGE]
+        shown = _that_fit(wanted, MAX_RESULT_CHARS if params.limit else MAX_PAGE_CHARS)
         if params.output_mode == "content":
-            _note_shown(entries, data.split("\n"), context)
+            _note_shown(shown, context)
+        notes = [] if complete else ["(there is more; narrow the path or the pattern)"]
+        notes += [f"(the result has only {len(hits)} lines or files)"] if hits and not shown else []
+        notes += _left(hits[params.offset - 1 + len(shown) :], params.offset + len(shown), params, context)
+        between = "\n\n" if params.output_mode == "content" else "\n"
         return ToolOutput(
-            data=data or "No matches found",
+            data=between.join([*_blocks(shown, params, context), *notes]) or "No matches found",
             description=f"{_count(hits)} for {params.pattern}",
             files=tuple(dict.fromkeys(printable(str(hit.path)) for hit in hits))[:100],
         )
 
 
-Entry = tuple[str, Hit | None]
-"""A line of the answer, and the hit that it shows."""
+def _that_fit(hits: Sequence[Hit], most: int) -> Sequence[Hit]:
+    """Whole lines, at least one."""
+    size = 0
+    for index, hit in enumerate(hits):
+        is_first = index == 0 or hits[index - 1].path != hit.path
+        size += len(hit.text) + 8 + (len(str(hit.path)) if is_first else 0)
+        if size > most and index:
+            return hits[:index]
+    return hits
 
 
-def _note_shown(entries: Sequence[Entry], shown: Sequence[str], context: ToolContext) -> None:
+def _note_shown(hits: Sequence[Hit], context: ToolContext) -> None:
     """A line that a search showed in full has been seen like one that was read."""
-    for (line, hit), answer in zip(entries, shown, strict=False):
-        if hit is not None and line == answer and len(hit.text.encode()) < MAX_COLUMNS:
+    for hit in hits:
+        if len(hit.text.encode()) < MAX_COLUMNS:
             context.shown.note(hit.path, hit.line, [hit.text])
 
 
-def _window(hits: list[Hit], offset: int | None, limit: int | None) -> list[Hit]:
-    first = offset or 1
-    return [hit for hit in hits if first <= hit.line and (limit is None or hit.line < first + limit)]
-
-
-def _entries(hits: list[Hit], params: GrepParams) -> list[Entry]:
+def _blocks(hits: Sequence[Hit], params: GrepParams, context: ToolContext) -> list[str]:
+    """One for each file."""
+    name = context.files.shown
     match params.output_mode:
         case "files_with_matches":
-            return [(printable(str(hit.path)), hit) for hit in hits]
+            return [name(hit.path) for hit in hits]
         case "count":
-            return [(f"{printable(str(hit.path))}:{hit.count}", hit) for hit in hits]
+            return [f"{name(hit.path)}:{hit.count}" for hit in hits]
         case "content":
-            return _content(hits, params)
+            grouped = groupby(hits, key=lambda hit: hit.path)
+            return ["\n".join([name(path), *_content(list(found), params)]) for path, found in grouped]
 
 
-def _content(hits: list[Hit], params: GrepParams) -> list[Entry]:
-    """`path:12:text` for a match, `path-11-text` for its surroundings, `--` between groups that do not touch."""
-    entries: list[Entry] = []
+def _content(hits: Sequence[Hit], params: GrepParams) -> list[str]:
+    """`12:text` for a match, `11-text` for its surroundings, `--` between groups that do not touch. No line looks like
+    the name of a file."""
+    rows: list[str] = []
     groups = bool(params.before or params.after or params.around)
     for index, hit in enumerate(hits):
-        last = hits[index - 1] if index else hit
-        if groups and index and (last.path != hit.path or last.line + 1 < hit.line):
-            entries.append(("--", None))
+        if groups and index and hits[index - 1].line + 1 < hit.line:
+            rows.append("--")
         mark = ":" if hit.is_match else "-"
-        number = f"{hit.line}{mark}" if params.line_numbers else ""
-        entries.append((f"{printable(str(hit.path))}{mark}{number}{hit.text}", hit))
-    return entries
+        rows.append(f"{hit.line if params.line_numbers else ''}{mark}{hit.text}")
+    return rows
+
+
+def _left(hits: Sequence[Hit], offset: int, params: GrepParams, context: ToolContext) -> list[str]:
+    """What comes behind this page, and where it is."""
+    if not hits:
+        return []
+    go_on = f"offset {offset} goes on"
+    if params.output_mode != "content":
+        return [f"({len(hits)} more files; {go_on})"]
+    counts = Counter(hit.path for hit in hits).most_common()
+    named = [f"{context.files.shown(path)} {count}" for path, count in counts[:MAX_COUNTED]]
+    others = counts[MAX_COUNTED:]
+    named += [f"{len(others)} other files {sum(count for _, count in others)}"] if others else []
+    return [f"({len(hits)} more lines: {', '.join(named)}; {go_on})"]
 
 
 def _count(hits: list[Hit]) -> str:

@@ -13,7 +13,7 @@ MAX_ENTRIES = 10_000
 
 class LSParams(Params):
     path: str
-    """Absolute path of the directory."""
+    """Folder."""
     ignore: tuple[str, ...] = ()
     """Globs of names to leave out."""
 

@@ -23,7 +23,6 @@ class OneEdit(Params):
 
 class MultiEditParams(Params):
     file_path: str
-    """Absolute path."""
     edits: Annotated[tuple[OneEdit, ...], Field(min_length=1)]
     """Made one after the other, each on the result of the one before."""
 

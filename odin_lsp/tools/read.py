@@ -16,7 +16,6 @@ MAX_LINE_CHARS = 2000
 
 class ReadParams(Params):
     file_path: str
-    """Absolute path."""
     offset: Annotated[int, Field(ge=1)] = 1
     """First line to show."""
     limit: Annotated[int, Field(ge=1)] = MAX_LINES
@@ -24,8 +23,8 @@ class ReadParams(Params):
 
 
 class Read(Tool[ReadParams]):
-    """Read a file as the user sees it, unsaved changes included, with line numbers. Read several files in one step.
-    A notebook is its JSON, also for edits; while it is open in a notebook editor it cannot be edited."""
+    """Read a file as the user sees it, unsaved changes included, with line numbers. A notebook is its JSON, also
+    for edits; while it is open in a notebook editor it cannot be edited."""
 
     name = "Read"
     effect = Effect.READ_ONLY

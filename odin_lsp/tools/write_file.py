@@ -10,7 +10,7 @@ from odin_lsp.workspace.text import split_lines, usual_line_end, whole_lines
 
 class WriteFileParams(Params):
     file_path: str
-    """Absolute path. Folders on the way are made."""
+    """Folders on the way are made."""
     content: str
     """The whole text."""
 

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from odin_lsp.config import FileRules
@@ -16,7 +16,7 @@ from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.ignore import Ignore
 from odin_lsp.workspace.opening import opened_file
 from odin_lsp.workspace.text import Decoded, decode, whole_lines
-from odin_lsp.workspace.uris import printable, refusal
+from odin_lsp.workspace.uris import is_relative, printable, refusal
 
 MAX_SCAN_BYTES = 512 * 1024 * 1024
 MAX_EDIT_BYTES = 64 * 1024 * 1024
@@ -75,6 +75,7 @@ class Files:
         """From now on these folders are open, and these rules hold."""
         self.roots = tuple(dict.fromkeys(root.resolve() for root in roots))
         self.ignore = Ignore(self.roots, rules)
+        self._labels = _labels(self.search_roots)
 
     @property
     def search_roots(self) -> list[Path]:
@@ -83,10 +84,10 @@ class Files:
 
     def resolve(self, name: str) -> Place:
         """The canonical place of `name`. What it leads to is decided, not how it is written."""
-        if reason := refusal(name):
-            hint = f"; did you mean {self.roots[0] / name}?" if self.roots and not name.startswith("/") and name else ""
-            raise ToolError(reason + (hint if "absolute" in reason else ""))
-        path = Path(name)
+        full = self.absolute(name)
+        if reason := refusal(full):
+            raise ToolError(reason)
+        path = Path(full)
         hidden = PermissionDenied(f"{printable(name)} is not for you to read; the user's settings or its name say so")
         if self.ignore.hides(Path(os.path.normpath(path))):
             raise hidden
@@ -102,14 +103,36 @@ class Files:
             raise hidden
         return Place(real, self.contains(real))
 
+    def absolute(self, name: str) -> str:
+        """The name in full. A relative one is below the workspace folder and nothing else. Where there are several it
+        begins with what `shown` calls the folder, or with something that only one of them has."""
+        if not is_relative(name) or not self.roots:
+            return name
+        for label, root in self._labels.items():
+            if not label:
+                return f"{root}/{name}"
+            if name == label or name.startswith(f"{label}/"):
+                return f"{root}{name[len(label) :]}"
+        first = PurePosixPath(name).parts[:1]
+        having = {label: root for label, root in self._labels.items() if first and self._shows(root / first[0])}
+        if len(having) == 1:
+            return f"{next(iter(having.values()))}/{name}"
+        meant = " or ".join(printable(f"{label}/{name}") for label in having or self._labels)
+        raise ToolError(f"{printable(name)} could be in more than one workspace folder; name {meant}")
+
+    def _shows(self, path: Path) -> bool:
+        return os.path.lexists(path) and not self.ignore.hides(path)
+
     def contains(self, path: Path) -> bool:
         """Inside a workspace folder. The whole disk or the user's home as a folder vouches for nothing."""
         return any(path.is_relative_to(root) for root in self.roots if vouches(root))
 
     def shown(self, path: Path) -> str:
-        """The path as people in this workspace call it."""
-        if len(self.roots) == 1 and path.is_relative_to(self.roots[0]):
-            return printable(str(path.relative_to(self.roots[0])))
+        """The path as it is called in this workspace: relative to its folder, which is named if there are several."""
+        for label, root in self._labels.items():
+            if path.is_relative_to(root):
+                name = str(PurePosixPath(label, path.relative_to(root).as_posix()))
+                return printable(name if is_relative(name) else f"./{name}")
         return printable(str(path))
 
     def read(self, path: Path, *, to_edit: bool = False) -> FileText:
@@ -169,6 +192,17 @@ class Files:
         if lines and not cut:
             self.cache.put_part(path, stamp, status.st_size, start, lines, total)
         return Window(path, lines, total, status.st_size, cut)
+
+
+def _labels(roots: Sequence[Path]) -> dict[str, Path]:
+    """What tells the folders apart: nothing if there is only one, else the ends of their paths, each as long. One whose
+    path is no longer than that has none: it is called by all of it."""
+    if len(roots) < 2:
+        return dict(zip([""], roots, strict=False))
+    words = 1
+    while len({root.parts[-words:] for root in roots}) < len(roots):
+        words += 1
+    return {"/".join(root.parts[-words:]): root for root in roots if len(root.parts) > words}
 
 
 def _too_large(path: Path, size: int, most: int, *, to_edit: bool) -> str:

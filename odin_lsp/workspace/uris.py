@@ -9,7 +9,10 @@ from urllib.parse import unquote
 ON_WINDOWS = os.name == "nt"
 _FILE = re.compile(r"file:(?://([^/?#\x00-\x20]*))?(/[^?#\x00-\x1f]*)", re.IGNORECASE)
 _DRIVE = re.compile(r"/?([A-Za-z]):")
+_NOT_BELOW = re.compile(r"/|~(?:/|\Z)|[A-Za-z][A-Za-z0-9+.-]*:[/\\]")
 _DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d¹²³])(\..*)?", re.IGNORECASE)
+_MISSING = ("undefined", "null")
+"""What is left of a path in a program that had none."""
 _BIDI = {"\u061c", "\u200e", "\u200f", *map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))}
 
 
@@ -47,10 +50,17 @@ def _file_parts(uri: str) -> tuple[str, str] | None:
     return ((found[1] or "").lower(), found[2]) if found else None
 
 
+def is_relative(name: str, *, windows: bool = ON_WINDOWS) -> bool:
+    """Whether it can be a name below a folder: neither a path in full nor a URI, nor one for a shell to expand."""
+    if not name.strip() or name in _MISSING or (windows and name.startswith("\\")):
+        return False
+    return _NOT_BELOW.match(name) is None
+
+
 def refusal(name: str, *, windows: bool = ON_WINDOWS) -> str | None:
     """Why no tool may use this name, if none may. It must be absolute and mean one file only."""
-    if not name.strip() or name in ("undefined", "null"):
-        return "the path is missing; leave it out or give an absolute path"
+    if not name.strip() or name in _MISSING:
+        return "the path is missing; leave it out or give one"
     if "\0" in name:
         return "a path cannot contain a NUL character"
     if any("\ud800" <= character <= "\udfff" for character in name):

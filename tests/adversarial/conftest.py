@@ -106,14 +106,15 @@ class World:
                 await self.text("LS", path=str(self.root)),
                 await self.text("Glob", pattern="**/*"),
                 await self.text("Glob", pattern="**/.*"),
-                *[await self.text("Grep", pattern="", output_mode=mode) for mode in MODES],
-                await self.text("Grep", pattern="", output_mode="content", glob="**/*"),
-                await self.text("Grep", pattern="(?s).*", multiline=True, output_mode="content", **{"-C": 3}),
+                *[await self.text("Grep", pattern="", output_mode=mode, limit=ALL) for mode in MODES],
+                await self.text("Grep", pattern="", glob="**/*", limit=ALL),
+                await self.text("Grep", pattern="(?s).*", multiline=True, limit=ALL, **{"-C": 3}),
             ]
         )
 
 
 MODES = ("content", "files_with_matches", "count")
+ALL = 100_000
 
 
 @pytest.fixture

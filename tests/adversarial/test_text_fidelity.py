@@ -59,7 +59,7 @@ async def test_txt_04_a_byte_order_mark_is_no_part_of_the_first_line(world, engi
 
     assert (await world.use("Read", file_path=str(world.root / "b.txt"))).data == "     1\tfirst é\n     2\tsecond"
     output = await engine(world).use("Grep", pattern="^first", output_mode="content")
-    assert output.data == f"{world.root / 'b.txt'}:1:first é"
+    assert output.data == "b.txt\n1:first é"
 
 
 @pytest.mark.parametrize(("mark", "encoding"), [(codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")])
@@ -172,7 +172,7 @@ async def test_txt_07_read_and_grep_count_lines_as_the_editor_does(world, engine
     lines = (await world.use("Read", file_path=str(world.root / "b.txt"))).data.split("\n")
     assert lines == [f"     1\tone{separator}still one", f"     2\ttwo{separator}", "     3\tneedle"]
     output = await engine(world).use("Grep", pattern="needle", output_mode="content")
-    assert output.data == f"{world.root / 'b.txt'}:3:needle"
+    assert output.data == "b.txt\n3:needle"
 
 
 MIXED = ["one\rneedle\rthree", "a\r\n\rb\rneedle", "needle\r", "\r\rneedle\r\n", "x\r\r\nneedle\rneedle\nneedle"]
@@ -198,8 +198,9 @@ async def test_txt_07_grep_counts_lines_that_end_in_a_carriage_return(world, eng
         lines = await engine(world).use("Grep", **arguments, output_mode="content")
         count = await world.use("Grep", **arguments, output_mode="count")
 
-        assert lines.data == ("\n".join(f"{path}:{it}:needle" for it in numbers) or "No matches found")
-        assert count.data == (f"{path}:{len(numbers)}" if numbers else "No matches found")
+        found = "\n".join(["b.txt", *(f"{it}:needle" for it in numbers)])
+        assert lines.data == (found if numbers else "No matches found")
+        assert count.data == (f"b.txt:{len(numbers)}" if numbers else "No matches found")
 
 
 async def test_txt_07_the_surroundings_of_a_match_end_at_carriage_returns_too(world, engine):
@@ -208,7 +209,7 @@ async def test_txt_07_the_surroundings_of_a_match_end_at_carriage_returns_too(wo
 
     output = await engine(world).use("Grep", pattern="needle", output_mode="content", **{"-C": 1})
 
-    assert output.data.splitlines() == [f"{path}-2-two", f"{path}:3:needle", f"{path}-4-four"]
+    assert output.data.splitlines() == ["b.txt", "2-two", "3:needle", "4-four"]
 
 
 @pytest.mark.parametrize("before", range(-2, 3))
@@ -219,7 +220,7 @@ async def test_txt_07_a_carriage_return_at_the_edge_of_what_is_read_at_once_coun
 
     output = await world.use("Grep", pattern="needle", output_mode="content")
 
-    assert output.data == f"{path}:2:needle"
+    assert output.data == "b.txt\n2:needle"
 
 
 @pytest.mark.parametrize("encoding", UNITS)
@@ -369,7 +370,7 @@ async def test_txt_13_a_line_of_two_mebibytes_is_searched(world, engine, within,
     async with within(5):
         output = await engine(world).use("Grep", pattern="needle", output_mode="content")
 
-    assert output.data.startswith(f"{world.root / 'wide.txt'}:1:www")
+    assert output.data.startswith("wide.txt\n1:www")
     assert len(output.data) < 2300
 
 
@@ -434,7 +435,7 @@ async def test_txt_14_grep_cuts_between_characters(world, engine, piece, shift):
 
     output = await engine(world).use("Grep", pattern="needle", output_mode="content")
 
-    shown = output.data.partition(":1:")[2].partition(" [...")[0]
+    shown = output.data.partition("\n1:")[2].partition(" [...")[0]
     assert "\ufffd" not in output.data
     assert line.startswith(shown.rstrip("…"))
     assert len(shown) > 400
@@ -492,13 +493,13 @@ async def test_txt_14_no_result_holds_half_a_line_end(world, engine, end):
 @pytest.mark.parametrize("mode", ["content", "count", "files_with_matches"])
 async def test_txt_14_output_that_is_cut_anywhere_shows_whole_entries_only(world, monkeypatch, tmp_path, mode):
     """A stand-in for ripgrep prints so many bytes and no more."""
-    names = [world.root / "a.txt", world.root / "é😀.txt"]
+    names = ["a.txt", "é😀.txt"]
     ends = {"content": "\x0012:needle é😀\n", "count": "\x0034\n", "files_with_matches": "\0"}[mode]
-    data = "".join(f"./{name.name}{ends}" for name in names).encode()
+    data = "".join(f"./{name}{ends}" for name in names).encode()
     whole = {
-        "content": [f"{name}:12:needle é😀" for name in names],
+        "content": [line for name in names for line in (name, "12:needle é😀", "")],
         "count": [f"{name}:34" for name in names],
-        "files_with_matches": [str(name) for name in names],
+        "files_with_matches": names,
     }[mode]
     (tmp_path / "output").write_bytes(data)
     world.context.search._ripgrep = tmp_path / "rg"
@@ -605,7 +606,7 @@ async def test_edit_19_documents_that_cannot_both_be_there_are_searched_all_the_
     buffers.open((world.root / "none" / "x").as_uri(), 1, "needle")
     buffers.open((world.root / "none").as_uri(), 1, "needle")
 
-    assert str(world.root / "was" / "b.txt") in (await engine(world).use("Grep", pattern="needle")).data
+    assert "was/b.txt" in (await engine(world).use("Grep", pattern="needle")).data
 
 
 @pytest.mark.parametrize(
@@ -640,4 +641,4 @@ async def test_edit_19_edits_that_arrive_during_a_search_are_searched_or_not_but
 
     output, _ = await asyncio.gather(world.use("Grep", pattern="needle"), type_on())
 
-    assert output.data in (str(path), "No matches found")
+    assert re.fullmatch(rf"{path.name}\n1:needle( \d+)?|No matches found", output.data)

@@ -93,7 +93,7 @@ def _locate(edit: Edit) -> Iterator[Call]:
         if not edit.file.startswith("/"):
             yield Call("Glob", {"pattern": f"**/{escape(edit.file.removeprefix('./'))}"})
     elif isinstance(edit, Replace):
-        options = {"output_mode": "files_with_matches", "head_limit": _MOST + 1}
+        options = {"output_mode": "files_with_matches", "limit": _MOST + 1}
         yield Call("Grep", {"pattern": rf"\b{literal(edit.old)}\b", **options})
 
 

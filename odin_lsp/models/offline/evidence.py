@@ -61,8 +61,8 @@ def numbered(content: str) -> Iterator[tuple[int, str]]:
 
 
 def paths(content: str) -> Iterator[str]:
-    """The paths of a list of files, without the remark that one is cached."""
-    return (line.removesuffix(" (cached)") for line in content.split("\n") if line.startswith("/"))
+    """The paths of a list of files, without notes and the remark that one is cached."""
+    return (line.removesuffix(" (cached)") for line in content.split("\n") if not _NOTE.match(line))
 
 
 def rank(evidence: Evidence, terms: Terms, turn: Turn) -> tuple[Place, ...]:
@@ -140,14 +140,17 @@ DEFINITION = (
 
 _DEFINES = re.compile(DEFINITION + r"(\w+)")
 _ASSIGNS = re.compile(r"(?:export\s+)?([^\W\d]\w*)(?:\s*:[^=]+|\s*)=(?!=)")
-_FOUND = re.compile(r"(/.*?):(\d+):(.*)", re.DOTALL)
+_FOUND = re.compile(r"(\d+):(.*)", re.DOTALL)
+_NOTE = re.compile(r"\(|No (?:files|matches) found|\Z")
 _NUMBERED = re.compile(r"\s*(\d+)\t(.*)", re.DOTALL)
 
 
 def _found(content: str) -> Iterator[tuple[str, int, str]]:
-    for line in content.split("\n"):
-        if match := _FOUND.fullmatch(line):
-            yield match[1], int(match[2]), match[3].removesuffix("\r")
+    for block in content.split("\n\n"):
+        path, *lines = block.split("\n")
+        for line in lines:
+            if match := _FOUND.fullmatch(line):
+                yield path, int(match[1]), match[2].removesuffix("\r")
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ _ANY_CASE = {"-i": True}
 
 
 def _grep(pattern: str, limit: int, **options: object) -> Call:
-    arguments = {"pattern": pattern, "output_mode": "content", "-n": True, "head_limit": limit}
+    arguments = {"pattern": pattern, "output_mode": "content", "-n": True, "limit": limit}
     return Call("Grep", arguments | options)
 
 

@@ -2,7 +2,8 @@
 
 import fnmatch
 import re
-from pathlib import Path
+from itertools import groupby
+from operator import itemgetter
 
 import pytest
 
@@ -57,7 +58,7 @@ class Workspace:
 
     def glob(self, arguments):
         pattern = arguments["pattern"].removeprefix("**/")
-        found = [str(p) for p in self.files() if self.matches(p, pattern)]
+        found = [str(p.relative_to(self.root)) for p in self.files() if self.matches(p, pattern)]
         return "\n".join(found) or "No files found"
 
     def matches(self, path, pattern):
@@ -68,28 +69,30 @@ class Workspace:
         pattern = re.compile(arguments["pattern"], re.IGNORECASE if arguments.get("-i") else 0)
         only = arguments.get("glob", "*").removeprefix("**/")
         found = [
-            (path, number, line)
+            (path.relative_to(self.root), number, line)
             for path in self.files()
             if self.matches(path, only)
             for number, line in enumerate(path.read_text().split("\n"), 1)
             if pattern.search(line)
         ]
         if arguments["output_mode"] == "files_with_matches":
-            lines = list(dict.fromkeys(str(path) for path, _, _ in found))
-        else:
-            lines = [f"{path}:{number}:{line}" for path, number, line in found]
-        limit = arguments["head_limit"]
-        note = [f"({len(lines) - limit} more)"] if len(lines) > limit else []
-        return "\n".join(lines[:limit] + note) or "No matches found"
+            return "\n".join(dict.fromkeys(str(path) for path, _, _ in found)) or "No matches found"
+        limit = arguments["limit"]
+        blocks = [
+            "\n".join([str(path), *(f"{number}:{line}" for _, number, line in lines)])
+            for path, lines in groupby(found[:limit], key=itemgetter(0))
+        ]
+        note = [f"({len(found) - limit} more lines)"] if len(found) > limit else []
+        return "\n\n".join(blocks + note) or "No matches found"
 
     def read(self, arguments):
-        lines = Path(arguments["file_path"]).read_text().removesuffix("\n").split("\n")
+        lines = (self.root / arguments["file_path"]).read_text().removesuffix("\n").split("\n")
         first = arguments.get("offset", 1)
         shown = lines[first - 1 : first - 1 + arguments.get("limit", 2000)]
         return "\n".join(f"{number:6}\t{line}" for number, line in enumerate(shown, first))
 
     def edittool(self, arguments):
-        path = Path(arguments["file_path"])
+        path = self.root / arguments["file_path"]
         text = path.read_text()
         count = text.count(arguments["old_string"])
         assert count == 1 or (count > 1 and arguments["replace_all"])

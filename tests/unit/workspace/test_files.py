@@ -1,5 +1,6 @@
 import codecs
 import os
+import re
 
 import pytest
 
@@ -205,3 +206,69 @@ def test_nested_odinignores_are_read_as_git_reads_its_own(files, root):
     (root / ".odinignore").write_text("")
     os.utime(root / ".odinignore", ns=(5, 5))
     assert not hidden("x.log")
+
+
+@pytest.mark.parametrize("name", ["a.txt", "./a.txt", "none/../a.txt", "../ws/a.txt"])
+def test_a_relative_name_is_below_the_workspace_folder(files, root, monkeypatch, tmp_path, name):
+    monkeypatch.chdir(tmp_path)
+
+    assert files.resolve(name).path == root / "a.txt"
+    assert files.resolve(name).inside
+
+
+@pytest.mark.parametrize("name", ["a.txt", "~", "~x", "src/b.py", "http:/x", "null"])
+def test_what_a_file_is_called_leads_to_it(files, root, name):
+    assert files.resolve(files.shown(root / name)).path == root / name
+
+
+def test_a_relative_name_that_leads_out_of_the_workspace_is_outside(files, root):
+    assert not files.resolve("../other/a.txt").inside
+
+
+def test_without_a_folder_only_a_path_in_full_is_one(root):
+    with pytest.raises(ToolError, match="not an absolute path"):
+        Files([], Buffers(), FileCache()).resolve("a.txt")
+
+
+@pytest.mark.parametrize(
+    ("folders", "labels"),
+    [
+        (["one/app", "two/lib"], ["app", "lib"]),
+        (["one/app", "two/app"], ["one/app", "two/app"]),
+        (["one/app", "two/app", "lib"], ["one/app", "two/app", "{above}/lib"]),
+    ],
+)
+def test_of_several_folders_the_end_of_their_paths_tells_which(tmp_path, folders, labels):
+    files = Files([tmp_path / it for it in folders], Buffers(), FileCache())
+
+    for folder, label in zip(folders, labels, strict=True):
+        named = label.format(above=tmp_path.name)
+        assert files.shown(tmp_path / folder / "x.py") == f"{named}/x.py"
+        assert files.shown(tmp_path / folder) == named
+        assert files.resolve(f"{named}/x.py").path == tmp_path / folder / "x.py"
+
+
+def test_with_several_folders_a_name_that_begins_in_one_only_means_that(tmp_path):
+    (tmp_path / "app" / "src").mkdir(parents=True)
+    (tmp_path / "lib").mkdir()
+    files = Files([tmp_path / "app", tmp_path / "lib"], Buffers(), FileCache())
+
+    assert files.resolve("src/new.py").path == tmp_path / "app" / "src" / "new.py"
+
+
+@pytest.mark.parametrize("name", ["x.py", "src/x.py", "../app/x.py", ".", ".env"])
+def test_with_several_folders_a_name_that_could_be_in_more_of_them_is_refused_with_these(tmp_path, name):
+    for folder in ("app", "lib"):
+        (tmp_path / folder / "src").mkdir(parents=True)
+    (tmp_path / "lib" / ".env").write_text("secret")
+    files = Files([tmp_path / "app", tmp_path / "lib"], Buffers(), FileCache())
+
+    with pytest.raises(ToolError, match=re.escape(f"name app/{name} or lib/{name}")):
+        files.resolve(name)
+
+
+def test_a_folder_in_another_one_is_called_by_its_place_there(tmp_path):
+    files = Files([tmp_path, tmp_path / "inner"], Buffers(), FileCache())
+
+    assert files.shown(tmp_path / "inner" / "x.py") == "inner/x.py"
+    assert files.resolve("inner/x.py").path == tmp_path / "inner" / "x.py"

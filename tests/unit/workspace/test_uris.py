@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from odin_lsp.workspace.uris import document_key, folded, path_of, printable, refusal
+from odin_lsp.workspace.uris import document_key, folded, is_relative, path_of, printable, refusal
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,24 @@ def test_on_windows_plain_paths_are_fine(name):
 @pytest.mark.parametrize("name", ["a.txt", "./a", "~/a", "", "  ", "null", "undefined", "/a\0b", "/\udcff.txt"])
 def test_elsewhere_only_absolute_names_that_are_text_are_fine(name):
     assert refusal(name, windows=False)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "./a", "../a", "~x", "a:1:b", "C:a", " a", "a/~"])
+def test_a_name_may_be_below_a_folder(name):
+    assert is_relative(name, windows=False)
+
+
+@pytest.mark.parametrize(
+    "name", ["/a", "~", "~/a", "file:///a", "git:/a", "C:\\a", "C:/a", "", " ", "null", "undefined"]
+)
+@pytest.mark.parametrize("windows", [False, True])
+def test_what_means_something_by_itself_is_below_no_folder(name, windows):
+    assert not is_relative(name, windows=windows)
+
+
+def test_on_windows_a_backslash_begins_at_the_top():
+    assert not is_relative("\\a", windows=True)
+    assert is_relative("\\a", windows=False)
 
 
 @pytest.mark.parametrize("name", [".ENV", ".env.", ".env ", ".e\u200bnv", "．ｅｎｖ", ".env\u202e"])
