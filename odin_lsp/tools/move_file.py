@@ -1,21 +1,31 @@
 """Rename a file or a folder."""
 
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.review.proposals import Wish, operation_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 from odin_lsp.tools.editing import carry_out
+from odin_lsp.workspace.search import Query
+
+MAX_NAMED = 20
+PYTHON = ("py", "pyi")
+SCRIPTS = ("js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte")
+CALLED_BY_THEIR_FOLDER = ("__init__", "index")
 
 
 class MoveFileParams(Params):
     file_path: str
-    """Absolute path of what to move."""
     new_path: str
-    """Absolute path of where to; nothing may be there."""
+    """Nothing may be there."""
 
 
 class MoveFile(Tool[MoveFileParams]):
-    """Rename or move a file or folder; the user reviews it. Nothing is overwritten."""
+    """Rename or move a file or folder; the user reviews it. The result names lines that seem to import it."""
 
     name = "MoveFile"
     effect = Effect.MUTATING
@@ -31,7 +41,38 @@ class MoveFile(Tool[MoveFileParams]):
             raise ToolError(f"{path} does not exist")
         if new_path.exists():
             raise ToolError(f"{new_path} exists already; choose another name or delete it first")
+        queries = list(_imports(path, is_folder=path.is_dir()))
         wish = Wish(context.call_id, f"move {context.files.shown(path)}")
         output = await carry_out(operation_of(path, "rename", wish=wish, new_path=new_path), context)
         context.shown.move(path, new_path)
-        return output
+        lines = [it for query in queries for it in await _lines(query, context)]
+        return replace(output, data="\n".join([output.data, _told(lines)])) if lines else output
+
+
+def _imports(path: Path, *, is_folder: bool) -> Iterator[Query]:
+    """Searches for lines that import what is there, by its name alone."""
+    name = path.parent.name if path.stem in CALLED_BY_THEIR_FOLDER else path.name if is_folder else path.stem
+    suffix = path.suffix.removeprefix(".").lower()
+    if (is_folder or suffix in PYTHON) and name.isidentifier():
+        yield Query(pattern=rf"^\s*(?:from|import)\b.*\b{name}\b", output_mode="content", glob=_named(PYTHON))
+    if (is_folder or suffix in SCRIPTS) and re.fullmatch(r"[\w.-]+", name):
+        text = rf"""["'](?:[^"']*/)?{re.escape(name)}(?:\.\w+|/[^"']*)?["']"""
+        pattern = rf"\b(?:from|import|require)\b.*{text}"
+        yield Query(pattern=pattern, output_mode="content", glob=_named(SCRIPTS))
+
+
+def _named(suffixes: tuple[str, ...]) -> str:
+    return f"*.{{{','.join(suffixes)}}}"
+
+
+async def _lines(query: Query, context: ToolContext) -> list[str]:
+    return [
+        f"{context.files.shown(hit.path)}:{hit.line}"
+        for root in context.files.search_roots
+        for hit in (await context.search.grep(query, root, context.draft.texts))[0]
+    ]
+
+
+def _told(lines: list[str]) -> str:
+    more = f" (+{len(lines) - MAX_NAMED} more)" if len(lines) > MAX_NAMED else ""
+    return f"Lines that seem to import it, and may have to be changed: {', '.join(lines[:MAX_NAMED])}{more}"
