@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-MAX_SHOWN_CHARS = 30_000
+MAX_SHOWN_CHARS = 16_000
 MAX_BYTES = 64 * 1024 * 1024
 """A command that prints more than this is not going to say anything useful; it is ended."""
 LONGEST_ESCAPE = 4096
@@ -71,10 +71,11 @@ class Output:
 
     @property
     def shown(self) -> str:
-        """All of it, or its beginning and its end with a note between them."""
+        """All of it, or its beginning and its end, in whole lines, with a note between them."""
         if self._chars <= MAX_SHOWN_CHARS:
             return self._head
         head, tail = self._head[: MAX_SHOWN_CHARS // 2], self._tail
+        head, tail = head[: head.rfind("\n")] if "\n" in head else head, tail[tail.find("\n", 0, -1) + 1 :]
         where = self._problem or f"all of it is in {self.path}; use Read or Grep on it"
         return f"{head}\n… ({self._chars - len(head) - len(tail):,} characters left out; {where}) …\n{tail}"
 
