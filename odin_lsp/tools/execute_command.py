@@ -3,6 +3,8 @@
 import asyncio
 import hashlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -19,12 +21,17 @@ from odin_lsp.permissions.shell import CommandVerdict
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 from odin_lsp.tools.editing import report_receipts
 from odin_lsp.workspace.buffers import moved
+from odin_lsp.workspace.changes import moment
+from odin_lsp.workspace.files import vouches
 from odin_lsp.workspace.uris import printable
 
 MAX_TIMEOUT_MS = 600_000
 LIVE_SECONDS = 0.1
 MAX_LIVE_CHARS = 4000
 MAX_NAMED_FILES = 20
+MAX_LISTED_FILES = 100
+LOOK_SECONDS = 2.0
+"""For what a command has changed."""
 MAX_HASHED = 16 * 1024 * 1024
 
 
@@ -36,19 +43,24 @@ class ExecuteCommandParams(Params):
     timeout: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_MS)] | None = None
     """Milliseconds after which it is ended. Default: 120000."""
     cwd: str | None = None
-    """Absolute path of the folder to run in. Default: the workspace."""
+    """Folder to run in. Default: the workspace."""
     run_in_background: bool = False
     """Go on at once, for servers and watchers; CommandStatus shows its output and stops it."""
 
 
 class ExecuteCommand(Tool[ExecuteCommandParams]):
-    """Run a command in bash and get what it prints, stdout and stderr together, and its exit code. Each call starts a
-    shell of its own. In Ask and Plan only commands that read are run. To find or read files use Glob, Grep and Read."""
+    """Run a command in bash and get what it prints, stdout and stderr together, and its exit code; long output is kept
+    in a file. Each call starts a shell of its own, with NO_COLOR, TERM=dumb and EDITOR=true, which sees your reviewed
+    edits. In Ask and Plan only commands that read are run. To find or read files use Glob, Grep and Read."""
 
     name = "ExecuteCommand"
     effect = Effect.BLOCKING
     params = ExecuteCommandParams
     runs_commands = True
+
+    @property
+    def changes_files(self) -> bool:
+        return True
 
     def describe(self, params: ExecuteCommandParams) -> str:
         return params.description or f"run {printable(params.command.strip().partition(chr(10))[0])[:200]}"
@@ -64,16 +76,24 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
         said = "\n".join(filter(None, (report_receipts(decided, context.files.shown) if decided else "", saved)))
         context.outside.admit(context.commands.folder)
         live = _Live(lambda text: context.emit(ToolProgress(context.call_id, text)))
+        since = await moment() if order.held_to is None else None
+        problem = None
+        output = ToolOutput(data="", description="")
         try:
             if params.run_in_background:
                 output = await _started(params, order, live, context)
             else:
                 output = await _finished(params, order, live, context)
+        except ToolError as error:
+            problem = error
         finally:
             live.close()
-            changed = await _look_again(context)
-        notes = "\n".join(filter(None, (said, changed)))
-        return ToolOutput(data=f"{output.data}\n{notes}".rstrip(), description=output.description)
+            changed = await _look_again(since, context)
+        told = "\n".join(filter(None, (str(problem or output.data), said, changed.told)))
+        if problem is not None:
+            raise ToolError(told)
+        files = tuple(printable(str(path)) for path in changed.files[:MAX_LISTED_FILES])
+        return ToolOutput(data=told, description=f"{output.description}{changed.counted}", files=files)
 
 
 async def _ordered(params: ExecuteCommandParams, context: ToolContext) -> Order:
@@ -196,18 +216,45 @@ def _finished_event(command: BackgroundCommand, call_id: str) -> BackgroundFinis
     )
 
 
-async def _look_again(context: ToolContext) -> str:
-    """A command may have changed any file: forget what has, and have the editor show what is."""
-    changed = context.files.recheck()
-    stale = tuple(it.uri for it in context.files.buffers if it.path in changed and not it.unsaved and moved(it))
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    files: list[Path]
+    told: str
+
+    @property
+    def counted(self) -> str:
+        count = len(self.files)
+        return f", {count} file{'' if count == 1 else 's'} changed" if count else ""
+
+
+async def _look_again(since: int | None, context: ToolContext) -> _Changed:
+    """A command may have changed any file: forget what has, and have the editor show what is. Of one that could write,
+    all that has changed while it ran is told."""
+    known = context.files.recheck()
+    stale = tuple(it.uri for it in context.files.buffers if it.path in known and not it.unsaved and moved(it))
     if stale:
         await context.editor.reload(stale)
-    seen = [path for path in changed if context.shown.of(path) is not None]
-    if not seen:
-        return ""
-    names = ", ".join(context.files.shown(path) for path in seen[:MAX_NAMED_FILES])
-    more = f" and {len(seen) - MAX_NAMED_FILES} more" if len(seen) > MAX_NAMED_FILES else ""
-    return f"Files that you have read have changed on disk: {names}{more}."
+    seen = [path for path in known if context.shown.of(path) is not None]
+    others = [path for path in await _changed(since, context) if path not in seen] if since is not None else []
+    told = [
+        f"Files that you have read have changed on disk: {_listed(seen, context)}." if seen else "",
+        f"Changed while it ran: {_listed(others, context)}." if others else "",
+    ]
+    return _Changed([*seen, *others], "\n".join(filter(None, told)))
+
+
+async def _changed(since: int, context: ToolContext) -> list[Path]:
+    """In a workspace that takes too long to look through nobody is told: the command's result does not wait for it."""
+    with suppress(TimeoutError, ToolError):
+        async with asyncio.timeout(LOOK_SECONDS):
+            roots = [root for root in context.files.search_roots if vouches(root)]
+            return sorted([path for root in roots for path in await context.search.changed(root, since)])
+    return []
+
+
+def _listed(paths: list[Path], context: ToolContext) -> str:
+    more = f" (+{len(paths) - MAX_NAMED_FILES} more)" if len(paths) > MAX_NAMED_FILES else ""
+    return ", ".join(context.files.shown(path) for path in paths[:MAX_NAMED_FILES]) + more
 
 
 class _Live:

@@ -148,8 +148,10 @@ def _text(path: str) -> str | None:
 def _matching_lines(content: str, lines: list[str], options: Options) -> set[int]:
     flags = re.IGNORECASE if "ignore-case" in options.flags else re.NOFLAG
     multiline = "multiline" in options.flags
+    wanted = re.escape(options.values["regexp"]) if "fixed-strings" in options.flags else options.values["regexp"]
+    wanted = rf"(?<!\w)(?:{wanted})(?!\w)" if "word-regexp" in options.flags else wanted
     try:
-        pattern = re.compile(options.values["regexp"], flags | (re.DOTALL | re.MULTILINE if multiline else re.NOFLAG))
+        pattern = re.compile(wanted, flags | (re.DOTALL | re.MULTILINE if multiline else re.NOFLAG))
     except re.error as error:
         _fail(f"regex parse error: {error}")
     if not multiline:

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from odin_lsp.errors import ToolError
+from odin_lsp.workspace.changes import changed_since
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.globs import as_text, braces, compiled
 from odin_lsp.workspace.ignore_files import UNREAD, IgnoreFiles, is_odd, odd_above, odd_below
@@ -34,6 +35,7 @@ _BINARY = re.compile(
 _BETWEEN = re.compile(r"\A--\r?\n")
 """What stands between groups is no path: these begin otherwise."""
 HERE = "./"
+LISTING = ("--files", "--null", "--", HERE)
 MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 MAX_COLUMNS = 2000
 MAX_ARGUMENT_CHARS = 20_000
@@ -46,6 +48,9 @@ class Query:
     glob: str | None = None
     type: str | None = None
     ignore_case: bool = False
+    literal: bool = False
+    """The pattern is a text, not a regular expression."""
+    whole_word: bool = False
     multiline: bool = False
     before: int = 0
     after: int = 0
@@ -98,11 +103,17 @@ class Search:
             if not is_folder:
                 raise ToolError(f"{printable(str(where))} is a file; use Read")
             began = time.time_ns()
-            arguments = ["--files", "--null", "--", HERE]
-            output, complete, rules = await self._searched(arguments, where, as_cwd(descriptor, where))
+            output, complete, rules = await self._searched(LISTING, where, as_cwd(descriptor, where))
             named = [where / name for name in os.fsdecode(output).split("\0")[:-1]]
             found = await asyncio.to_thread(lambda: [it for it in named if not _left_out(it, where, rules)])
             return await asyncio.to_thread(self._names, found, where, descriptor, began), complete
+
+    async def changed(self, where: Path, since: int) -> list[Path]:
+        """Those of the `files` that have changed after a `moment`, or come to be there."""
+        output, _, rules = await self._searched(LISTING, where, str(where))
+        listed = os.fsdecode(output).split("\0")[:-1]
+        named = [where / name for name in await asyncio.to_thread(changed_since, since, str(where), listed)]
+        return [it for it in named if not _left_out(it, where, rules) and not self._files.ignore.hides(it)]
 
     def _names(self, found: Sequence[Path], where: Path, folder: int, began: int) -> list[Path]:
         doubtful = exchanged(found, where, folder, began)
@@ -216,6 +227,10 @@ def _options(query: Query) -> Iterator[str]:
             yield from ("--line-number", f"--before-context={query.before}", f"--after-context={query.after}")
     if query.ignore_case:
         yield "--ignore-case"
+    if query.literal:
+        yield "--fixed-strings"
+    if query.whole_word:
+        yield "--word-regexp"
     if query.multiline:
         yield from ("--multiline", "--multiline-dotall")
 
