@@ -1,6 +1,7 @@
 """What a turn wants to change, gathered until it is reviewed as one set: the calls of a step, or those of a turn."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -63,10 +64,14 @@ class Draft:
 
     async def propose(self, file: FileProposal, call_id: str) -> list[FileReceipts] | None:
         """Add one call's change. What became of it, once that is known; `None`: that is decided at the turn's end."""
-        known = self._known(file.path)
-        if known is not None and (known.operation not in TEXT or file.operation != "edit"):
+        return await self.propose_all([file], call_id)
+
+    async def propose_all(self, files: Sequence[FileProposal], call_id: str) -> list[FileReceipts] | None:
+        """The same for several files, each of which is there once."""
+        if any(self._is_in_the_way(it) for it in files):
             await self.review()
-        self._add(file)
+        for it in files:
+            self._add(it)
         if self.waits_for_end:
             return None
         waiting = self._waiting.setdefault(call_id, asyncio.get_running_loop().create_future())
@@ -122,6 +127,11 @@ class Draft:
         if self._proposal is not None:
             self.desk.drafts.remove(self._proposal)
         self._proposal = None
+
+    def _is_in_the_way(self, file: FileProposal) -> bool:
+        """What waits for the same file cannot become one change with it."""
+        known = self._known(file.path)
+        return known is not None and (known.operation not in TEXT or file.operation != "edit")
 
     def _known(self, path: Path) -> FileProposal | None:
         return next((it for it in self._proposal.files if it.path == path), None) if self._proposal else None

@@ -1,0 +1,204 @@
+"""Replace a text wherever it occurs."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from odin_lsp.errors import ToolError
+from odin_lsp.permissions.protected import protection
+from odin_lsp.permissions.rules import Effect
+from odin_lsp.permissions.subagent_rights import may_edit
+from odin_lsp.review.drafts import FileReceipts
+from odin_lsp.review.hunks import difference
+from odin_lsp.review.proposals import FileProposal, Wish, edit_of
+from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
+from odin_lsp.tools.edit_tool import EditTool
+from odin_lsp.tools.editing import LATER, MAX_DIFF_CHARS, readable, report_receipts
+from odin_lsp.workspace.globs import MAX_PATTERN_CHARS, as_text, braces, compiled
+from odin_lsp.workspace.search import Query
+from odin_lsp.workspace.text import usual_line_end, whole_lines
+from odin_lsp.workspace.uris import printable
+
+MAX_FILES = 200
+MAX_NAMED = 20
+_LIKE_A_REGEX = re.compile(r"\\[bBdDsSwW]|\.[*+]|\(\?|\\[().|\[\]*+?]")
+
+
+class ReplaceInFilesParams(Params):
+    pattern: Annotated[str, Field(min_length=1)]
+    """Literal text within a line; not a regular expression."""
+    replacement: str
+    glob: str
+    """Files to change: `**/*.py`, `src/**`."""
+    whole_word: bool = False
+    """Not inside longer names."""
+    exclude: str | None = None
+    """Glob of files to leave alone."""
+
+
+class ReplaceInFiles(Tool[ReplaceInFilesParams]):
+    """Replace a text, such as a name, in up to 200 files at once. They need not be read; the user reviews one proposal.
+    Ignored, secret and protected files are left out."""
+
+    name = "ReplaceInFiles"
+    effect = Effect.MUTATING
+    params = ReplaceInFilesParams
+
+    def describe(self, params: ReplaceInFilesParams) -> str:
+        return f"replace {params.pattern} in {params.glob}"
+
+    async def prepare(self, params: ReplaceInFilesParams, context: ToolContext) -> None:
+        if re.search(r"[\0\r\n]", params.pattern):
+            raise ToolError("pattern has to be a text within one line; for passages of several lines use MultiEditTool")
+        if params.pattern == params.replacement:
+            raise ToolError("pattern and replacement are the same; nothing would change")
+
+    async def execute(self, params: ReplaceInFilesParams, context: ToolContext) -> ToolOutput:
+        found = await _found(params, context)
+        plan = _planned(params, found, context)
+        if not plan.files:
+            raise ToolError("\n".join(["no file can be changed", *plan.left_out_told]))
+        before = {it.path: it.base for it in plan.files}
+        after = {it.path: it.proposed for it in plan.files}
+        decided = await context.draft.propose_all(plan.files, context.call_id)
+        if decided is None:
+            return _output(plan, before, after, [plan.told(before), LATER], context)
+        whole = [it.file.path for it in decided if all(receipt.state == "accepted" for receipt in it.receipts)]
+        others = [it for it in decided if it.file.path not in whole]
+        told = [f"Accepted: {plan.told(whole)}"] if whole else []
+        told += [report_receipts(others, context.files.shown)] if others else []
+        if not any(_is_made(it) for it in decided):
+            raise ToolError("\n".join(told))
+        now = {it.file.path: context.files.read(it.file.path, to_edit=True).text for it in decided if _is_made(it)}
+        return _output(plan, before, now, told, context, partly=bool(others))
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    context: ToolContext
+    files: list[FileProposal] = field(default_factory=list[FileProposal])
+    places: dict[Path, int] = field(default_factory=dict[Path, int])
+    """How often the text occurs in each."""
+    left_out: dict[str, list[Path]] = field(default_factory=dict[str, list[Path]])
+    """By the reason."""
+
+    def told(self, paths: Sequence[Path] | Mapping[Path, str]) -> str:
+        places = sum(self.places[path] for path in paths)
+        named = [f"{self.context.files.shown(path)} {self.places[path]}" for path in list(paths)[:MAX_NAMED]]
+        more = [f"{len(paths) - MAX_NAMED} more files"] if len(paths) > MAX_NAMED else []
+        return f"{_counted(places, 'place')} in {_counted(len(paths), 'file')} ({', '.join([*named, *more])})."
+
+    @property
+    def left_out_told(self) -> list[str]:
+        return [
+            f"Left out ({reason}): {', '.join(map(self.context.files.shown, paths[:MAX_NAMED]))}"
+            + (f" and {len(paths) - MAX_NAMED} more" if len(paths) > MAX_NAMED else "")
+            for reason, paths in self.left_out.items()
+        ]
+
+
+def _planned(params: ReplaceInFilesParams, found: Sequence[Path], context: ToolContext) -> _Plan:
+    """What is on the screen counts, as for every edit; each match is all that has to be known of its file."""
+    plan = _Plan(context)
+    text = re.escape(params.pattern)
+    pattern = re.compile(rf"(?<!\w){text}(?!\w)" if params.whole_word else text)
+    wish = Wish(context.call_id, f"{params.pattern} → {params.replacement}")
+    for path in found:
+        try:
+            reason = _why_not(path, context)
+            old = "" if reason else readable(path, context).text
+        except ToolError as error:
+            reason, old = str(error), ""
+        if reason:
+            plan.left_out.setdefault(reason, []).append(path)
+            continue
+        replacement = _with_ends_of(old, params.replacement)
+        new, count = pattern.subn(lambda _, new=replacement: new, old)
+        if count:
+            plan.files.append(edit_of(path, old, new, wish))
+            plan.places[path] = count
+    return plan
+
+
+async def _found(params: ReplaceInFilesParams, context: ToolContext) -> list[Path]:
+    """The files with the text in them that are wanted, or why there are none or too many."""
+    query = Query(pattern=params.pattern, literal=True, whole_word=params.whole_word)
+    wanted, unwanted = _matching(params.glob), _matching(params.exclude or "")
+    found, elsewhere = list[Path](), list[Path]()
+    for folder in await context.folders(None):
+        hits, complete = await context.search.grep(query, folder, context.draft.texts)
+        if not complete:
+            raise ToolError("the text occurs in more files than can be listed; choose a longer one")
+        for path in (hit.path for hit in hits):
+            name = as_text(path.relative_to(folder).as_posix())
+            (found if wanted(name) and not unwanted(name) else elsewhere).append(path)
+    if len(found) > MAX_FILES:
+        raise ToolError(f"{len(found)} files would be changed, and {MAX_FILES} can be at once; narrow the glob")
+    if not found:
+        raise ToolError(_nothing(params, elsewhere, context))
+    return found
+
+
+def _matching(glob: str) -> Callable[[str], bool]:
+    try:
+        return compiled(braces(glob[:MAX_PATTERN_CHARS])).match_file
+    except ValueError as error:
+        raise ToolError(f"{printable(glob)} is not a glob: {error}") from None
+
+
+def _nothing(params: ReplaceInFilesParams, elsewhere: Sequence[Path], context: ToolContext) -> str:
+    if elsewhere:
+        other = context.files.shown(elsewhere[0])
+        return f"the text is only in files that are not wanted, such as {other}; choose another glob"
+    hint = "; it is taken literally, not as a regular expression" if _LIKE_A_REGEX.search(params.pattern) else ""
+    return f"{params.pattern} occurs in no file{hint}"
+
+
+def _why_not(path: Path, context: ToolContext) -> str:
+    """Why this file is none for a change that nobody has looked at file by file; empty if it may be one."""
+    if not may_edit(path, context.write_scope):
+        return "outside of what you were asked to edit"
+    if protection(path):
+        return "protected; use EditTool"
+    rules = context.gate.rules(context.mode)
+    said = [rules.on(tool, context.mode, path=path) for tool in (ReplaceInFiles.name, EditTool.name)]
+    return next((it.reason for it in said if it and it.decision != "allow"), "")
+
+
+def _with_ends_of(text: str, replacement: str) -> str:
+    if "\n" not in replacement or "\r" in replacement or "\r" not in text:
+        return replacement
+    return replacement.replace("\n", usual_line_end(whole_lines(text)))
+
+
+def _is_made(told: FileReceipts) -> bool:
+    return any(it.state in ("accepted", "modified") for it in told.receipts)
+
+
+def _output(
+    plan: _Plan,
+    before: Mapping[Path, str],
+    now: Mapping[Path, str],
+    told: Sequence[str],
+    context: ToolContext,
+    *,
+    partly: bool = False,
+) -> ToolOutput:
+    diffs = [difference(before[path], text).unified(context.files.shown(path)) for path, text in now.items()]
+    added, removed = sum(it.added for it in diffs), sum(it.removed for it in diffs)
+    return ToolOutput(
+        data="\n".join([*told, *plan.left_out_told]),
+        description=f"{_counted(len(now), 'file')} +{added} -{removed}{' (in part)' if partly else ''}",
+        files=tuple(printable(str(path)) for path in now),
+        added=added,
+        removed=removed,
+        diff="".join(it.text for it in diffs)[:MAX_DIFF_CHARS] or None,
+    )
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
