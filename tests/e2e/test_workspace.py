@@ -50,7 +50,7 @@ async def test_what_is_typed_is_what_grep_and_read_answer(start, anthropic, root
 
     assert read.startswith("     1\tdef farewell(name):")
     assert read.endswith("(unsaved changes are shown)")
-    assert grep == f"{path}:1:def farewell(name):"
+    assert grep == "greet.py\n1:def farewell(name):"
     assert old == "No matches found"
     assert "- greet.py (unsaved)" in listed
 
@@ -167,8 +167,8 @@ async def test_several_folders_are_searched_and_can_come_and_go(start, anthropic
     client.changes_folders(removed=[other])
     [one] = await look(client, ("Grep", {"pattern": "def greet"}))
 
-    assert both.splitlines() == [str(root / "greet.py"), str(other / "greet.py")]
-    assert one == str(root / "greet.py")
+    assert both.splitlines()[::3] == [f"{root.name}/greet.py", "other/greet.py"]
+    assert one.startswith("greet.py\n")
 
 
 @pytest.mark.parametrize(("answer", "seen"), [("allow_once", True), ("deny", False), (None, False)])
