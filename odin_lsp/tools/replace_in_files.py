@@ -166,7 +166,8 @@ def _why_not(path: Path, context: ToolContext) -> str:
         return "protected; use EditTool"
     rules = context.gate.rules(context.mode)
     said = [rules.on(tool, context.mode, path=path) for tool in (ReplaceInFiles.name, EditTool.name)]
-    return next((it.reason for it in said if it and it.decision != "allow"), "")
+    refusing = ("deny",) if context.granted else ("deny", "ask")
+    return next((it.reason for it in said if it and it.decision in refusing), "")
 
 
 def _with_ends_of(text: str, replacement: str) -> str:

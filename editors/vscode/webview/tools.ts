@@ -16,6 +16,7 @@ const ICONS: Partial<Record<string, string>> = {
   MoveFile: "arrow-right",
   MultiEditTool: "edit",
   Read: "file",
+  ReplaceInFiles: "edit",
   WebFetch: "globe",
   WriteFile: "new-file",
 };
@@ -26,6 +27,7 @@ const DONE: Partial<Record<string, string>> = {
   MoveFile: "Moved",
   MultiEditTool: "Edited",
   Read: "Read",
+  ReplaceInFiles: "Edited",
   WriteFile: "Wrote",
 };
 const STATUS = { running: "running", success: "", error: "failed", cancelled: "cancelled" } as const;

@@ -134,6 +134,18 @@ async def test_what_rules_or_a_scope_keep_from_edits_is_left_out(bench, tmp_path
     ]
 
 
+@pytest.mark.parametrize(("tool", "questions"), [("ReplaceInFiles", 1), ("EditTool", 0)])
+async def test_what_rules_ask_about_is_changed_if_the_call_was_asked_about(bench, tmp_path, tool, questions):
+    config = Config(rules=(RuleSettings(tool=tool, decision="ask", reason="be careful"),))
+    gate = Gate(bench.editor, lambda: config, lambda: bench.root, Approvals(tmp_path / "approvals.json"))
+    bench.executor.context = replace(bench.context, gate=gate)
+
+    result = await replacing(bench)
+
+    assert len(bench.editor.questions) == questions
+    assert ("Left out (be careful): src/a.py" in result.content) == (questions == 0)
+
+
 async def test_line_ends_are_those_of_each_file(bench):
     path = bench.write("dos.py", "board\r\nend\r\n")
 
