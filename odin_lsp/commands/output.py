@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-MAX_SHOWN_CHARS = 16_000
+MAX_SHOWN_CHARS = 30_000
 MAX_BYTES = 64 * 1024 * 1024
 """A command that prints more than this is not going to say anything useful; it is ended."""
 LONGEST_ESCAPE = 4096
