@@ -73,7 +73,8 @@ class ReplaceInFiles(Tool[ReplaceInFilesParams]):
         told += [report_receipts(others, context.files.shown)] if others else []
         if not any(_is_made(it) for it in decided):
             raise ToolError("\n".join(told))
-        now = {it.file.path: context.files.read(it.file.path, to_edit=True).text for it in decided if _is_made(it)}
+        made = [it.file.path for it in decided if _is_made(it)]
+        now = {path: context.draft.desk.applier.text(path) or "" for path in made}
         return _output(plan, before, now, told, context, partly=bool(others))
 
 

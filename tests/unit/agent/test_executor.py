@@ -251,12 +251,14 @@ async def test_several_questions_of_one_step_are_one(bench):
     assert all(result.failed for result in results)
 
 
-async def test_what_a_shorter_history_does_not_name_any_more_has_to_be_read_again(bench):
+@pytest.mark.parametrize("name", ["{root}/a.txt", "a.txt"])
+async def test_what_a_shorter_history_does_not_name_any_more_has_to_be_read_again(bench, name):
     kept, gone = bench.root / "a.txt", bench.write("b.txt", "two\n")
     await bench.read(kept, gone)
 
-    shown = Message("user", (ToolResult(read(bench).id, "Read", "one"),))
-    bench.executor.forget_unseen([user(f"look at {gone}"), Message("assistant", (read(bench),)), shown])
+    call = ToolCall("1", "Read", {"file_path": name.format(root=bench.root)})
+    shown = Message("user", (ToolResult(call.id, "Read", "one"),))
+    bench.executor.forget_unseen([user(f"look at {gone}"), Message("assistant", (call,)), shown])
 
     assert [path for path, _ in bench.context.shown] == [kept]
     assert not (await bench.edit(kept, "one", "1")).failed
