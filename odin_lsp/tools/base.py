@@ -273,7 +273,7 @@ def clipped(lines: Sequence[str], what: str) -> str:
     for index, line in enumerate(lines):
         size += len(line) + 1
         if size > MAX_RESULT_CHARS:
-            return "\n".join([*lines[:index], f"({len(lines) - index} more {what}; narrow the search or use offset)"])
+            return "\n".join([*lines[:index], f"({len(lines) - index} more {what}; narrow the search)"])
     return "\n".join(lines)
 
 

@@ -73,7 +73,7 @@ def test_reading_tools_are_in_every_set_and_writing_ones_only_in_edit(mode, suba
 def test_what_does_not_fit_is_counted():
     text = clipped(["x" * 10_000] * 5, "lines")
 
-    assert text.endswith("(3 more lines; narrow the search or use offset)")
+    assert text.endswith("(3 more lines; narrow the search)")
 
 
 async def test_todos_replace_each_other(use, context):
