@@ -25,6 +25,7 @@ EFFECTS = {
     "MoveFile": "mutating",
     "MultiEditTool": "mutating",
     "Read": "read_only",
+    "ReplaceInFiles": "mutating",
     "TodoWrite": "none",
     "WebFetch": "network",
     "WriteFile": "mutating",
