@@ -2,30 +2,27 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import partial
-from heapq import nlargest
-from itertools import accumulate, chain, islice, product, repeat
+from itertools import accumulate, chain, repeat
 
 from odin_lsp.errors import ToolError
+from odin_lsp.review.mismatch import mismatch
 from odin_lsp.workspace.text import Lines, line_end, split_lines, usual_line_end, whole_lines
 
 MAX_LISTED = 10
-"""Line numbers, and lines quoted, in a text for the model."""
-MAX_QUOTED_CHARS = 200
-MAX_CANDIDATES = 20
-MAX_WORDS = 50
-MAX_VOTES = 200
-"""Occurrences of a word that are looked at."""
+"""Line numbers in a text for the model."""
+REPLACED = (
+    "old_string does not occur in the text any more: an edit that you made before this one has changed the passage;"
+    " quote it as that edit left it"
+)
 BLANKS = " \t"
 LINE_ENDS = {"\r\n": "\n", "\r": "\n"}
 PUNCTUATION = {"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u00a0": " ", "…": "..."}
 _END = re.compile(r"(\r\n|\r|\n)")
 _PART = re.compile(r"\.\.\.|\w+|\s+|.", re.DOTALL)
-_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +46,9 @@ class Match:
     """What was forgiven, for the model to know; empty if nothing was."""
 
 
-def find(text: str, old: str, new: str, *, replace_all: bool = False) -> Match:
-    """Literally if possible; else forgiving one kind of difference, and only where a single place is meant."""
+def find(text: str, old: str, new: str, *, replace_all: bool = False, before: str = "") -> Match:
+    """Literally if possible; else forgiving one kind of difference, and only where a single place is meant. `before`:
+    the text without the edits that came before this one."""
     if not old:
         raise ToolError("old_string is empty; to create a file use WriteFile")
     if old == new:
@@ -61,7 +59,9 @@ def find(text: str, old: str, new: str, *, replace_all: bool = False) -> Match:
             raise _ambiguous(text, places, forgiven)
         if places:
             return _match(text, places, f"differences in {forgiven} were ignored" if forgiven else "")
-    raise ToolError(f"old_string does not occur in the text{_closest(text, old)}\nread it again and quote it exactly")
+    if old in before:
+        raise ToolError(REPLACED)
+    raise ToolError(f"old_string does not occur in the text{mismatch(text, old)}")
 
 
 def replaced(text: str, match: Match) -> str:
@@ -82,16 +82,18 @@ class Applied:
     """What was replaced, in characters of the text before."""
 
 
-def apply_all(text: str, edits: Sequence[tuple[str, str, bool]]) -> Applied:
-    """Each edit works on what the one before has left. Either all of them succeed, or none is done.
+def apply_all(text: str, edits: Sequence[tuple[str, str, bool]], before: str = "") -> Applied:
+    """Each edit works on what the one before has left. Either all of them succeed, or none is done. `before` is the
+    text without earlier edits.
 
     An edit may lie within what another has written, or around it, if it quotes that exactly; it may not cut into it.
     """
     written: list[_Written] = []
     forgiven: list[str] = []
+    before = before or text
     for number, (old, new, replace_all) in enumerate(edits, 1):
         try:
-            match = find(text, old, new, replace_all=replace_all)
+            match = find(text, old, new, replace_all=replace_all, before=before)
             written = _followed(written, match, number)
         except ToolError as error:
             raise ToolError(f"edit {number} of {len(edits)} failed, and nothing was changed: {error}") from error
@@ -368,33 +370,3 @@ def _ambiguous(text: str, places: Sequence[_Place], forgiven: str) -> ToolError:
     if forgiven:
         return ToolError(f"old_string occurs {where}, but nowhere without differences in {forgiven}; quote one exactly")
     return ToolError(f"old_string occurs {where}; quote more of what surrounds the one you mean, or set replace_all")
-
-
-def _closest(text: str, old: str) -> str:
-    """The lines that are most like `old`. Words that they share vote for a few candidates, rare ones for more."""
-    lines, wanted = whole_lines(text), [line[:MAX_QUOTED_CHARS] for line in split_lines(old)[:MAX_LISTED]]
-    starts = list(accumulate(map(len, lines), initial=0))
-    size = min(len(wanted), len(lines))
-    votes: defaultdict[int, float] = defaultdict(float)
-    for word in nlargest(MAX_WORDS, set(_WORD.findall("\n".join(wanted))), key=len):
-        found = list(islice(_occurrences(text, word), MAX_VOTES))
-        indexes = [index for index, line in enumerate(wanted) if word in line]
-        for at, index in product(found, indexes):
-            first = bisect_right(starts, at) - 1 - index
-            votes[max(0, min(first, len(lines) - size))] += 1 / len(found)
-    if not votes:
-        return ", nor anything like it"
-    candidates = nlargest(MAX_CANDIDATES, votes, key=lambda at: votes[at])
-    first = max(candidates, key=lambda at: _likeness(lines[at : at + size], wanted))
-    numbered = (f"{number:6}\t{_short(line)}" for number, line in enumerate(lines[first : first + size], first + 1))
-    return "\n".join(["; the closest lines are", *numbered])
-
-
-def _likeness(lines: Iterable[str], wanted: Iterable[str]) -> float:
-    pairs = zip(lines, wanted, strict=False)
-    return sum(SequenceMatcher(None, one[:MAX_QUOTED_CHARS], two[:MAX_QUOTED_CHARS]).ratio() for one, two in pairs)
-
-
-def _short(line: str) -> str:
-    line = line.rstrip("\r\n")
-    return line if len(line) <= MAX_QUOTED_CHARS else f"{line[:MAX_QUOTED_CHARS]}…"

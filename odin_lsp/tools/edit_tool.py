@@ -4,7 +4,7 @@ from odin_lsp.permissions.rules import Effect
 from odin_lsp.review import matching
 from odin_lsp.review.proposals import Wish, edit_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
-from odin_lsp.tools.editing import carry_out, readable
+from odin_lsp.tools.editing import carry_out, readable, undrafted
 from odin_lsp.tools.seen_enough import require_seen, require_shown
 
 
@@ -33,7 +33,13 @@ class EditTool(Tool[EditParams]):
         path = await context.reach(params.file_path)
         require_shown(path, context)
         file = readable(path, context)
-        match = matching.find(file.text, params.old_string, params.new_string, replace_all=params.replace_all)
+        match = matching.find(
+            file.text,
+            params.old_string,
+            params.new_string,
+            replace_all=params.replace_all,
+            before=undrafted(path, context),
+        )
         wish = Wish(context.call_id, f"edit of {context.files.shown(path)}")
         proposed = edit_of(path, file.text, matching.replaced(file.text, match), wish)
         touched = [proposed.lines.numbers(it.start, it.end) for it in match.replacements]

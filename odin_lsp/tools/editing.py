@@ -35,6 +35,11 @@ def readable(path: Path, context: ToolContext) -> FileText:
     return context.files.read(path, to_edit=True)
 
 
+def undrafted(path: Path, context: ToolContext) -> str:
+    """The text without the edits that nobody has reviewed yet; empty if there are none."""
+    return (_now(path, context) or "") if path in context.draft.texts else ""
+
+
 async def carry_out(file: FileProposal, context: ToolContext, notes: Sequence[str] = ()) -> ToolOutput:
     """Propose it, and report."""
     if not file.hunks:
@@ -48,7 +53,7 @@ async def carry_out(file: FileProposal, context: ToolContext, notes: Sequence[st
     told = [*(line for it in decided for line in _became(it, context.files.shown)), *notes]
     if receipts and not any(it.state in ("accepted", "modified") for it in receipts):
         raise ToolError("\n".join(filter(None, told)))
-    now = _now(file, context)
+    now = _now(file.path, context)
     made = _made(file, before, now if now is not None else before)
     output = _report(file, made, told, context)
     for reviewed in decided:
@@ -89,9 +94,9 @@ def _report(file: FileProposal, made: Difference, told: Sequence[str], context: 
     )
 
 
-def _now(file: FileProposal, context: ToolContext) -> str | None:
+def _now(path: Path, context: ToolContext) -> str | None:
     try:
-        return context.files.read(file.path, to_edit=True).text
+        return context.files.read(path, to_edit=True).text
     except ToolError:
         return None
 

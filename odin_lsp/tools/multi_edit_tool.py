@@ -8,7 +8,7 @@ from odin_lsp.permissions.rules import Effect
 from odin_lsp.review import matching
 from odin_lsp.review.proposals import Wish, edit_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
-from odin_lsp.tools.editing import carry_out, readable
+from odin_lsp.tools.editing import carry_out, readable, undrafted
 from odin_lsp.tools.seen_enough import require_seen, require_shown
 
 
@@ -42,7 +42,7 @@ class MultiEditTool(Tool[MultiEditParams]):
         require_shown(path, context)
         file = readable(path, context)
         edits = [(it.old_string, it.new_string, it.replace_all) for it in params.edits]
-        made = matching.apply_all(file.text, edits)
+        made = matching.apply_all(file.text, edits, undrafted(path, context))
         wish = Wish(context.call_id, f"{len(edits)} edits of {context.files.shown(path)}")
         proposed = edit_of(path, file.text, made.text, wish)
         touched = [proposed.lines.numbers(*it) for it in made.touched]

@@ -205,7 +205,7 @@ def test_new_lines_are_indented_like_the_text(text, old, new, expected):
     ],
 )
 def test_other_differences_of_indentation_are_not_forgiven(text, old, new):
-    assert "closest lines" in refusal(text, old, new)
+    assert "only in blanks" in refusal(text, old, new)
 
 
 # Punctuation
@@ -292,12 +292,12 @@ def test_the_closest_lines_are_quoted_with_their_numbers():
         "old_string does not occur in the text; the closest lines are\n"
         "    85\tdef function_42(self):\n"
         "    86\t    return 42\n"
-        "read it again and quote it exactly"
+        "quote the text exactly as it is there"
     )
 
 
 def test_a_word_at_the_start_of_a_line_is_of_that_line():
-    assert "are\n     2\tbeta\nread" in refusal("alpha\nbeta\ngamma\n", "beta?")
+    assert "are\n     2\tbeta\nquote" in refusal("alpha\nbeta\ngamma\n", "beta?")
 
 
 def test_a_misspelt_name_is_found():
@@ -306,9 +306,29 @@ def test_a_misspelt_name_is_found():
 
 def test_a_text_without_anything_alike_is_not_quoted():
     assert refusal("alpha\n", "omega") == (
-        "old_string does not occur in the text, nor anything like it\nread it again and quote it exactly"
+        "old_string does not occur in the text, nor anything like it; find the passage with Grep or Read, and quote it"
+        " exactly"
     )
     assert "nor anything like it" in refusal("", "omega")
+
+
+def test_lines_that_share_a_word_only_are_not_quoted():
+    text = "import os\nfrom pathlib import Path\n\nreturn Path(name)\n"
+
+    assert "nor anything like it" in refusal(text, "async def handle_request(self, path):\n    await self.import_all()\n")
+
+
+def test_a_passage_of_a_long_line_is_found_by_what_it_has_of_it():
+    assert "     1\tx = " in refusal(f"x = compute_value(one, two) + {'other + ' * 20}rest\n", "compute_value(one, too)")
+
+
+def test_blanks_that_differ_are_made_visible():
+    assert refusal("if a:\n\treturn 1\n", "if a:\n    return 1\n") == (
+        "old_string does not occur in the text; these lines differ from it only in blanks (→ is a tab, · a space)\n"
+        "     1\tif·a:\n"
+        "     2\t→return·1\n"
+        "quote them with the blanks that they have"
+    )
 
 
 def test_what_is_quoted_is_bounded():
