@@ -2,6 +2,7 @@
 
 OdinError
 ├── ToolError                the model: this call failed, the turn goes on
+│   ├── FileMissing          the model: there is no such file
 │   └── PermissionDenied     the model: the answer was no
 ├── ModelError               the user: the turn has failed
 │   ├── ModelUnavailable     a fault that passes (busy, cut off, unreachable): tried again, then elsewhere
@@ -22,6 +23,10 @@ class OdinError(Exception):
 
 
 class ToolError(OdinError):
+    pass
+
+
+class FileMissing(ToolError):
     pass
 
 

@@ -83,6 +83,8 @@ def problem(item: Any) -> str:
             return f"`{where}` is missing"
         case "extra_forbidden" | "unexpected_keyword_argument":
             return f"`{where}` is not known here"
+        case "list_type" | "tuple_type":
+            return f"`{where}` must be a list"
         case _:
             return f"`{where}`: {item['msg'][0].lower()}{item['msg'][1:]}"
 

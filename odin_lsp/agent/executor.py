@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from odin_lsp.agent.history import is_shortened
 from odin_lsp.agent.hooks import Hooks
+from odin_lsp.agent.tool_names import no_such_tool
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.events import BackgroundFinished, Emit, Event, ToolFinished, ToolProgress, ToolStarted
 from odin_lsp.messages import Message, ToolCall, ToolResult
@@ -34,23 +34,6 @@ ONE_REVIEW = frozenset({Effect.NONE, Effect.MUTATING})
 """Neighbours of these kinds are carried out in order, and their edits reviewed as one set."""
 AT_ONCE = 4
 CANCELLED = "cancelled by the user"
-ELSEWHERE = {
-    **dict.fromkeys(("bash", "shell", "runcommand", "runterminalcmd", "terminal", "execute"), "ExecuteCommand"),
-    **dict.fromkeys(("bashoutput", "killshell"), "CommandStatus"),
-    **dict.fromkeys(("edit", "strreplace", "strreplaceeditor", "replace", "searchreplace", "applypatch"), "EditTool"),
-    **dict.fromkeys(("multiedit",), "MultiEditTool"),
-    **dict.fromkeys(("write", "create", "createfile", "writetofile"), "WriteFile"),
-    **dict.fromkeys(("cat", "view", "open", "readfile"), "Read"),
-    **dict.fromkeys(("search", "rg", "ripgrep", "searchfiles", "codebasesearch"), "Grep"),
-    **dict.fromkeys(("find", "filesearch", "listfiles"), "Glob"),
-    **dict.fromkeys(("task", "agent", "subagent"), "AgentTool"),
-    **dict.fromkeys(("fetch", "webfetch", "browse"), "WebFetch"),
-    **dict.fromkeys(("askuserquestion", "askfollowupquestion"), "AskUser"),
-    **dict.fromkeys(("todo", "updateplan", "todowrite"), "TodoWrite"),
-    **dict.fromkeys(("move", "rename", "mv"), "MoveFile"),
-    **dict.fromkeys(("delete", "remove", "rm"), "DeleteFile"),
-}
-"""What other agents call their tools."""
 ENDED = """<reminder>
 The background command {id} has ended: {status}. CommandStatus shows what it printed. It was: {command}
 </reminder>"""
@@ -310,9 +293,7 @@ class Executor:
         """Known? Understood? Any objection? Allowed? Then run it."""
         tool = self.tools.get(call.name)
         if tool is None:
-            raise ToolError(
-                f"there is no tool {call.name!r} here{self._meant(call.name)}; there are {', '.join(self.tools)}"
-            )
+            raise ToolError(no_such_tool(call.name, self.tools, self.context))
         if call.problem:
             raise ToolError(f"{call.problem}; call {call.name} again")
         if (early := self._early.pop(_key(call), None)) is not None:
@@ -328,12 +309,6 @@ class Executor:
         output = await self._use(tool, arguments, replace(self.context, call_id=call.id, emit=emit))
         note = "\n".join(filter(None, (before.system_message, await self._after("PostToolUse", call, output))))
         return replace(output, data=f"{output.data}\n{note}") if note else output
-
-    def _meant(self, name: str) -> str:
-        """The tool that other agents call so, or one that is called nearly so."""
-        known = ELSEWHERE.get(name.lower().replace("_", ""), "")
-        close = [known] if known in self.tools else get_close_matches(name, self.tools, n=1)
-        return f"; you may mean {close[0]}" if close else ""
 
     async def _use(self, tool: Tool[Any], arguments: Mapping[str, Any], context: ToolContext) -> ToolOutput:
         if tool.effect in (Effect.MUTATING, Effect.DELEGATE):  # it waits for others, together with its neighbours

@@ -42,9 +42,10 @@ def choose(agents: Mapping[str, NamedAgent], task: AgentTask) -> NamedAgent | No
         return None
     agent = agents.get(task.agent)
     if agent is None:
-        raise ToolError(f"there is no agent {task.agent!r} here; there are {', '.join(agents) or 'none'}")
+        known = f"there are {', '.join(agents)}" if agents else "the project describes none"
+        raise ToolError(f"there is no agent {task.agent!r} here: {known}; leave `agent` out for one without a name")
     if agent.mode is not None and not is_within(task.mode, MODES[agent.mode]):
-        raise ToolError(f"{agent.name} works in {agent.mode} mode at most")
+        raise ToolError(f"{agent.name} works in {agent.mode} mode at most; set mode to {agent.mode}")
     return agent
 
 

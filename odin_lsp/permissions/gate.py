@@ -16,6 +16,8 @@ from odin_lsp.ports import Answer, Asker, Option, Question
 
 ONCE = Option("allow_once", "Allow once")
 DENY = Option("deny", "Deny")
+MAX_NAMED = 200
+"""Characters of a command in a text for the model."""
 CHANGED = "it is no longer what the user was shown; look at it again, and call it again if it is still needed"
 
 
@@ -180,5 +182,13 @@ def _described(want: Want) -> str:
 
 
 def _refusal(want: Want, answer: Answer | None) -> str:
+    """What was not allowed is this one call, not the tool."""
     said = f": {answer.text}" if answer and answer.text else ""
-    return f"the user did not allow {want.tool}{said}"
+    if want.tool != COMMANDS:
+        return f"the user did not allow this call of {want.tool}{said}; go on without it, and say what it was for"
+    line = want.what.partition("\n")[0]
+    named = line if line == want.what and len(line) <= MAX_NAMED else f"{line[:MAX_NAMED]}…"
+    return (
+        f"the user did not allow the command `{named}`{said}; other commands may still be run: find another way, or"
+        " go on without it and say what it was for"
+    )

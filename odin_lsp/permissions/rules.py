@@ -105,7 +105,7 @@ class Rules:
         """Why this command never runs; empty if no rule says so."""
         for rule in self._denying.of(argv):
             if self._applies(rule, mode, cwd) and (rule.pattern is None or rule.pattern.reaches(argv)):
-                return rule.reason or f"`{_shown(rule, argv)}` is forbidden by your rules"
+                return rule.reason or f"`{_shown(rule, argv)}` is forbidden by the user's rules"
         return ""
 
     def word_on(
@@ -137,7 +137,10 @@ class Rules:
             and (rule.host is None or (host is not None and host_matches(rule.host, host)))
         ]
         said = next((rule for rule in found if rule.decision == "deny"), found[-1] if found else None)
-        return Verdict(said.decision, said.reason or f"your rules {said.decision} {tool}") if said else None
+        if said is None:
+            return None
+        whose = "the user's" if said.decision == "deny" else "your"
+        return Verdict(said.decision, said.reason or f"{whose} rules {said.decision} {tool}")
 
     def _applies(self, rule: Rule, mode: Mode, cwd: Path) -> bool:
         return rule.applies(COMMANDS, mode) and rule.host is None and rule.is_about(cwd, self._root)

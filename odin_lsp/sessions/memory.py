@@ -76,7 +76,7 @@ class Memory:
         with self._alone():
             found = next((note for note in self._all() if note.id == note_id), None)
             if found is None:
-                raise SessionError(f"there is no note {note_id!r}; look for it first")
+                raise SessionError(f"there is no note {note_id!r}; recall lists notes with their ids")
             for day in {note.day for note in self._all() if note.id == note_id}:
                 self._write(day, [text for text in self._read(day) if text != found.text])
         return found

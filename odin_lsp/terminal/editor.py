@@ -18,8 +18,9 @@ from odin_lsp.workspace.uris import path_of
 
 Policy = Literal["ask", "yes", "no"]
 PERMISSIONS = ("permission", "outside", "trust")
-DENIED = "denied by --no"
-NOBODY = "not reviewed: no terminal to ask; use --yes to accept"
+DENIED = "Odin was started with --no, which denies whatever it would ask about"
+NOBODY = "there is no terminal on which somebody could be asked; --yes accepts everything"
+INSTEAD = "show the change in your answer instead"
 
 
 class TerminalEditor:
@@ -46,7 +47,7 @@ class TerminalEditor:
             why = DENIED if self._policy == "no" else NOBODY
             names = ", ".join(str(path_of(file.uri) or file.uri) for file in review.files)
             say(f"not changed: {names} ({why})")
-            return _all(review, "reject", why)
+            return _all(review, "reject", f"{why}; {INSTEAD}")
         colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
         async with self._one_at_a_time:
             with self.pause():
@@ -72,10 +73,11 @@ class TerminalEditor:
         say(f"{level}: {message}")
 
     async def _answer(self, question: Question) -> Answer | None:
-        if question.kind in PERMISSIONS and self._policy != "ask":
-            return Answer(("allow_once" if self._policy == "yes" else "deny",))
+        if question.kind in PERMISSIONS and self._policy == "yes":
+            return Answer(("allow_once",))
         if self._policy != "ask" or not _somebody_there():
-            return None
+            why = DENIED if self._policy == "no" else NOBODY
+            return Answer(("deny",), why) if question.kind in PERMISSIONS else None
         with self.pause():
             say(f"\n{question.title}\n{question.detail}".rstrip())
             for index, option in enumerate(question.options, 1):

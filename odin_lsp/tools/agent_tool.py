@@ -50,9 +50,11 @@ class AgentTool(Tool[AgentParams]):
     async def execute(self, params: AgentParams, context: ToolContext) -> ToolOutput:
         mode = MODES[params.mode]
         if not is_within(mode, context.mode):
-            raise ToolError(f"a helper cannot be in {params.mode} mode here: it may never do more than you")
+            raise ToolError(
+                f"a helper cannot be in {params.mode} mode here: it may never do more than you; set mode to ask"
+            )
         if context.delegate is None:
-            raise ToolError("helpers start no helpers")
+            raise ToolError("helpers start no helpers; do it yourself, or say in your result what is left to do")
         scope = tuple([await context.reach(name) for name in params.write_scope])
         task = AgentTask(params.description, params.prompt, mode, params.agent, params.model, scope, context.call_id)
         completion = await context.delegate(task)

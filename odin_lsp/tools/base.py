@@ -195,9 +195,10 @@ class Tool(ABC, Generic[P]):
         try:
             return self.params.model_validate(arguments)
         except ValidationError as error:
-            wrong = "; ".join(problem(item) for item in error.errors())
-            known = ", ".join(self.schema["properties"])
-            raise ToolError(f"{self.name} was called with bad arguments: {wrong}. It takes {known}.") from None
+            found = error.errors()
+            inner = {item["loc"][:1] for item in found if len(item["loc"]) > 1}  # a list of these is not too short
+            wrong = "; ".join(problem(item) for item in found if item["loc"] not in inner)
+            raise ToolError(f"{self.name} was called with bad arguments: {wrong}. {_takes(self.schema)}.") from None
 
     @abstractmethod
     def describe(self, params: P) -> str:
@@ -275,6 +276,17 @@ def clipped(lines: Sequence[str], what: str) -> str:
         if size > MAX_RESULT_CHARS:
             return "\n".join([*lines[:index], f"({len(lines) - index} more {what}; narrow the search)"])
     return "\n".join(lines)
+
+
+def _takes(schema: Mapping[str, Any]) -> str:
+    """The names of all arguments, and of those in lists of objects."""
+    inner = {name: it["items"]["properties"] for name, it in schema["properties"].items() if _holds_objects(it)}
+    each = (f"each of {name} takes {', '.join(known)}" for name, known in inner.items())
+    return "; ".join((f"It takes {', '.join(schema['properties'])}", *each))
+
+
+def _holds_objects(schema: Mapping[str, Any]) -> bool:
+    return "properties" in schema.get("items", {})
 
 
 def _with_unseen_counted(output: ToolOutput) -> ToolOutput:

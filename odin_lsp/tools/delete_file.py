@@ -5,6 +5,7 @@ from odin_lsp.permissions.rules import Effect
 from odin_lsp.review.proposals import Wish, operation_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 from odin_lsp.tools.editing import carry_out, readable
+from odin_lsp.tools.missing import missing
 
 
 class DeleteFileParams(Params):
@@ -28,7 +29,7 @@ class DeleteFile(Tool[DeleteFileParams]):
         path = await context.reach(params.file_path)
         await context.draft.settle(path)
         if not path.exists():
-            raise ToolError(f"{path} does not exist")
+            raise missing(path, context)
         if path.is_dir() and any(path.iterdir()) and not params.recursive:
             raise ToolError(f"{path} is a folder that is not empty; set recursive to delete all of it")
         text = "" if path.is_dir() else readable(path, context).text

@@ -26,6 +26,10 @@ from odin_lsp.workspace.files import vouches
 from odin_lsp.workspace.uris import printable
 
 MAX_TIMEOUT_MS = 600_000
+LONGER = (
+    f"If it needs more time, set `timeout` (at most {MAX_TIMEOUT_MS} ms). If it does not end by itself, set"
+    " `run_in_background`. If it waits for input, pass an option that answers it."
+)
 LIVE_SECONDS = 0.1
 MAX_LIVE_CHARS = 4000
 MAX_NAMED_FILES = 20
@@ -147,7 +151,7 @@ def _judged(params: ExecuteCommandParams, cwd: Path, context: ToolContext) -> Co
         raise ToolError("a command cannot contain NUL characters or text that is not valid Unicode")
     verdict = context.commands.judge(params.command, context.mode, cwd, context.files.roots)
     if verdict.decision == "deny":
-        raise PermissionDenied(verdict.reason)
+        raise PermissionDenied(f"the command was not run: {verdict.reason}")
     return verdict
 
 
@@ -156,7 +160,7 @@ def _folder(params: ExecuteCommandParams, context: ToolContext) -> Path:
         raise ToolError("no folder is open; open one in the editor and ask again")
     folder = context.files.resolve(params.cwd).path if params.cwd is not None else context.files.roots[0]
     if not folder.is_dir():
-        raise ToolError(f"{printable(str(folder))} is not a folder")
+        raise ToolError(f"{printable(str(folder))} is not a folder; leave out cwd to run in the workspace")
     return folder
 
 
@@ -174,10 +178,11 @@ def _programs(verdict: CommandVerdict, cwd: Path, context: ToolContext) -> Itera
 async def _finished(params: ExecuteCommandParams, order: Order, live: "_Live", context: ToolContext) -> ToolOutput:
     timeout = params.timeout / 1000 if params.timeout else context.commands.default_timeout
     result = await context.commands.run(order, timeout, live.feed)
-    ending = f"timed out after {timeout:g} s" if result.ended.how == "timed out" else how_it_ended(result.ended)
+    timed_out = result.ended.how == "timed out"
+    ending = f"timed out after {timeout:g} s" if timed_out else how_it_ended(result.ended)
     text = _text(result, ending)
     if result.ended.how != "exited":
-        raise ToolError(text)
+        raise ToolError(f"{text}\n{LONGER}" if timed_out else text)
     return ToolOutput(data=text, description=ending)
 
 

@@ -10,6 +10,7 @@ from odin_lsp.permissions.rules import Effect
 from odin_lsp.review.proposals import Wish, operation_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 from odin_lsp.tools.editing import carry_out
+from odin_lsp.tools.missing import missing
 from odin_lsp.workspace.search import Query
 
 MAX_NAMED = 20
@@ -38,7 +39,7 @@ class MoveFile(Tool[MoveFileParams]):
         path, new_path = await context.reach(params.file_path), await context.reach(params.new_path)
         await context.draft.settle(path)
         if not path.exists():
-            raise ToolError(f"{path} does not exist")
+            raise missing(path, context)
         if new_path.exists():
             raise ToolError(f"{new_path} exists already; choose another name or delete it first")
         queries = list(_imports(path, is_folder=path.is_dir()))

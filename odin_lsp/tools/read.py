@@ -5,8 +5,10 @@ from typing import Annotated
 
 from pydantic import Field
 
+from odin_lsp.errors import FileMissing
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.tools.base import MAX_RESULT_CHARS, Params, Tool, ToolContext, ToolOutput
+from odin_lsp.tools.missing import missing
 from odin_lsp.workspace.files import Window
 from odin_lsp.workspace.uris import printable
 
@@ -35,7 +37,10 @@ class Read(Tool[ReadParams]):
 
     async def execute(self, params: ReadParams, context: ToolContext) -> ToolOutput:
         path = await context.reach(params.file_path)
-        window = context.window(path, params.offset, min(params.limit, MAX_LINES))
+        try:
+            window = context.window(path, params.offset, min(params.limit, MAX_LINES))
+        except FileMissing:
+            raise missing(path, context) from None
         shown, size = list[str](), 0
         for line in window.lines:
             size += min(len(line), MAX_LINE_CHARS) + 8
@@ -66,7 +71,7 @@ def _notes(window: Window, first: int, last: int) -> Iterator[str]:
     if window.total == 0:
         yield "(the file is empty)"
     elif window.total is not None and first > window.total:
-        yield f"(the file has only {window.total} lines)"
+        yield f"(the file has only {window.total} lines; set offset to one of them)"
     elif window.total is None:
         yield f"(lines {first}-{last} of a file of {window.size:,} bytes; go on with offset {last + 1})"
     elif last < window.total:

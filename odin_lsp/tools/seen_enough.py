@@ -4,13 +4,13 @@ by the small model's judgement."""
 import asyncio
 import json
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
 from odin_lsp.errors import ModelError, ToolError
 from odin_lsp.tools.base import ToolContext
+from odin_lsp.tools.missing import missing
 from odin_lsp.workspace.text import split_lines
 
 MARGIN = 3
@@ -52,10 +52,9 @@ class Judgement(BaseModel):
 def require_shown(path: Path, context: ToolContext) -> None:
     if context.shown.of(path) is not None:
         return
-    name = context.files.shown(path)
     if not path.exists() and context.files.buffers.of_path(path) is None:
-        raise ToolError(f"{name} does not exist{_meant(path)}; create a file with WriteFile")
-    raise ToolError(f"Must read file first: you have not seen {name}")
+        raise missing(path, context, "create a file with WriteFile")
+    raise ToolError(f"Must read file first: you have not seen {context.files.shown(path)}")
 
 
 async def require_seen(
@@ -83,16 +82,6 @@ def _is_alone(path: Path, number: int, current: Sequence[str], context: ToolCont
     around = current[start - 1 : number + 1]
     missing = sum(last - first + 1 for first, last in context.shown.missing(path, start, around))
     return len(around) > 1 and missing == len(around) - 1
-
-
-def _meant(path: Path) -> str:
-    """A file beside it, or where it would be, that is called nearly so."""
-    try:
-        names = [it.name for it in path.parent.iterdir()] if path.parent.is_dir() else []
-    except OSError:
-        return ""
-    close = get_close_matches(path.name, names, n=1)
-    return f" (did you mean {path.with_name(close[0])}?)" if close else ""
 
 
 def _missing(

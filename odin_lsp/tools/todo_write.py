@@ -45,7 +45,7 @@ class TodoWrite(Tool[TodoWriteParams]):
 
     async def prepare(self, params: TodoWriteParams, context: ToolContext) -> None:
         if len({todo.id for todo in params.todos}) != len(params.todos):
-            raise ToolError("two todos have the same id; ids must be unique")
+            raise ToolError("two todos have the same id; give each its own and write the whole list again")
 
     async def execute(self, params: TodoWriteParams, context: ToolContext) -> ToolOutput:
         context.todos[:] = [Todo(todo.id, todo.content, todo.status) for todo in params.todos]

@@ -38,7 +38,10 @@ class WriteFile(Tool[WriteFileParams]):
         file = readable(path, context)
         seen = context.shown.of(path)
         if seen is None or not seen.is_whole or not context.shown.covers(path, 1, split_lines(file.text)):
-            raise ToolError(f"Must read file first: {path} exists, and you have not seen all of it as it is now")
+            raise ToolError(
+                f"Must read file first: {name} exists, and you have not seen all of it as it is now; read it, or change"
+                " parts of it with EditTool"
+            )
         wish = Wish(context.call_id, f"new text of {name}")
         return await carry_out(edit_of(path, file.text, _like(params.content, file.text), wish), context)
 

@@ -153,7 +153,7 @@ def _matching_lines(content: str, lines: list[str], options: Options) -> set[int
     try:
         pattern = re.compile(wanted, flags | (re.DOTALL | re.MULTILINE if multiline else re.NOFLAG))
     except re.error as error:
-        _fail(f"regex parse error: {error}")
+        _fail(f"regex parse error:\nerror: {error}")
     if not multiline:
         return {number for number, line in enumerate(lines) if pattern.search(line)}
     hits, places = set[int](), Lines(content)

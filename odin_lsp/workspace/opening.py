@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from odin_lsp.errors import PermissionDenied, ToolError
+from odin_lsp.errors import FileMissing, PermissionDenied, ToolError
 from odin_lsp.workspace.uris import printable
 
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
@@ -171,7 +171,7 @@ def _explained(path: Path) -> Generator[None]:
     except OSError as error:
         match error.errno:
             case errno.ENOENT | errno.ENOTDIR | errno.ELOOP:
-                raise ToolError(f"{_shown(path)} does not exist") from None
+                raise FileMissing(f"{_shown(path)} does not exist") from None
             case _:
                 raise ToolError(f"{_shown(path)} cannot be opened: {error.strerror}") from None
 

@@ -32,6 +32,7 @@ _BINARY = re.compile(
     r" \(found [^\n]* offset \d+\)\n)+",
     re.DOTALL,
 )
+_BAD_PATTERN = re.compile(r"regex parse error:.*^error: ([^\n]+)", re.DOTALL | re.MULTILINE)
 _BETWEEN = re.compile(r"\A--\r?\n")
 """What stands between groups is no path: these begin otherwise."""
 HERE = "./"
@@ -279,6 +280,15 @@ async def _odd_in_the_way(searching: asyncio.Task[tuple[bytes, bool]], folder: P
     return odd
 
 
+def _why(problem: str) -> str:
+    """Without the pattern, which ripgrep quotes in a group that nobody wrote."""
+    found = _BAD_PATTERN.search(problem)
+    if found is None:
+        return f"the search failed: {problem}"
+    way_out = "write it without" if "not supported" in found[1] else "put a backslash before what stands for itself"
+    return f"the pattern is no regular expression that can be searched for: {found[1]}; {way_out}"
+
+
 def _left_out(path: Path, below: Path, rules: IgnoreFiles | None) -> bool:
     return rules is not None and rules.leave_out(str(path), str(below).rstrip("/"))
 
@@ -310,7 +320,7 @@ async def _output(command: Sequence[str], cwd: str, *descriptors: int) -> tuple[
             if size < MAX_OUTPUT_BYTES:
                 problem = (await process.stderr.read()).decode("utf-8", "replace").strip()
                 if await process.wait() not in (0, 1) and problem and not chunks:
-                    raise ToolError(f"the search failed: {problem}")
+                    raise ToolError(_why(problem))
     except TimeoutError:
         raise ToolError(
             f"the search took longer than {TIMEOUT_SECONDS:.0f} s; narrow the path or the pattern"

@@ -171,7 +171,7 @@ async def test_cfg_09_the_server_starts_says_so_and_still_forbids(start, root, w
 
     await client.command("ask", text="go")
 
-    assert "is forbidden by your rules" in results(wire)[0]
+    assert "is forbidden by the user's rules" in results(wire)[0]
     told = [message.message for message in client.lsp.messages]
     assert 0 < len(told) <= 30
     assert any("more problems with the settings" in message for message in told)
@@ -196,7 +196,7 @@ async def test_cfg_10_tightening_counts_at_once_and_loosening_asks_again(start, 
     wire.play(says())
     await client.command("edit", text="go")
 
-    assert "`ls` is forbidden by your rules" in results_of(wire.sent[-2].body)[0]
+    assert "`ls` is forbidden by the user's rules" in results_of(wire.sent[-2].body)[0]
     assert [it["command"] for it in client.questions[asked:] if it["kind"] == "permission"] == ["touch two.txt"]
     assert not (root / "two.txt").exists()
 

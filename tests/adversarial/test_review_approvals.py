@@ -318,7 +318,7 @@ async def test_appr_07_what_a_hook_makes_of_a_call_meets_the_rules(tmp_path):
     result = await bench.use("WriteFile", file_path=bench.root / "harmless.txt", content="x")
 
     assert result.failed
-    assert "your rules deny WriteFile" in result.content
+    assert "the user's rules deny WriteFile" in result.content
     assert list(bench.root.iterdir()) == []
 
 

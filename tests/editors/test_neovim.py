@@ -317,7 +317,7 @@ async def test_a_command_is_shown_in_full_and_denied(neovim: Neovim, wire: Wire,
     await neovim.until_asked()
     await neovim.press("2<CR>")
     assert (await outcome(neovim))["answer"] == "Then not."
-    assert "the user did not allow ExecuteCommand" in results(wire)[0]
+    assert "the user did not allow the command" in results(wire)[0]
     assert not (root / "made.txt").exists()
     assert any(line.startswith("- ✗ ExecuteCommand") for line in await chat(neovim))
 

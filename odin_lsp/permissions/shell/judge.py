@@ -27,7 +27,10 @@ MAX_GLOBS = 3
 LONGEST = 20_000
 LONGEST_OFFER = 120
 PROGRAM = re.compile(r"[A-Za-z0-9_./+-]+")
+PLAIN = "write plain commands joined by `;`, `&&` or `|`, with values in place of variables and substitutions"
+READERS = "cat, diff, find, git diff, git log, grep, head, ls, rg, sort, tail and wc are some that do"
 SHOWS_HIDDEN = "it would also print files that your settings hide; the Grep tool spares them"
+SWITCH = "the user can switch to Edit for anything else"
 
 Decision = Literal["allow", "ask", "deny"]
 
@@ -83,15 +86,19 @@ def judge(
     except _Asks as reason:
         if mode == "edit_mode":
             return verdict("ask", str(reason), offer=_offer(script))
-        only = f"in {mode.replace('_', ' ')} only what surely just reads may run; the user can switch to Edit"
-        return verdict("deny", f"{reason}; {only}")
+        only = f"in {mode.replace('_', ' ')} only what surely just reads may run"
+        return verdict("deny", "; ".join(filter(None, (str(reason), only, reason.instead, SWITCH))))
     if row.only_reads:
         return verdict("allow", "it only reads", text, reads=row.reads)
     return verdict("allow", "your rules allow it", text)
 
 
 class _Asks(Exception):
-    """Says why."""
+    """Says why, and what could be run instead."""
+
+    def __init__(self, why: str, instead: str = "") -> None:
+        super().__init__(why)
+        self.instead = instead
 
 
 class _Row:
@@ -123,7 +130,7 @@ class _Row:
     def hardened(self, script: Script) -> str:
         """The text to run, or `_Asks`."""
         if script.problem:
-            raise _Asks(script.problem)
+            raise _Asks(script.problem, PLAIN)
         if reason := self._places.problem(str(self._cwd), self._cwd):
             raise _Asks(f"it would run where it should not: {reason}")
         text = "".join(self._judged_steps(script))
@@ -155,13 +162,13 @@ class _Row:
         try:
             return self._reading(name, argv, may_move=may_move)
         except NotUnderstood as reason:
-            problem = f"{reason} may be more than reading"
+            problem, instead = f"{reason} may be more than reading", ""
         except _Asks as reason:
-            problem = str(reason)
+            problem, instead = str(reason), reason.instead
         except OSError as error:
-            problem = f"what it names cannot be looked up: {error.strerror}"
+            problem, instead = f"what it names cannot be looked up: {error.strerror}", ""
         if rule is None or self._mode != "edit_mode":
-            raise _Asks(f"`{printable(name)}`: {problem}")
+            raise _Asks(f"`{printable(name)}`: {problem}", instead)
         self._check_rule(rule, argv)
         self.only_reads = False
         return git.hardened(argv) if name == "git" else argv
@@ -178,7 +185,7 @@ class _Row:
         elif programs.tells_its_version(argv):
             use, folder = readers.Use(argv, ()), self._cwd
         else:
-            raise _Asks("not one of the programs that only read")
+            raise _Asks("not one of the programs that only read", READERS)
         for path in use.paths:
             if reason := self._places.problem(path, folder):
                 raise _Asks(reason)

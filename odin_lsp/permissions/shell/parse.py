@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from odin_lsp.permissions.shell.words import Word, read_word
+from odin_lsp.workspace.uris import printable
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 MAX_COMMANDS = 50
 MAX_CHARS = 10_000
 MAX_DEPTH = 60
+MAX_QUOTED = 40
 PLAIN_WORDS = frozenset({"word", "number", "string", "raw_string", "concatenation", "string_content"})
 NOT_PLAIN = {
     "subshell": "it has a subshell",
@@ -158,7 +160,8 @@ class _Found:
             return CANNOT_PARSE
         if depth > MAX_DEPTH:
             return "it is nested too deeply"
-        return NOT_PLAIN.get(node.type, "")
+        reason = NOT_PLAIN.get(node.type, "")
+        return f"{reason} (`{_quoted(node)}`)" if reason else ""
 
 
 @cache
@@ -292,6 +295,12 @@ def _redirect(node: "Node") -> tuple[str, list[Word]]:
         if operator == ">&" and where in ("1", "2"):
             return f"{number}{operator}{where}", [_word(it) for it in more if it is not None]
     raise _NotPlain("it reads from a file" if operator == "<" else "it writes to a file")
+
+
+def _quoted(node: "Node") -> str:
+    """Its beginning, for people and models."""
+    text = printable(_text(node))
+    return text if len(text) <= MAX_QUOTED else f"{text[:MAX_QUOTED]}…"
 
 
 def _text(node: "Node") -> str:

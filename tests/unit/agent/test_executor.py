@@ -247,7 +247,7 @@ async def test_several_questions_of_one_step_are_one(bench):
 
     [question] = bench.editor.questions
     assert question.title == "Odin wants to do 2 things. May it?"
-    assert [result.content for result in results[:2]] == ["the user did not allow ExecuteCommand"] * 2
+    assert all("the user did not allow the command" in result.content for result in results[:2])
     assert all(result.failed for result in results)
 
 

@@ -60,5 +60,5 @@ def test_a_helper_does_no_more_than_its_mode_allows():
     assert choose(agents, AgentTask("", "", "edit_mode")) is None
     with pytest.raises(ToolError, match="reader works in ask mode at most"):
         choose(agents, AgentTask("", "", "edit_mode", "reader"))
-    with pytest.raises(ToolError, match="there is no agent 'x' here; there are reader"):
+    with pytest.raises(ToolError, match="there is no agent 'x' here: there are reader; leave `agent` out"):
         choose(agents, AgentTask("", "", "ask_mode", "x"))

@@ -58,7 +58,10 @@ async def test_two_answers_at_once_are_no_answer(gate, person):
 async def test_the_reason_of_a_no_reaches_the_model(gate, person):
     person.answers = [Answer(("deny",), "use the script")]
 
-    with pytest.raises(PermissionDenied, match="the user did not allow ExecuteCommand: use the script"):
+    with pytest.raises(
+        PermissionDenied,
+        match="did not allow the command `git commit -m x`: use the script; other",
+    ):
         await gate.ask(WANT)
 
 

@@ -315,11 +315,15 @@ def test_a_text_without_anything_alike_is_not_quoted():
 def test_lines_that_share_a_word_only_are_not_quoted():
     text = "import os\nfrom pathlib import Path\n\nreturn Path(name)\n"
 
-    assert "nor anything like it" in refusal(text, "async def handle_request(self, path):\n    await self.import_all()\n")
+    assert "nor anything like it" in refusal(
+        text, "async def handle_request(self, path):\n    await self.import_all()\n"
+    )
 
 
 def test_a_passage_of_a_long_line_is_found_by_what_it_has_of_it():
-    assert "     1\tx = " in refusal(f"x = compute_value(one, two) + {'other + ' * 20}rest\n", "compute_value(one, too)")
+    assert "     1\tx = " in refusal(
+        f"x = compute_value(one, two) + {'other + ' * 20}rest\n", "compute_value(one, too)"
+    )
 
 
 def test_blanks_that_differ_are_made_visible():

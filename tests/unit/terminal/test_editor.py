@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from odin_lsp.ports import FileChange, Position, Range, Review, ReviewFile, ReviewHunk, TextReplacement
-from odin_lsp.terminal.editor import TerminalEditor
+from odin_lsp.terminal.editor import DENIED, INSTEAD, NOBODY, TerminalEditor
 from odin_lsp.terminal.review import PROMPT
 from odin_lsp.values import to_wire
 
@@ -48,8 +48,8 @@ print("ANSWER", json.dumps([it.decision for it in answer.decisions]))
     ("policy", "decision", "reason"),
     [
         ("yes", "accept", None),
-        ("no", "reject", "denied by --no"),
-        ("ask", "reject", "not reviewed: no terminal to ask; use --yes to accept"),
+        ("no", "reject", f"{DENIED}; {INSTEAD}"),
+        ("ask", "reject", f"{NOBODY}; {INSTEAD}"),
     ],
 )
 async def test_without_a_person_the_flags_decide(policy, decision, reason):

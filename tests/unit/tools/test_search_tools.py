@@ -227,7 +227,7 @@ async def test_a_pattern_cannot_become_an_option(use, root, engine, pattern):
 
 
 async def test_a_pattern_that_is_none_says_so(use, engine):
-    with pytest.raises(ToolError, match="regex parse error"):
+    with pytest.raises(ToolError, match="is no regular expression"):
         await use("Grep", pattern="(")
 
 
@@ -275,7 +275,9 @@ async def test_read_of_nothing_says_so(use, root):
     (root / "empty").write_text("")
 
     assert (await use("Read", file_path=str(root / "empty"))).data == "(the file is empty)"
-    assert (await use("Read", file_path=str(root / "notes.md"), offset=9)).data == "(the file has only 2 lines)"
+    assert (await use("Read", file_path=str(root / "notes.md"), offset=9)).data == (
+        "(the file has only 2 lines; set offset to one of them)"
+    )
 
 
 async def test_read_shows_unsaved_text_and_says_so(use, context, root):
