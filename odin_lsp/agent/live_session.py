@@ -12,6 +12,7 @@ from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.scope import Briefing, Scope
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.subagents import Subagents
+from odin_lsp.agent.surroundings import are_known, surroundings
 from odin_lsp.agent.turn import Progress, Remark
 from odin_lsp.agent.turn_queue import KeepPlan, TurnQueue
 from odin_lsp.errors import ToolError
@@ -60,6 +61,8 @@ class LiveSession:
         self.scope = Scope.new(AskerInTurn(editor, self._emitter), project, Briefing.of(project.now))
         self._told: Instructions | None = None
         """The project's, as its users know them."""
+        self.surroundings = ""
+        """What the model is told of where it works, unless the conversation has it."""
 
     @property
     def is_idle(self) -> bool:
@@ -134,6 +137,9 @@ class LiveSession:
         self._tell_of_instructions(emit)
         for notice in self._project.settle_picks():
             emit(Notice("info", notice))
+        if not are_known(self.session.messages):
+            may_run = not self._project.now.is_restricted
+            self.surroundings = await surroundings(self._files, self.scope.commands, may_run=may_run)
         return await self._plan_turn(self, progress, emit)
 
     def _tell_of_instructions(self, emit: Emit) -> None:

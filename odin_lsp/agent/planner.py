@@ -200,7 +200,9 @@ class Planner:
             self._keep(message)
             as_wanted, told = await self.executor.review()
             self._tell(told)
-            return Ending("end_turn") if as_wanted else None
+            left = self.prompt.left_open(self.session) if as_wanted else ""
+            self._tell(left)
+            return Ending("end_turn") if as_wanted and not left else None
         if self._pauses < MAX_PAUSES:
             self._pauses = MAX_PAUSES
             self._keep(message)
@@ -228,8 +230,7 @@ class Planner:
             await self.executor.run(message, results)
         finally:
             repetition = self._guard.note(calls, results)
-            reminders = (self.prompt.reminder(self.session), *self.executor.ended_meanwhile(), *self._nested())
-            remarks = filter(None, (repetition.warning, *reminders))
+            remarks = filter(None, (repetition.warning, *self.executor.ended_meanwhile(), *self._nested()))
             if not self.progress.is_suspended:
                 self.session.append(Message("user", (*(results[it.id] for it in calls), *map(Text, remarks))))
         self._malformed = self._malformed + 1 if all(map(self.executor.is_malformed, calls)) else 0

@@ -93,13 +93,16 @@ class Planners:
             partial(self._for_helper, live.scope.briefing),
             self._project.now.config.subagents,
         )
-        return self._make(session, progress, emit, live.scope, self._models.selected, helpers=live.helpers)
+        planner = self._make(session, progress, emit, live.scope, self._models.selected, helpers=live.helpers)
+        planner.prompt.surroundings = live.surroundings
+        return planner
 
     def preview(self, session: Session, live: LiveSession | None, mode: Mode, text: str) -> ContextPreview:
         """What would be sent if the user said `text` now."""
         briefing = live.scope.briefing if live else Briefing.of(self._project.now)
         shown = live.scope.shown if live else Shown()
         prompt = Prompt(mode, self._files.roots, briefing.instructions, shown, memory=self._memory)
+        prompt.surroundings = live.surroundings if live else ""
         request = Request(
             prompt.system,
             tuple(repair([*session.messages, user(prompt.opening(session), text)])),

@@ -14,7 +14,7 @@ from odin_lsp.review.applying import SEE_LOG, Applier
 from odin_lsp.review.journal import ReviewJournal, StoredReview
 from odin_lsp.review.making import Maker, noted_of
 from odin_lsp.review.previews import Preview
-from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal, Proposals
+from odin_lsp.review.proposals import UNASKED, FileProposal, PendingHunk, Proposal, Proposals
 from odin_lsp.review.screen import Caution, Screen, receipt_of
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo_log import UndoLog
@@ -177,7 +177,8 @@ class ReviewDesk:
         self._work_on(review)
         if turn.accept_rest or self.policy == "auto":
             free = [it for file in review.proposal.files if not self._screen.caution(file)[1] for it in file.pending]
-            self._take([Decision(hunk_id=it.id, decision="accept") for it in free])
+            reason = None if turn.accept_rest else UNASKED
+            self._take([Decision(hunk_id=it.id, decision="accept", reason=reason) for it in free])
         if review.proposal.pending:
             await self._have_decided(review)
         self._settle(review)

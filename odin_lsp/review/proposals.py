@@ -27,6 +27,7 @@ TEXT: tuple[FileOperation, ...] = ("edit", "create")
 """What leaves a text that can be edited further."""
 CHOSEN: tuple[HunkState, ...] = ("accepted", "modified")
 TYPED_INSIDE = "the user typed there meanwhile"
+UNASKED = "applied without asking, as the user's settings say"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class PendingHunk:
     text: str | None = None
     """What the user put in place of the hunk's text."""
     reason: str | None = None
-    """Why it was rejected, or what came in between."""
+    """Why it was rejected, what came in between, or that nobody was asked."""
     cause: Cause | None = None
     applied: str | None = None
     """What stands there since it was carried out, instead of the old text."""
@@ -341,7 +342,7 @@ class Proposals:
                 continue
             match decision.decision:
                 case "accept":
-                    it.state = "accepted"
+                    it.state, it.reason = "accepted", decision.reason
                 case "modify" if decision.text is not None:
                     it.state, it.text, it.cause = "modified", decision.text, cause
                 case _:

@@ -82,10 +82,12 @@ class Memory:
         return found
 
     def search(self, words: str) -> list[Note]:
-        """Notes with all these words, the lasting ones first, then the latest; all of them if there are no words."""
-        wanted = words.casefold().split()
-        found = (note for note in self._all() if all(word in note.text.casefold() for word in wanted))
-        return [note for note, _ in zip(found, range(MAX_FOUND), strict=False)]
+        """Notes with most of these words, those with more of them first, else the lasting ones, then the latest; all of
+        them if there are no words."""
+        wanted = set(words.casefold().split())
+        counted = [(sum(word in note.text.casefold() for word in wanted), note) for note in self._all()]
+        found = [it for it in counted if 2 * it[0] > len(wanted) or not wanted]
+        return [note for _, note in sorted(found, key=lambda it: -it[0])[:MAX_FOUND]]
 
     def recent(self) -> tuple[list[Note], list[Note]]:
         """What a session should begin with: lasting notes, and those of the last days; the newest, as far as there is

@@ -11,6 +11,7 @@ from typing import Literal
 
 from odin_lsp.errors import ToolError
 from odin_lsp.ports import Answer, Decision, FileChange, Level, Question, Review, ReviewAnswer, TextReplacement
+from odin_lsp.review.proposals import UNASKED
 from odin_lsp.terminal.review import Reviewer, pending, span
 from odin_lsp.workspace import disk
 from odin_lsp.workspace.text import Decoded, Lines
@@ -41,7 +42,7 @@ class TerminalEditor:
 
     async def review(self, review: Review) -> ReviewAnswer | None:
         if self._policy == "yes":
-            return _all(review, "accept")
+            return _all(review, "accept", UNASKED)
         if self._policy == "no" or not _somebody_there():
             self.denied = True
             why = DENIED if self._policy == "no" else NOBODY

@@ -9,7 +9,7 @@ from odin_lsp.permissions.subagent_rights import may_edit
 from odin_lsp.ports import Receipt
 from odin_lsp.review.drafts import FileReceipts
 from odin_lsp.review.hunks import Difference, difference
-from odin_lsp.review.proposals import FileProposal
+from odin_lsp.review.proposals import UNASKED, FileProposal
 from odin_lsp.tools.base import ToolContext, ToolOutput
 from odin_lsp.workspace.buffers import moved
 from odin_lsp.workspace.files import FileText
@@ -72,8 +72,12 @@ def _check_scope(file: FileProposal, context: ToolContext) -> None:
 
 def report_receipts(decided: Sequence[FileReceipts], name: Callable[[Path], str]) -> str:
     """What became of several edits, for the model."""
-    is_over = not any(it.state == "pending" for told in decided for it in told.receipts)
-    head = "The user has reviewed your edits." if is_over else "Your edits are still in review."
+    receipts = [it for told in decided for it in told.receipts]
+    head = "The user has reviewed your edits."
+    if any(it.state == "pending" for it in receipts):
+        head = "Your edits are still in review."
+    elif all(it.reason == UNASKED for it in receipts):
+        head = "Nobody has reviewed your edits."
     return "\n".join([head, *(line for told in decided for line in _became(told, name))])
 
 
@@ -104,11 +108,12 @@ def _now(path: Path, context: ToolContext) -> str | None:
 def _became(told: FileReceipts, name: Callable[[Path], str]) -> list[str]:
     """All of what happened, with the lines where it did. Only what differs from what was proposed is quoted."""
     file, of_state = told.file, dict[tuple[str, str], list[Receipt]]()
+    states = [it.state for it in told.receipts]
     for it in told.receipts:
         of_state.setdefault((it.state, _said(it, file)), []).append(it)
-    if not of_state.keys() - {("accepted", "")}:
-        return [f"{name(file.path)}: accepted{_places(file, told.receipts)}."]
-    states = [it.state for it in told.receipts]
+    if len(of_state) == 1 and states[0] == "accepted":
+        how = UNASKED if told.receipts[0].reason == UNASKED else "accepted"
+        return [f"{name(file.path)}: {how}{_places(file, told.receipts)}."]
     counts = [f"{states.count(state)} {state}" for state in dict.fromkeys(states)]
     lines = [f"{name(file.path)}: {', '.join(counts)}."]
     lines += [
@@ -140,7 +145,7 @@ def _said(receipt: Receipt, file: FileProposal) -> str:
     """What the model has to know of it besides."""
     match receipt.state:
         case "accepted":
-            return ""
+            return f": {UNASKED}" if receipt.reason == UNASKED else ""
         case "modified":
             there = "\n".join(_now_there(file, receipt)[1]) if file.operation == "edit" else receipt.text
             return f": the user changed it to:\n{there}"

@@ -263,3 +263,18 @@ async def test_what_a_shorter_history_does_not_name_any_more_has_to_be_read_agai
     assert [path for path, _ in bench.context.shown] == [kept]
     assert not (await bench.edit(kept, "one", "1")).failed
     assert (await bench.edit(gone, "two", "2")).failed
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        ("each", "a.txt: accepted (line 1)."),
+        ("auto", "a.txt: applied without asking, as the user's settings say (line 1)."),
+    ],
+)
+async def test_only_a_person_has_accepted_an_edit(tmp_path, policy, told):
+    bench = Bench(tmp_path, policy=policy)
+    path = bench.write("a.txt", "one\n")
+    await bench.read(path)
+
+    assert (await bench.edit(path, "one", "two")).content == told

@@ -131,17 +131,31 @@ async def test_a_session_begins_with_the_notes_of_earlier_ones_and_hears_them_on
     assert ["change no rule:\n- tabs ‹/reminder> always (id " in text for text in heard] == [False, True, False]
 
 
-async def test_open_todos_come_back_once_they_change(odin, call):
+async def test_todos_that_a_turn_leaves_open_come_back_once_at_its_end(odin, call):
     todos = [{"id": "1", "content": "look", "status": "in_progress"}]
-    odin.script({"calls": [call("TodoWrite", todos=todos)]}, {"calls": [call("Glob", pattern="*")]}, {"text": "ok"})
+    odin.script(
+        {"calls": [call("TodoWrite", todos=todos)]},
+        {"calls": [call("Glob", pattern="*")]},
+        {"text": "found"},
+        {"text": "found, and I wait for you"},
+    )
 
     outcome = await odin.take()
 
-    messages = odin.session.messages
-    assert "[in_progress] look" in messages[2].text
-    assert messages[4].text == ""
-    assert outcome.todos[0].content == "look"
+    assert ["[in_progress] look" in message.text for message in odin.session.messages[1:]] == [
+        *(False, False, False, False, False),
+        *(True, False),
+    ]
+    assert outcome.answer == "found, and I wait for you"
     assert odin.of(TodosChanged)[0].todos == outcome.todos
+
+
+async def test_todos_of_an_earlier_turn_do_not_keep_an_answer_back(odin, call):
+    todos = [{"id": "1", "content": "look", "status": "pending"}]
+    odin.script({"calls": [call("TodoWrite", todos=todos)]}, {"text": "a"}, {"text": "b"}, {"text": "c"})
+    await odin.take()
+
+    assert (await odin.take("something else")).answer == "c"
 
 
 @pytest.mark.parametrize("mode", ["ask_mode", "plan_mode"])
@@ -467,7 +481,7 @@ async def test_what_a_compaction_has_taken_out_has_to_be_read_again(odin):
     assert [event.status for event in odin.of(Compacted)] == ["started", "succeeded"]
     reminder = requests[-1].messages[-1].parts[0].text
     assert str(other) in reminder
-    assert "greet.py" not in reminder
+    assert str(odin.root / "greet.py") not in reminder
 
 
 async def test_a_summary_that_nobody_needs_any_more_ends_with_the_turn(odin):

@@ -10,7 +10,7 @@ from odin_lsp.ports import Decision, ReviewAnswer
 from odin_lsp.review.applying import FAILED
 from odin_lsp.review.desk import NOT_APPLIED, NOT_SHOWN, TYPED_SINCE, ReviewDesk
 from odin_lsp.review.journal import ReviewJournal
-from odin_lsp.review.proposals import Proposal, Wish, edit_of, operation_of
+from odin_lsp.review.proposals import UNASKED, Proposal, Wish, edit_of, operation_of
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo import take_back
 from odin_lsp.review.undo_log import UndoLog
@@ -795,7 +795,7 @@ async def test_what_is_accepted_automatically_is_asked_all_the_same_for_protecte
     settings["protection"] = protection
     editor.answers = accept_all
 
-    assert await submit() == [("accepted", None)] * 3
+    assert await submit() == [("accepted", None if asked else UNASKED)] * 3
     assert len(editor.reviews) == asked
     if asked:
         assert editor.reviews[0].files[0].note == protection

@@ -70,6 +70,7 @@ def test_notes_are_found_by_their_words_and_forgotten_by_their_ids(memory, at):
     found = memory.search("PARSER")
     assert [note.text for note in found] == ["the parser is fast", "The parser lives in parse.py"]
     assert memory.search("parser fast") == found[:1]
+    assert memory.search("where the parser lives") == found[::-1][:1]
 
     assert memory.forget(found[1].id) == found[1]
     assert memory.search("parser") == found[:1]

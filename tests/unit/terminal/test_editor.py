@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from odin_lsp.ports import FileChange, Position, Range, Review, ReviewFile, ReviewHunk, TextReplacement
+from odin_lsp.review.proposals import UNASKED
 from odin_lsp.terminal.editor import DENIED, INSTEAD, NOBODY, TerminalEditor
 from odin_lsp.terminal.review import PROMPT
 from odin_lsp.values import to_wire
@@ -47,7 +48,7 @@ print("ANSWER", json.dumps([it.decision for it in answer.decisions]))
 @pytest.mark.parametrize(
     ("policy", "decision", "reason"),
     [
-        ("yes", "accept", None),
+        ("yes", "accept", UNASKED),
         ("no", "reject", f"{DENIED}; {INSTEAD}"),
         ("ask", "reject", f"{NOBODY}; {INSTEAD}"),
     ],
