@@ -95,7 +95,7 @@ class Core:
                 editor,
                 self.stream,
                 self._planners.for_turn,
-                self.plans.keep,
+                self.plans,
                 lambda: self.models.naming,
             ),
             self.stream,

@@ -9,12 +9,13 @@ from odin_lsp.agent.asking import AskerInTurn
 from odin_lsp.agent.instructions import Instructions
 from odin_lsp.agent.naming import Namer
 from odin_lsp.agent.planner import Planner
+from odin_lsp.agent.plans import PlanRun, Plans
 from odin_lsp.agent.scope import Briefing, Scope
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.subagents import Subagents
 from odin_lsp.agent.surroundings import are_known, surroundings
 from odin_lsp.agent.turn import Progress, Remark
-from odin_lsp.agent.turn_queue import KeepPlan, TurnQueue
+from odin_lsp.agent.turn_queue import TurnQueue
 from odin_lsp.errors import ToolError
 from odin_lsp.events import MAIN, Compacted, Emit, EventRecord, Notice, SessionRestored, ToolFinished, TurnFinished
 from odin_lsp.models.base import Model
@@ -40,18 +41,21 @@ class LiveSession:
         editor: Editor,
         stream: EventStream,
         plan_turn: PlanTurn,
-        keep_plan: KeepPlan,
+        plans: Plans,
         naming_model: Callable[[], Model | None],
     ) -> None:
         self.session = session
-        self.turns = TurnQueue(session, stream, self._planner, keep_plan)
+        self.turns = TurnQueue(session, stream, self._planner, plans.keep)
         self.helpers: Subagents | None = None
         """The latest turn's."""
         self._project = project
         self._plan_turn = plan_turn
+        self._plans = plans
+        self.plan_run: PlanRun | None = None
+        """Ticks what the latest turn does of the session's plan, if it was told to in words."""
         self._namer = Namer(session, naming_model, stream.emitter("", session.id))
         self._unsubscribe = [
-            stream.subscribe(it) for it in (Recorder(session).follow, self._namer.follow, self._note_shown)
+            stream.subscribe(it) for it in (Recorder(session).follow, self._namer.follow, self._note_shown, self._tick)
         ]
         self._files = files
         self._shown: dict[Path, float] = {}
@@ -98,6 +102,8 @@ class LiveSession:
     async def close(self) -> None:
         """End all that it does, and let others go on with it."""
         await self.turns.close()
+        if self.plan_run is not None:
+            await self.plan_run.written()
         for unsubscribe in self._unsubscribe:
             unsubscribe()
         await self._namer.close()
@@ -140,7 +146,19 @@ class LiveSession:
         if not are_known(self.session.messages):
             may_run = not self._project.now.is_restricted
             self.surroundings = await surroundings(self._files, self.scope.commands, may_run=may_run)
+        self.plan_run = self._run_of_plan(progress, emit)
         return await self._plan_turn(self, progress, emit)
+
+    def _run_of_plan(self, progress: Progress, emit: Emit) -> PlanRun | None:
+        """Of what is open in the session's last plan, if the turn may do it and has no steps of another one to do."""
+        message = progress.message
+        plan = self._plans.latest(self.session.id) if message.mode == "edit_mode" and not message.todos else None
+        steps = tuple(step for step in plan.steps if step.status == "open") if plan else ()
+        return PlanRun(self._plans, plan, steps, message.turn_id, emit) if plan and steps else None
+
+    def _tick(self, record: EventRecord) -> None:
+        if self.plan_run is not None:
+            self.plan_run.follow(record)
 
     def _tell_of_instructions(self, emit: Emit) -> None:
         """Which they are, once; and each time that they are not what they were."""

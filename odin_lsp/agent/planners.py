@@ -95,6 +95,7 @@ class Planners:
         )
         planner = self._make(session, progress, emit, live.scope, self._models.selected, helpers=live.helpers)
         planner.prompt.surroundings = live.surroundings
+        planner.prompt.plan = live.plan_run.plan.state if live.plan_run else ""
         return planner
 
     def preview(self, session: Session, live: LiveSession | None, mode: Mode, text: str) -> ContextPreview:
@@ -158,10 +159,10 @@ class Planners:
         mode = said.mode
 
         def notes() -> str:
-            plan = self._plans.latest(progress.session_id) if helpers else ""
+            plan = self._plans.latest(progress.session_id) if helpers else None
             turns = conversation.turns if isinstance(conversation, Session) and mode == "edit_mode" else []
             earlier = [record for turn in turns for record in turn.tool_history]
-            return _notes(conversation.todos, touched_files([*earlier, *progress.records]), plan)
+            return _notes(conversation.todos, touched_files([*earlier, *progress.records]), plan.text if plan else "")
 
         context = ToolContext(
             files=self._files,

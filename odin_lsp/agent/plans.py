@@ -3,13 +3,16 @@
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from odin_lsp import private_files
+from odin_lsp.agent.context import ContextItem
 from odin_lsp.agent.prompt import prompt_text
+from odin_lsp.agent.stream import EventStream
 from odin_lsp.errors import RequestError, SessionError, ToolError
 from odin_lsp.events import Emit, Event, EventRecord, Notice, TodosChanged
 from odin_lsp.markdown import harmless
@@ -33,6 +36,10 @@ AT_BOX = 3
 MAX_CHARS = 200_000
 MAX_STEPS = 200
 MAX_PLANS = 1000
+STATE = """This session has a plan, in {path}, with these steps:
+{steps}
+If the user wants it carried out, make the open steps your todo list, with the ids step-1, step-2 and so on: the box of
+a step is ticked when its todo is completed. Do not edit the document itself."""
 HOW = "a step is a line that begins with `- [ ]`"
 _STEP = re.compile(r"[-*+] \[([ xX-])\] +(\S.*?)\s*")
 _NUMBERED = re.compile(r"\d{1,3}[.)] +(?:\[ \] +)?(?=\S)")
@@ -65,6 +72,19 @@ class Plan:
     def title(self) -> str:
         headings = (_HEADING.fullmatch(line) for line in split_lines(self.text))
         return next((found[1].strip() for found in headings if found), self.path.stem)
+
+    @property
+    def context(self) -> ContextItem:
+        """The document, to be sent along."""
+        return ContextItem(kind="file", uri=self.uri, content=self.text)
+
+    @property
+    def state(self) -> str:
+        """Where it is, what of it is done, and how the model says so; empty if nothing is left to do."""
+        if not any(step.status == "open" for step in self.steps):
+            return ""
+        steps = "\n".join(f"{step.number}. [{step.status}] {step.title}" for step in self.steps)
+        return STATE.format(path=_shown(self.path), steps=steps)
 
     def chosen(self, numbers: Sequence[int] | None) -> tuple[Step, ...]:
         """The steps that are named, or all that are open; in the order in which they stand."""
@@ -164,17 +184,17 @@ class Plans:
         private_files.write_file(path, [text.encode("utf-8", "replace")], durable=False)
         return path
 
-    def latest(self, session_id: str) -> str:
-        """The session's last plan as it stands now, if it has one."""
+    def latest(self, session_id: str) -> Plan | None:
+        """The session's last plan as it stands now, if it has one that can be used."""
         found: Path | None = None
         for path in self._names(session_id):
             if not path.exists():
                 break
             found = path
         try:
-            return self._files.read(found.resolve()).text if found else ""
-        except ToolError:
-            return ""
+            return self.read(found.as_uri()) if found else None
+        except RequestError:
+            return None
 
     def session_of(self, plan: Plan) -> str | None:
         """Whose plan it is, if it still is where Odin has put it and the session is there too."""
@@ -254,6 +274,16 @@ class PlanRun:
     @property
     def todos(self) -> tuple[Todo, ...]:
         return tuple(Todo(f"step-{step.number}", step.title, "pending") for step in self.steps)
+
+    @asynccontextmanager
+    async def followed(self, stream: EventStream) -> AsyncGenerator[None]:
+        """While the turn goes on, and until all that it has done is ticked."""
+        unsubscribe = stream.subscribe(self.follow)
+        try:
+            yield
+        finally:
+            unsubscribe()
+            await self.written()
 
     def follow(self, record: EventRecord) -> None:
         event: Event = record.event

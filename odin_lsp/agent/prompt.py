@@ -43,6 +43,8 @@ class Prompt:
     agents: Sequence[NamedAgent] = ()
     surroundings: str = ""
     """What the model is told of where it works, unless the conversation has it."""
+    plan: str = ""
+    """What the model is told of the session's plan, while something of it is open."""
     role: str = ""
     """What a named helper is told about its part."""
     _todos: list[Todo] | None = None
@@ -60,7 +62,8 @@ class Prompt:
         self._todos = list(session.todos)
         today = f"Today is {time.strftime('%A, %Y-%m-%d')}."
         around = "" if are_known(session.history.messages) else self.surroundings
-        lines = [today, around, *self._remembered(session), *self._seen(), *_open_todos(session, FROM_BEFORE)]
+        plan = "" if any(self.plan in message.text for message in session.history.messages) else self.plan
+        lines = [today, around, *self._remembered(session), *self._seen(), plan, *_open_todos(session, FROM_BEFORE)]
         return _reminder(filter(None, lines))
 
     def left_open(self, session: Conversation) -> str:

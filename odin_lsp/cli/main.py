@@ -34,6 +34,7 @@ SAID = {
     ),
     "compact": "what the summary should keep above all",
 }
+RUN = "carry out the steps of a plan, and tick them"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -76,6 +77,8 @@ def _run(arguments: Sequence[str] | None) -> int:
             return _turn(options, _prompt(parser, options))
         case "continue" | "compact":
             return _turn(options, " ".join(map(_typed, options.text)))
+        case "run":
+            return _turn(options, "")
         case _:
             if options.command is None and not options.stdio and sys.stdin.isatty():
                 parser.print_help()
@@ -121,6 +124,12 @@ def _parser() -> "ArgumentParser":
     )
     for name, about in ABOUT.items():
         _add_turn(commands.add_parser(name, help=about, description=about, epilog=EXITS), SAID.get(name))
+    plan = commands.add_parser("run", help=RUN, description=RUN, epilog=EXITS)
+    plan.add_argument("document", metavar="PLAN", type=Path, help="the document that `odin-lsp plan` has written")
+    plan.add_argument(
+        "--steps", metavar="N", type=int, nargs="+", help="only these steps; without it all that are open"
+    )
+    _add_options(plan)
     doctor = commands.add_parser("doctor", help="say what works, what is missing and how to fix it")
     doctor.add_argument("--cwd", type=_folder, default=Path.cwd(), help="the workspace")
     rules = commands.add_parser("permissions", help="try what your rules say to a command; see what you allowed")
@@ -136,6 +145,10 @@ def _add_turn(parser: "ArgumentParser", said: str | None) -> None:
         parser.set_defaults(text=())
     else:
         parser.add_argument("text", nargs="*", help=said)
+    _add_options(parser)
+
+
+def _add_options(parser: "ArgumentParser") -> None:
     parser.add_argument("--json", action="store_true", help="print each event as a line of JSON, the outcome last")
     answers = parser.add_mutually_exclusive_group()
     answers.add_argument("--yes", dest="policy", action="store_const", const="yes", help="allow what Odin asks for")
@@ -163,6 +176,7 @@ def _prompt(parser: "ArgumentParser", options: "Namespace") -> str:
 def _turn(options: "Namespace", text: str) -> int:
     from odin_lsp.terminal.run import Options, run
 
+    is_plan = options.command == "run"
     return run(
         Options(
             task=options.command,
@@ -172,6 +186,8 @@ def _turn(options: "Namespace", text: str) -> int:
             json=options.json,
             session=options.session,
             settings=_settings(options),
+            plan=options.document.absolute() if is_plan else None,
+            steps=tuple(options.steps) if is_plan and options.steps else None,
         )
     )
 

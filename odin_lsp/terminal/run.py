@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from odin_lsp import state_folder
+from odin_lsp.agent.context import gathered
 from odin_lsp.agent.core import Core
+from odin_lsp.agent.plans import PlanRun
 from odin_lsp.agent.turn import Compact, RunCommand, Turn, UserMessage
 from odin_lsp.errors import OdinError, RequestError
 from odin_lsp.modes import MODES
@@ -40,7 +42,7 @@ DENIED = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    task: Literal["ask", "plan", "edit", "continue", "compact"]
+    task: Literal["ask", "plan", "edit", "continue", "compact", "run"]
     text: str
     """What is said; of `compact`: what to keep above all."""
     cwd: Path
@@ -48,6 +50,10 @@ class Options:
     json: bool
     session: str | None
     settings: Mapping[str, Any]
+    plan: Path | None = None
+    """A document whose steps are to be carried out, in place of a text."""
+    steps: tuple[int, ...] | None = None
+    """Which of them; none: all that are open."""
 
 
 def run(options: Options) -> int:
@@ -86,8 +92,20 @@ async def _run(options: Options) -> int:
 
 
 async def _turn(core: Core, options: Options, output: PipedOutput) -> Outcome:
-    turn = await _begun(core, options)
+    if options.plan is None:
+        return await _seen_through(await _begun(core, options), output)
+    plan = core.plans.read(options.plan.as_uri())
+    steps = plan.chosen(options.steps)
+    live = await core.sessions.take_up(options.session or core.plans.session_of(plan))
+    turn_id = uuid.uuid4().hex
+    run = PlanRun(core.plans, plan, steps, turn_id, core.stream.emitter(turn_id, live.session.id))
+    document = gathered((plan.context,), core.files).texts
+    message = UserMessage(turn_id=turn_id, text=run.message, mode="edit_mode", context=document, todos=run.todos)
+    async with run.followed(core.stream):
+        return await _seen_through(live.turns.start(message), output)
 
+
+async def _seen_through(turn: Turn, output: PipedOutput) -> Outcome:
     def interrupt() -> None:
         """Nobody could decide later on what waits: there is no editor that would show it."""
         turn.progress.review.drops_rest = True

@@ -118,6 +118,21 @@ async def test_a_session_goes_on(run, script):
     assert json.loads(out.splitlines()[-1])["sessionId"] == session
 
 
+async def test_a_plan_is_carried_out_and_ticked(run, script):
+    _, _, said = await run(
+        "plan", "greet louder", **script({"text": "# Louder\n\n## Steps\n\n- [ ] Shout\n- [ ] Sing\n"})
+    )
+    plan = Path(re.search(r"the plan: (.*)", said)[1])
+    done = {"todos": [{"id": "step-2", "content": "Sing", "status": "completed"}]}
+    replies = {"calls": [{"name": "TodoWrite", "arguments": done}]}, {"text": "sung"}
+
+    assert await run("run", str(plan), "--steps", "2", **script(*replies)) == (0, "sung\n", "")
+
+    assert plan.read_text().endswith("- [ ] Shout\n- [x] Sing\n")
+    code, _, said = await run("run", str(plan), "--steps", "2", **script({"text": "again"}))
+    assert (code, said) == (2, "odin: step 2 is done already; open it again first\n")
+
+
 async def test_ctrl_c_ends_the_turn_and_its_connection(root):
     async with kit.serving() as wire:
         body = kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, "I was"))

@@ -3,8 +3,7 @@
 import uuid
 from typing import Any
 
-from odin_lsp.agent.context import ContextItem
-from odin_lsp.agent.plans import Plan, PlanRun
+from odin_lsp.agent.plans import PlanRun
 from odin_lsp.errors import RequestError, ToolError
 from odin_lsp.ports import Question
 from odin_lsp.server import wire
@@ -23,13 +22,9 @@ async def execute_plan(server: Work, params: wire.ExecutePlanParams, token: Toke
     session_id = (await core.sessions.take_up(core.plans.session_of(plan))).session.id
     turn_id = params.turn_id or uuid.uuid4().hex
     run = PlanRun(core.plans, plan, steps, turn_id, core.stream.emitter(turn_id, session_id))
-    message = wire.MessageParams(text=run.message, turn_id=turn_id, session_id=session_id, context=_context(plan))
-    unsubscribe = core.stream.subscribe(run.follow)
-    try:
+    message = wire.MessageParams(text=run.message, turn_id=turn_id, session_id=session_id, context=(plan.context,))
+    async with run.followed(core.stream):
         return to_wire(await server.turns.take("edit_mode", message, token, run.todos))
-    finally:
-        unsubscribe()
-        await run.written()
 
 
 @command("odin.plan.mark", wire.MarkStepParams)
@@ -56,7 +51,7 @@ async def refuse(server: Work, params: wire.RefusePlanParams, token: Token) -> d
         text=REFUSED.format(reason=reason),
         turn_id=params.turn_id,
         session_id=server.core.plans.session_of(plan),
-        context=_context(plan),
+        context=(plan.context,),
     )
     return to_wire(await server.turns.take("plan_mode", message, token))
 
@@ -67,7 +62,3 @@ async def _ask_for_reason(server: Work) -> str | None:
     )
     answer = await server.editor.ask(question)
     return answer.text if answer else None
-
-
-def _context(plan: Plan) -> tuple[ContextItem, ...]:
-    return (ContextItem(kind="file", uri=plan.uri, content=plan.text),)

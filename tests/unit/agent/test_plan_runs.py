@@ -114,3 +114,34 @@ async def test_a_plan_that_cannot_be_written_down_is_an_answer_all_the_same(odin
 
     assert (outcome.reason, outcome.plan) == ("end_turn", None)
     assert Notice("warning", "the plan is not kept as a document: no space left") in odin.of(Notice)
+
+
+async def test_a_plan_that_is_to_be_carried_out_in_words_is_named_and_ticked(odin, call):
+    done = [{"id": "step-2", "content": "second", "status": "completed"}]
+    odin.script({"text": PLAN}, {"calls": [call("TodoWrite", todos=done)]}, {"text": "did one"}, {"text": "and now?"})
+    planned = await odin.take("plan it", "plan_mode")
+    [path] = odin.core.sessions.folder.glob("*.plan.md")
+    assert planned.plan == path.as_uri()
+
+    await odin.take("carry out step 2 of the plan", "edit_mode")
+    await odin.live.plan_run.written()
+
+    told = odin.session.messages[2].parts[0].text
+    assert f"This session has a plan, in {path}, with these steps:\n1. [open] first\n2. [open] second\n" in told
+    assert path.read_text().endswith("- [ ] first\n- [x] second\n- [ ] third\n")
+
+    await odin.take("what is left?", "edit_mode")
+
+    assert "2. [done] second" in odin.session.messages[-2].text
+
+
+async def test_a_plan_is_not_named_where_nothing_of_it_can_be_done(odin):
+    odin.script({"text": PLAN}, {"text": "yes"}, {"text": "yes"})
+    await odin.take("plan it", "plan_mode")
+    [path] = odin.core.sessions.folder.glob("*.plan.md")
+
+    await odin.take("is it good?", "ask_mode")
+    path.write_text(PLAN.replace("[ ]", "[x]"))
+    await odin.take("go on", "edit_mode")
+
+    assert not any("This session has a plan" in message.text for message in odin.session.messages)

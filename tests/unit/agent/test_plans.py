@@ -106,8 +106,8 @@ def test_each_plan_of_a_session_has_a_document_of_its_own_that_only_the_user_can
     assert first.stat().st_mode & 0o777 == 0o600
     assert folder.stat().st_mode & 0o777 == 0o700
     assert first.read_text().startswith(MARK)
-    assert "lower" in plans.latest("abc")
-    assert plans.latest("other") == ""
+    assert "lower" in plans.latest("abc").text
+    assert plans.latest("other") is None
     assert plans.keep("abc", "no plan") is None
 
 
