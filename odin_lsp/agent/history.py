@@ -17,12 +17,16 @@ class Conversation(Protocol):
 
     history: History
     todos: list[Todo]
+    findings: list[str]
+    """What the model has noted for itself."""
 
     def append(self, message: Message) -> None: ...
 
     def replace(self, messages: list[Message]) -> None:
         """A shorter history."""
         ...
+
+    def note_finding(self, text: str) -> None: ...
 
     def note_results(self, results: Iterable[ToolResult]) -> None:
         """What is known of the last calls while others wait for a review."""

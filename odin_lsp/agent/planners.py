@@ -162,7 +162,8 @@ class Planners:
             plan = self._plans.latest(progress.session_id) if helpers else None
             turns = conversation.turns if isinstance(conversation, Session) and mode == "edit_mode" else []
             earlier = [record for turn in turns for record in turn.tool_history]
-            return _notes(conversation.todos, touched_files([*earlier, *progress.records]), plan.text if plan else "")
+            touched = touched_files([*earlier, *progress.records])
+            return _notes(conversation.findings, conversation.todos, touched, plan.text if plan else "")
 
         context = ToolContext(
             files=self._files,
@@ -185,6 +186,7 @@ class Planners:
             delegate=helpers.run if helpers else None,
             write_scope=write_scope,
             memory=self._memory,
+            note=conversation.note_finding,
             may_note=mode != "ask_mode" or config.memory_in_ask,
         )
         return Planner(
@@ -220,9 +222,10 @@ class Planners:
         return NestedInstructions(now.root if now.is_trusted else None, self._files.ignore.hides)
 
 
-def _notes(todos: Sequence[Todo], touched: Sequence[str], plan: str) -> str:
+def _notes(findings: Sequence[str], todos: Sequence[Todo], touched: Sequence[str], plan: str) -> str:
     """What a summary must not lose."""
     lines = [
+        *(["Your own notes of this session:", *(f"- {it}" for it in findings)] if findings else []),
         *(["Todo list:", *(f"- [{it.status}] {it.content} (id {it.id})" for it in todos)] if todos else []),
         *(["Files changed so far:", *(f"- {path}" for path in touched[-MAX_TOUCHED:])] if touched else []),
         *(["The plan, as it stands in its document:", plan] if plan else []),

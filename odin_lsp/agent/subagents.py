@@ -28,12 +28,16 @@ class HelperConversation:
 
     history: History = field(default_factory=History)
     todos: list[Todo] = field(default_factory=list[Todo])
+    findings: list[str] = field(default_factory=list[str])
 
     def append(self, message: Message) -> None:
         self.history.append(message)
 
     def replace(self, messages: list[Message]) -> None:
         self.history.replace(messages)
+
+    def note_finding(self, text: str) -> None:
+        self.findings.append(text)
 
     def note_results(self, results: Iterable[ToolResult]) -> None:
         """A helper does not outlive Odin."""

@@ -22,6 +22,7 @@ from odin_lsp.sessions.turn_record import TurnRecord
 from odin_lsp.values import to_wire
 
 log = logging.getLogger("odin.sessions")
+MAX_FINDINGS = 50
 GAP = " messages that came between this and the next are not part of this request.\n</reminder>"
 
 
@@ -38,6 +39,8 @@ class Session:
         self.todos: list[Todo] = []
         self.shown: dict[str, tuple[Stretch, ...]] = {}
         """What the model was shown of files, by their paths, as it was last noted."""
+        self.findings: list[str] = []
+        """What the model has noted for itself."""
         self.first_message = ""
         self.is_compacted = False
         """The model has had a shorter history than the user."""
@@ -136,7 +139,7 @@ class Session:
         """Begin anew, under the same name. The log only grows, but what it says of before does not count any more."""
         self._write({"type": "cleared", "spent": to_wire(self._spent)}, flush=True)
         self.history.replace(())
-        for known in (self.turns, self.subagents, self.todos, self.shown, self.unbegun):
+        for known in (self.turns, self.subagents, self.todos, self.shown, self.unbegun, self.findings):
             known.clear()
         self.first_message, self.earlier_turns, self.is_compacted = "", 0, False
 
@@ -170,6 +173,11 @@ class Session:
         """What the model has seen of a file by now; nothing: it does not know it any more."""
         self.shown[path] = stretches
         self._write({"type": "shown", "path": path, "stretches": [to_wire(it) for it in stretches]})
+
+    def note_finding(self, text: str) -> None:
+        """What the model wants to know later, however much of the history is summarized then."""
+        self._take_finding(text)
+        self._write({"type": "finding", "text": text})
 
     def note_dropped(self, turn_id: str) -> None:
         """A message that waited is not wanted any more."""
@@ -324,6 +332,8 @@ class Session:
                     self.shown[str(record["path"])] = tuple(reader.value(Stretch, it) for it in record["stretches"])
                 case "cleared":
                     self._spent = reader.value(Usage, record["spent"])
+                case "finding":
+                    self._take_finding(str(record["text"]))
                 case "repaired":
                     self._damaged = 0
                 case _:
@@ -354,6 +364,9 @@ class Session:
         self._unsettled.pop(record.turn_id, None)
         self._spent = self.usage.plus(record.usage)
         self._unsettled.clear()
+
+    def _take_finding(self, text: str) -> None:
+        self.findings = [*(it for it in self.findings if it != text), text][-MAX_FINDINGS:]
 
     def _is_of_last(self, record: TurnRecord) -> bool:
         """Whether it tells how the last turn went on."""

@@ -95,6 +95,8 @@ class ToolContext:
     """Where edits are allowed; empty: everywhere."""
     memory: Memory | None = None
     """Notes on the workspace; none: the user wants none."""
+    note: Callable[[str], None] = lambda _: None
+    """Keeps a finding with the session."""
     may_note: bool = True
     """Whether notes may be taken and dropped, or only read."""
     call_id: str = ""

@@ -6,17 +6,20 @@ from typing import Literal
 from odin_lsp.errors import SessionError, ToolError
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.redaction import looks_secret
-from odin_lsp.sessions.memory import Memory
+from odin_lsp.sessions.memory import MAX_NOTE, Memory
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 from odin_lsp.web.untrusted import visible
 
 REFUSAL = "this looks like a key, a token or a password, and those are not kept; note where it is found instead"
 
-READ_ONLY = "in Ask notes are only read; if the user wants this noted, they can say so in Plan or Edit mode"
+READ_ONLY = (
+    "in Ask notes for later sessions are only read; `note` keeps it in this session, and the user can have it"
+    " remembered in Plan or Edit mode"
+)
 
 
 class MemoryParams(Params):
-    action: Literal["remember", "recall", "forget"]
+    action: Literal["remember", "recall", "forget", "note"]
     text: str = ""
     """What to remember, in one sentence that can be understood later; or words to look for."""
     lasting: bool = False
@@ -28,7 +31,8 @@ class MemoryParams(Params):
 class MemoryTool(Tool[MemoryParams]):
     """Keep notes on this workspace for later sessions. Remember what the user wants in general, decisions and why, and
     where work stands at its end; not what the code says by itself, and never keys or passwords. Recall looks through
-    all notes. Forget what is wrong or out of date."""
+    all notes. Forget what is wrong or out of date. Note keeps a finding in this session alone, in every mode, also when
+    old messages are summarized."""
 
     name = "Memory"
     effect = Effect.NONE
@@ -39,12 +43,14 @@ class MemoryTool(Tool[MemoryParams]):
         return f"{params.action} {params.text[:60] or params.id or 'notes'}"
 
     async def prepare(self, params: MemoryParams, context: ToolContext) -> None:
-        if params.action != "recall" and not context.may_note:
+        if params.action in ("remember", "forget") and not context.may_note:
             raise ToolError(READ_ONLY)
-        if params.action == "remember" and looks_secret(params.text):
+        if params.action in ("remember", "note") and looks_secret(params.text):
             raise ToolError(REFUSAL)
 
     async def execute(self, params: MemoryParams, context: ToolContext) -> ToolOutput:
+        if params.action == "note":
+            return _noted(params.text, context)
         memory = context.memory
         if memory is None:
             raise ToolError("notes are turned off in the user's settings")
@@ -55,6 +61,15 @@ class MemoryTool(Tool[MemoryParams]):
             raise ToolError(str(error)) from None
 
 
+def _noted(text: str, context: ToolContext) -> ToolOutput:
+    """With the session, where a summary finds it again."""
+    finding = " ".join(visible(text)[0].split())
+    if not finding or len(finding) > MAX_NOTE:
+        raise ToolError(f"a note has 1 to {MAX_NOTE:,} characters, this one has {len(finding):,}; put it into `text`")
+    context.note(finding)
+    return ToolOutput(data="Noted for this session.", description=f"noted: {finding}")
+
+
 def _done(params: MemoryParams, memory: Memory) -> ToolOutput:
     match params.action:
         case "remember":
@@ -63,7 +78,7 @@ def _done(params: MemoryParams, memory: Memory) -> ToolOutput:
         case "forget":
             note = memory.forget(params.id)
             return ToolOutput(data="Forgotten.", description=f"forgot: {note.text}")
-        case "recall":
+        case _:
             notes = memory.search(params.text)
             lines = [f"- {note}" for note in notes] or ["There is no such note."]
             return ToolOutput(data="\n".join(lines), description=f"recalled {len(notes)} notes")

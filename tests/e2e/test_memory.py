@@ -46,7 +46,7 @@ async def test_ask_reads_notes_and_takes_none_unless_the_user_wants_it(start, wi
     await client.command("ask", text="hello")
 
     noted, found = results(wire)
-    assert noted.startswith("Remembered" if allowed else "in Ask notes are only read")
+    assert noted.startswith("Remembered" if allowed else "in Ask notes for later sessions")
     assert ("something" in found) is allowed
     assert (tmp_path / "state" / "odin" / "memory").exists() is allowed
 

@@ -215,7 +215,7 @@ MISTAKES = {
         ("Memory", {"action": "forget", "id": "abc"}), "there is no note 'abc'; recall lists notes with their ids"
     ),
     "a note in Ask": Mistake(
-        ("Memory", {"action": "remember", "text": "a"}), "they can say so in Plan or Edit mode", mode="ask_mode"
+        ("Memory", {"action": "remember", "text": "a"}), "`note` keeps it in this session", mode="ask_mode"
     ),
     "a key that is noted": Mistake(
         ("Memory", {"action": "remember", "text": "password = hunter2hunter2"}), "note where it is found instead"

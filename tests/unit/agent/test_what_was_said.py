@@ -2,9 +2,10 @@
 
 import asyncio
 
-from odin_lsp.events import ActivityChanged, TextStreamed, ThinkingStreamed, TodosChanged
+from odin_lsp.events import ActivityChanged, Compacted, TextStreamed, ThinkingStreamed, TodosChanged
 from odin_lsp.messages import Message, Text, ToolCall
 from odin_lsp.models.base import Reply, TextDelta, ThinkingDelta
+from odin_lsp.sessions.session import Session
 
 
 def speaking(odin, *replies):
@@ -87,6 +88,26 @@ async def test_what_a_model_had_not_said_when_it_was_interrupted_does_not(odin):
     await odin.take("well?")
 
     assert [message.role for message in odin.session.messages] == ["user"]
+
+
+async def test_a_note_of_the_session_outlives_summaries_and_restarts_in_every_mode(odin, call):
+    odin.settings["limits"] = {"maxContext": 100_000}
+    full = {"calls": [call("Glob", pattern="*")], "usage": {"contextTokens": 95_000}}
+    odin.script(
+        {"calls": [call("Memory", action="note", text="greet is\ncalled from main.py:7")]},
+        {"text": "noted"},
+        *[{"text": "ok"}, full, {"text": "a summary that has forgotten it"}, {"text": "ok"}] * 2,
+    )
+    await odin.take("look around")
+    for _ in range(2):
+        await odin.take("word " * 4000)
+        await odin.take("go on")
+
+    notes = "Your own notes of this session:\n- greet is called from main.py:7\n"
+    assert [event.status for event in odin.of(Compacted)] == ["started", "succeeded"] * 2
+    assert notes.strip() in odin.session.messages[0].parts[-1].text
+    assert Session.load(odin.core.sessions.folder, odin.session.id).findings == ["greet is called from main.py:7"]
+    assert sorted(it.name for it in odin.root.iterdir()) == ["greet.py"]
 
 
 async def test_a_summary_names_the_todos_and_the_plan(odin, call):

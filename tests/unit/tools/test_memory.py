@@ -39,7 +39,7 @@ async def test_k_75_where_notes_are_only_read_none_is_taken_or_dropped(context, 
     tool = all_tools()["Memory"]
     context = replace(context, may_note=False)
 
-    with pytest.raises(ToolError, match="in Ask notes are only read"):
+    with pytest.raises(ToolError, match="in Ask notes for later sessions are only read"):
         await tool.run(tool.parse({"action": action, "text": "x", "id": "12345678"}), context)
 
     assert (await tool.run(tool.parse({"action": "recall"}), context)).data == "There is no such note."
