@@ -12,13 +12,20 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
-from tests.bench import commands, measure, review, steps, undo, workspace
+from tests.bench import commands, measure, recorded, recorded_tasks, review, steps, undo, workspace
 from tests.bench.endpoint import PAUSE
 from tests.bench.measure import STEPS, Series, percentile_99
+from tests.bench.recorded import EARLIER
 from tests.support.long_work import WINDOW, long_work
 
 PAGE = Path("docs/performance.md")
 LONG_STEPS = 300
+COUNTED = {
+    "steps": "steps",
+    "small": "questions to the small model",
+    "receipts": "bytes of what edits are answered with",
+    "compactions": "compactions",
+}
 INTRODUCTION = """# Performance
 
 <!-- Written by `nox -s bench`. Do not edit. -->
@@ -39,6 +46,11 @@ BASELINES = f"""
   has the prefix of the last request in its cache, at a tenth of the price.
 - A step's own cost after so many messages is measured in one process, with a model that reads 20 lines in each step and
   answers at once.
+- The feature, the rename and the research are recorded work, counted, not timed. A script stands for the model and
+  decides by what it is sent, as a strong model would: who is refused an edit for want of reading reads and tries again,
+  and the research looks up again what has left the window. Its answer is a fact from its third step. Bytes sent are
+  those of tools, system prompt and messages as JSON, in all requests. The baseline is what the same scripts counted of
+  Odin at commit {EARLIER}. `python -m tests.bench.recorded` prints these alone.
 - The fixed prefix is what every request repeats: the system prompt and the tool definitions as JSON.
 """
 
@@ -65,6 +77,7 @@ def main() -> None:
         rows += asyncio.run(_workspace_rows(Path(tree)))
     with tempfile.TemporaryDirectory() as folder:
         rows += asyncio.run(_review_rows(Path(folder)))
+    rows += asyncio.run(_recorded_rows())
     table = "\n".join(
         ["| what | Odin | baseline | ratio | budget |", "| --- | --: | --: | --: | --: |", *map(str, rows)]
     )
@@ -218,6 +231,21 @@ async def _review_rows(folder: Path) -> list[Row]:
             median(told.odin) <= 1.1 * median(fewer_told.odin),
         ),
     ]
+
+
+async def _recorded_rows() -> list[Row]:
+    return [row for task in recorded_tasks.TASKS for row in _counted(task, await recorded.count(task))]
+
+
+def _counted(task: recorded_tasks.Task, now: recorded.Counts) -> Iterator[Row]:
+    before = recorded.BEFORE[task.name]
+    what = f"{task.what}: bytes sent; by {recorded.EARLIER}"
+    ratio = f"{now.sent / before.sent:.2f}"
+    yield Row(what, f"{now.sent:,} B", f"{before.sent:,} B", ratio, "≤ 0.6", now.sent <= 0.6 * before.sent)
+    for name in ("steps", "small", "receipts", "compactions"):
+        odin, earlier = getattr(now, name), getattr(before, name)
+        if odin or earlier:
+            yield Row(f"… {COUNTED[name]}", f"{odin:,}", f"{earlier:,}", "–", "no more", odin <= earlier)
 
 
 def _grown(what: str, series: Series, tenth: Series, budget: float) -> Iterator[Row]:

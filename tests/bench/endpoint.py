@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,7 +69,7 @@ class Endpoint:
         self.replies.append(perf_counter())
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(HEAD + _chunk(MESSAGE_START) + _chunk(_start({"type": "text", "text": ""})))
+        writer.write(HEAD + _chunk(_message_start()) + _chunk(_start({"type": "text", "text": ""})))
         for number in range(self.deltas):
             await asyncio.sleep(PAUSE)
             self.spoken.append(perf_counter())
@@ -77,7 +77,7 @@ class Endpoint:
         self.talking.set()
         if self.held:
             await self._hold(reader)
-        writer.write(_chunk(BLOCK_STOP) + _chunk(_stop("end_turn")) + _chunk(MESSAGE_STOP) + END)
+        writer.write(_chunk(_block_stop()) + _chunk(_stop("end_turn")) + _chunk(MESSAGE_STOP) + END)
 
     async def _hold(self, reader: asyncio.StreamReader) -> None:
         try:
@@ -89,15 +89,27 @@ class Endpoint:
 
 def calling(id: str, name: str, arguments: Mapping[str, Any]) -> bytes:
     """A whole answer that calls a tool."""
-    return HEAD + b"".join(map(_chunk, _call(id, name, arguments))) + END
+    return answering("", [(id, name, arguments)])
 
 
-def _call(id: str, name: str, arguments: Mapping[str, Any]) -> Iterator[bytes]:
-    yield MESSAGE_START
-    yield _start({"type": "tool_use", "id": id, "name": name, "input": {}})
-    yield _delta({"type": "input_json_delta", "partial_json": json.dumps(arguments)})
-    yield BLOCK_STOP
-    yield _stop("tool_use")
+def answering(text: str, calls: Sequence[tuple[str, str, Mapping[str, Any]]] = (), tokens: int = 100) -> bytes:
+    """A whole answer: what is said, and calls by id, name and arguments; `tokens`: what the request has taken."""
+    return HEAD + b"".join(map(_chunk, _answer(text, calls, tokens))) + END
+
+
+def _answer(text: str, calls: Sequence[tuple[str, str, Mapping[str, Any]]], tokens: int) -> Iterator[bytes]:
+    yield _message_start(tokens)
+    blocks: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({"type": "text", "text": ""}, {"type": "text_delta", "text": it}) for it in [text] if it
+    ]
+    for call, name, arguments in calls:
+        block: dict[str, Any] = {"type": "tool_use", "id": call, "name": name, "input": {}}
+        blocks.append((block, {"type": "input_json_delta", "partial_json": json.dumps(arguments)}))
+    for index, (block, delta) in enumerate(blocks):
+        yield _start(block, index)
+        yield _delta(delta, index)
+        yield _block_stop(index)
+    yield _stop("tool_use" if calls else "end_turn")
     yield MESSAGE_STOP
 
 
@@ -105,12 +117,32 @@ def _event(kind: str, **data: Any) -> bytes:
     return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode()
 
 
-def _start(block: dict[str, Any]) -> bytes:
-    return _event("content_block_start", index=0, content_block=block)
+def _message_start(tokens: int = 100) -> bytes:
+    return _event(
+        "message_start",
+        message={
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": "claude-sonnet-5-5",
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": {"input_tokens": tokens, "output_tokens": 1},
+        },
+    )
 
 
-def _delta(delta: dict[str, Any]) -> bytes:
-    return _event("content_block_delta", index=0, delta=delta)
+def _start(block: dict[str, Any], index: int = 0) -> bytes:
+    return _event("content_block_start", index=index, content_block=block)
+
+
+def _delta(delta: dict[str, Any], index: int = 0) -> bytes:
+    return _event("content_block_delta", index=index, delta=delta)
+
+
+def _block_stop(index: int = 0) -> bytes:
+    return _event("content_block_stop", index=index)
 
 
 def _stop(reason: str) -> bytes:
@@ -121,18 +153,4 @@ def _chunk(data: bytes) -> bytes:
     return f"{len(data):x}\r\n".encode() + data + b"\r\n"
 
 
-MESSAGE_START = _event(
-    "message_start",
-    message={
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": "claude-sonnet-5-5",
-        "content": [],
-        "stop_reason": None,
-        "stop_sequence": None,
-        "usage": {"input_tokens": 100, "output_tokens": 1},
-    },
-)
-BLOCK_STOP = _event("content_block_stop", index=0)
 MESSAGE_STOP = _event("message_stop")

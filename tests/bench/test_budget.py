@@ -4,7 +4,7 @@ from statistics import median
 
 import pytest
 
-from tests.bench import measure, review, steps, undo, workspace
+from tests.bench import measure, recorded, recorded_tasks, review, steps, undo, workspace
 
 
 async def test_the_server_starts_almost_as_fast_as_an_empty_one(tmp_path):
@@ -95,3 +95,15 @@ async def test_what_is_kept_for_undo_costs_the_same_for_the_last_file_as_for_the
     assert noting.growth <= 3
     assert noting.each.ratio <= 20
     assert noting.longest_hold <= sum(noting.each.odin) / 5
+
+
+@pytest.mark.parametrize("task", recorded_tasks.TASKS, ids=lambda task: task.name)
+async def test_a_recorded_piece_of_work_is_done_and_takes_no_more_than_it_once_did(task):
+    """The answer to the research is a fact from its third step, as the last request has it."""
+    now, before = await recorded.count(task), recorded.BEFORE[task.name]
+
+    assert now.sent <= before.sent
+    assert now.steps <= before.steps
+    assert now.small <= before.small
+    assert now.receipts <= before.receipts
+    assert now.compactions >= (3 if task.max_context else 0)
