@@ -190,16 +190,16 @@ def _own(message: Message) -> list[str]:
 
 
 def _beside(old: Sequence[Message], *, keep: bool) -> list[Part]:
-    """What Odin told the model at the beginning of the turn: the date, notes. What came with the request too, if that
-    is still worked on."""
-    last = next((it for it in reversed(old) if _said(it)), old[0])
-    found: list[Part] = []
-    for part in last.parts:
-        if isinstance(part, Text):
-            found += [part] if part.text.startswith(REMINDER) or (keep and part.text.startswith(CONTEXT)) else []
-        elif keep:
-            found.append(part)
-    return found
+    """What Odin told the model at the beginning of the turn: the date, notes, the mode. What came with the request too,
+    if that is still worked on."""
+    said = [it for it in reversed(old) if _said(it)] or [old[0]]
+    came = [it for it in said[0].parts if keep and (not isinstance(it, Text) or it.text.startswith(CONTEXT))]
+    return [*came, *next((it for it in map(_reminders, said) if it), ())]
+
+
+def _reminders(message: Message) -> tuple[Part, ...]:
+    """None, if it was said into a turn."""
+    return tuple(it for it in message.parts if isinstance(it, Text) and it.text.startswith(REMINDER))
 
 
 def _tagged(tag: str, text: str) -> Text:

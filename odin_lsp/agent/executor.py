@@ -20,7 +20,7 @@ from odin_lsp.events import BackgroundFinished, Emit, Event, ToolFinished, ToolP
 from odin_lsp.messages import Message, ToolCall, ToolResult
 from odin_lsp.permissions.gate import Want
 from odin_lsp.permissions.outside import OutsideGate
-from odin_lsp.permissions.rules import Effect
+from odin_lsp.permissions.rules import Effect, forbidden
 from odin_lsp.records import ToolRecord, ToolStatus
 from odin_lsp.review.drafts import FileReceipts, told_of
 from odin_lsp.review.proposals import CHOSEN, Proposal
@@ -290,10 +290,12 @@ class Executor:
             return call.name
 
     async def _check_and_use(self, call: ToolCall, emit: Emit) -> ToolOutput:
-        """Known? Understood? Any objection? Allowed? Then run it."""
+        """Known? In this mode? Understood? Any objection? Allowed? Then run it."""
         tool = self.tools.get(call.name)
         if tool is None:
             raise ToolError(no_such_tool(call.name, self.tools, self.context))
+        if why := forbidden(tool.name, tool.effect, self.context.mode):
+            raise PermissionDenied(why)
         if call.problem:
             raise ToolError(f"{call.problem}; call {call.name} again")
         if (early := self._early.pop(_key(call), None)) is not None:

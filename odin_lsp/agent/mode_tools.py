@@ -1,4 +1,4 @@
-"""The only source of what each mode offers."""
+"""The only source of what each mode can use, and of what a conversation lists."""
 
 from collections.abc import Collection, Mapping
 from functools import cache
@@ -33,6 +33,14 @@ def offered(tools: Mapping[str, Tool[Any]], mode: Mode, roles: Collection[str], 
 def _denies_all(rule: RuleSettings, verb: str) -> bool:
     is_about_some = rule.pattern is not None or rule.path is not None or rule.host is not None
     return rule.decision == "deny" and not is_about_some and (not rule.modes or verb in rule.modes)
+
+
+def listed_tools(mode: Mode, *, subagent: bool = False, restricted: bool = False) -> Mapping[str, Tool[Any]]:
+    """A session lists the same in every mode, so that switching keeps the prefix that providers cache; what its mode
+    forbids is refused when it is called. A helper never switches, and what is restricted has no other mode: they list
+    what they can use."""
+    widest = mode if subagent or restricted else "edit_mode"
+    return mode_tools(widest, subagent=subagent, restricted=restricted)
 
 
 @cache

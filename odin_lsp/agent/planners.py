@@ -14,7 +14,7 @@ from odin_lsp.agent.history import Conversation
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.instructions import NestedInstructions
 from odin_lsp.agent.live_session import LiveSession
-from odin_lsp.agent.mode_tools import mode_tools, offered, tool_spec
+from odin_lsp.agent.mode_tools import listed_tools, offered, tool_spec
 from odin_lsp.agent.model_registry import ModelRegistry
 from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.plans import Plans
@@ -106,7 +106,7 @@ class Planners:
         prompt.surroundings = live.surroundings if live else ""
         request = Request(
             prompt.system,
-            tuple(repair([*session.messages, user(prompt.opening(session), text)])),
+            tuple(repair([*session.messages, user(prompt.opening(session), prompt.about_mode, text)])),
             tuple(map(tool_spec, self._tools(mode).values())),
         )
         return preview(request, self._models.selected, session_id=session.id, mode=mode, spent=session.usage)
@@ -117,7 +117,7 @@ class Planners:
 
     def _tools(self, mode: Mode, roles: Sequence[str] = ()) -> Mapping[str, Tool[Any]]:
         now = self._project.now
-        tools = mode_tools(mode, subagent=HELPER in roles, restricted=now.is_restricted)
+        tools = listed_tools(mode, subagent=HELPER in roles, restricted=now.is_restricted)
         wanted = offered(tools, mode, roles, now.config)
         return {name: tool for name, tool in wanted.items() if self._memory or name != MemoryTool.name}
 

@@ -52,10 +52,16 @@ class Prompt:
 
     @property
     def system(self) -> tuple[str, ...]:
+        """The same in every mode: switching must not change what providers cache."""
         places = "\n".join(f"Workspace: {root}" for root in self.roots) or "No folder is open."
-        about = f"{prompt_text('system')}\n{prompt_text(self.mode)}\nMode: {self.mode}\n{places}"
+        about = f"{prompt_text('system')}\n{places}"
         agents = "\n".join(["Helpers of this project, for AgentTool:", *map(str, self.agents)]) if self.agents else ""
         return tuple(filter(None, (about, self.instructions.text, agents, self.role)))
+
+    @property
+    def about_mode(self) -> str:
+        """It stands right before the words that it holds for."""
+        return _reminder([prompt_text(self.mode), f"Mode: {self.mode}"])
 
     def opening(self, session: Conversation) -> str:
         """What has changed outside of the conversation, at the start of a turn."""

@@ -12,7 +12,7 @@ from odin_lsp.agent.turn import Progress, Remark
 from odin_lsp.config import SubagentSettings
 from odin_lsp.errors import OdinError, ToolError
 from odin_lsp.events import Emit, SubagentFinished, SubagentStarted, UsageChanged
-from odin_lsp.messages import Message, Text, ToolResult
+from odin_lsp.messages import Message, ToolResult, user
 from odin_lsp.records import SubagentRecord, Todo
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.sessions.history import History
@@ -148,8 +148,8 @@ class Subagents:
         helper.model, helper.started_at = planner.model.ref, time.time()
         self.log.note_subagent(helper.record)
         self.emit(SubagentStarted(helper.id, helper.task.description, helper.task.mode))
-        opening = (Text(planner.prompt.opening(conversation)), Text(helper.task.prompt))
-        conversation.append(Message("user", opening))
+        prompt = planner.prompt
+        conversation.append(user(prompt.opening(conversation), prompt.about_mode, helper.task.prompt))
         helper.running = asyncio.create_task(planner.run(), name=f"helper {helper.id}")
         try:
             ending = await helper.running

@@ -10,6 +10,7 @@ from pathlib import Path
 from odin_lsp.agent import errands
 from odin_lsp.agent.planner import Ending, Planner
 from odin_lsp.agent.problems import problem_of
+from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.turn import Progress, Remark, Turn, UserMessage, clean_prompt
 from odin_lsp.errors import ModelError, OdinError, RequestError, SessionBusy, SessionError
@@ -268,17 +269,18 @@ class TurnQueue:
         if turn.progress.is_taken_up and self._is_heard(message):
             ending = await planner.take_up()
         else:
-            self._say(message, planner.prompt.opening(self.session), turn.emit)
+            self._say(message, planner.prompt, turn.emit)
             ending = await planner.run()
         if message.mode == "plan_mode" and ending.reason == "end_turn":
             self._keep(turn)
         return ending
 
-    def _say(self, message: UserMessage, opening: str, emit: Emit) -> None:
+    def _say(self, message: UserMessage, prompt: Prompt, emit: Emit) -> None:
+        opening = prompt.opening(self.session)
         if message.todos:
             self.session.todos[:] = message.todos
             emit(TodosChanged(message.todos))
-        texts = (opening, *message.context, message.text)  # models attend most to what comes last
+        texts = (opening, *message.context, prompt.about_mode, message.text)  # models attend most to what comes last
         self.session.append(Message("user", (*message.images, *map(Text, texts))))
 
     def _is_heard(self, message: UserMessage) -> bool:

@@ -162,6 +162,14 @@ class _ByProgram:
         return (rule for _, rule in found)
 
 
+def forbidden(tool: str, effect: Effect, mode: Mode) -> str:
+    """Why the mode does not have it; empty if it has."""
+    if effect in CAPABILITIES[mode]:
+        return ""
+    name = mode.removesuffix("_mode").title()
+    return f"{name} mode cannot change files, so {tool} did not run; the user can switch to Edit"
+
+
 def decide(
     tool: str,
     effect: Effect,
@@ -172,8 +180,8 @@ def decide(
     host: str | None = None,
 ) -> Verdict:
     """No rule gives a mode what it cannot do."""
-    if effect not in CAPABILITIES[mode]:
-        return Verdict("deny", f"{tool} is not available in {mode.replace('_', ' ')}; the user can switch to Edit")
+    if why := forbidden(tool, effect, mode):
+        return Verdict("deny", why)
     if rules is not None and (said := rules.on(tool, mode, path=path, host=host)) is not None:
         return said
     if effect in NEEDS_NO_QUESTION:

@@ -117,7 +117,7 @@ async def test_mode_02_what_may_write_is_refused_without_a_question(odin, call, 
 async def test_mode_01_forged_names_reach_no_tool_that_writes(odin, call, person, mode):
     target = str(odin.root / "greet.py")
     arguments = {"file_path": target, "content": "x", "old_string": "def", "new_string": "x", "command": "touch x"}
-    odin.script({"calls": [call(name, **arguments) for name in (*WRITING, *FORGED)]}, {"text": "no"})
+    odin.script({"calls": [call(name, **arguments) for name in FORGED]}, {"text": "no"})
     before = snapshot(odin.root)
 
     outcome = await odin.take(mode=mode)
@@ -128,11 +128,44 @@ async def test_mode_01_forged_names_reach_no_tool_that_writes(odin, call, person
 
 
 @pytest.mark.parametrize("mode", READ_ONLY)
+async def test_mode_01_what_writes_is_listed_in_every_mode_and_refused_in_this_one(odin, call, person, mode):
+    """In a session that has read the file in Edit mode just before, and where no edit would be reviewed."""
+    path = str(odin.root / "greet.py")
+    edit = {"old_string": "def", "new_string": "x"}
+    arguments = {
+        "DeleteFile": {"file_path": path},
+        "EditTool": {"file_path": path, **edit},
+        "MoveFile": {"file_path": path, "new_path": f"{path}.moved"},
+        "MultiEditTool": {"file_path": path, "edits": [edit]},
+        "WriteFile": {"file_path": path, "content": "x"},
+    }
+    tries = [call(name, **arguments.get(name, {})) for name in WRITING]
+    odin.script(
+        {"calls": [call("Read", file_path=path)]},
+        {"text": "read"},
+        {"calls": tries},
+        *({"calls": [it]} for it in tries),
+        {"text": "no"},
+    )
+    odin.settings = {"review": {"policy": "auto"}}
+    await odin.take(mode="edit_mode")
+    before = snapshot(odin.root)
+
+    outcome = await odin.take(mode=mode)
+
+    name = mode.removesuffix("_mode").title()
+    assert [it.description for it in outcome.tools] == [
+        f"{name} mode cannot change files, so {it} did not run; the user can switch to Edit" for it in WRITING * 2
+    ]
+    assert (snapshot(odin.root), person.questions) == (before, [])
+
+
+@pytest.mark.parametrize("mode", READ_ONLY)
 @pytest.mark.parametrize("name", WRITING)
 async def test_mode_01_a_tool_that_is_run_past_the_list_refuses_by_what_it_can_do(world, mode, name):
     """As if a step had been given the tools of another mode."""
     tool, context = all_tools()[name], replace(world.context, mode=mode)
-    with pytest.raises(PermissionDenied, match="is not available in"):
+    with pytest.raises(PermissionDenied, match="mode cannot change files"):
         await tool.run(tool.params.model_construct(file_path=str(world.root / "a.txt")), context)
 
 

@@ -189,7 +189,7 @@ async def test_appr_03_outside_of_edit_mode_no_rule_and_no_yes_helps(tmp_path, m
 
     result = await bench.use(tool, file_path=path, **arguments)
 
-    assert "is not available in" in result.content
+    assert "mode cannot change files" in result.content
     assert bench.editor.questions == bench.editor.reviews == []
     assert path.read_text() == TEXT
 
@@ -336,7 +336,7 @@ async def test_appr_07_outside_of_edit_mode_a_hook_changes_nothing(tmp_path):
     )
 
     assert (
-        "is not available in plan mode"
+        "Plan mode cannot change files"
         in (await bench.use("WriteFile", file_path=bench.root / "b.txt", content="x")).content
     )
     assert list(bench.root.iterdir()) == []

@@ -45,7 +45,8 @@ async def test_three_messages_with_three_modes_run_in_order_with_their_own_tools
         if it["event"]["kind"] in ("turnStarted", "turnFinished")
     ]
     assert order == [(turn, kind) for turn in "abc" for kind in ("turnStarted", "turnFinished")]
-    modes = [request.body["system"][0]["text"].split("Mode: ")[1].split("\n")[0] for request in wire.sent]
+    told = [request.body["messages"][-1]["content"][-2]["text"] for request in wire.sent]
+    modes = [it.split("Mode: ")[1].split("\n")[0] for it in told]
     assert modes == ["ask_mode", "edit_mode", "plan_mode"]
     assert all({tool["name"] for tool in request.body["tools"]} >= {"Read", "Grep"} for request in wire.sent)
     queued = [it["event"]["position"] for it in client.events if it["event"]["kind"] == "turnQueued"]
@@ -226,7 +227,7 @@ async def test_a_selection_is_part_of_the_prompt(start, wire, anthropic, root):
 
     texts = [block["text"] for block in wire.request["messages"][0]["content"]]
     assert texts[-1] == "this?"
-    assert texts[-2] == f'<context kind="selection" file="{root / "greet.py"}" lines="1-1">\ngreet\n</context>'
+    assert texts[-3] == f'<context kind="selection" file="{root / "greet.py"}" lines="1-1">\ngreet\n</context>'
 
 
 async def test_the_queue_can_be_seen_and_changed(start, wire, anthropic):

@@ -7,7 +7,7 @@ from typing import Any
 
 from odin_lsp.messages import Message, Text, ToolCall, ToolResult
 from odin_lsp.models.base import Request
-from odin_lsp.modes import Mode
+from odin_lsp.modes import MODES, Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def read_turn(request: Request) -> Turn:
     return Turn(
         prompt=prompt,
         context="\n".join(_CONTEXT.findall(request.messages[start].text)) if prompt else "",
-        mode=_mode(system),
+        mode=_mode(request.messages[: start + 1]),
         roots=tuple(line.removeprefix(_ROOT).rstrip("/ ") for line in system if line.startswith(_ROOT)),
         tools=frozenset(tool.name for tool in request.tools) if request.may_call else frozenset(),
         steps=sum(1 for message in since if message.calls),
@@ -108,15 +108,14 @@ def _asks_for_the_end(request: Request, index: int) -> bool:
     return last and not request.may_call and index > 0 and bool(request.messages[index - 1].results)
 
 
-def _mode(system: list[str]) -> Mode:
-    for line in system:
-        match line.strip():
-            case "Mode: plan_mode":
-                return "plan_mode"
-            case "Mode: edit_mode":
-                return "edit_mode"
-            case _:
-                pass
+def _mode(messages: tuple[Message, ...]) -> Mode:
+    """As Odin last said it before the user's words, which come last in their message and could claim anything."""
+    parts = (part for message in messages if message.role == "user" for part in message.parts[:-1])
+    told = [part.text.split("\n") for part in parts if isinstance(part, Text) and part.text.startswith("<reminder>")]
+    for lines in reversed(told):
+        for mode in MODES.values():
+            if f"Mode: {mode}" in lines:
+                return mode
     return "ask_mode"
 
 

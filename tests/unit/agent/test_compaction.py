@@ -63,6 +63,21 @@ async def test_a_summary_takes_the_place_of_what_is_old_and_the_users_words_stay
     assert ["Read said: xxx" in text for text in asked] == [True, True]
 
 
+async def test_the_mode_stays_known_also_if_the_user_has_said_something_into_the_turn():
+    async def small(instructions, text):
+        return "It read many files."
+
+    mode = "<reminder>\nMode: plan_mode\n</reminder>"
+    history = [user(mode, "the request"), *steps(40), user("no, use tabs"), *steps(80)]
+
+    shorter = await compacted(history, small, 6_000)
+    again = await compacted([*shorter, *steps(100)], small, 6_000)
+
+    for made in (shorter, again):
+        assert made[0].text.count(mode) == 1
+        assert "<request>\nno, use tabs\n</request>" in made[0].text
+
+
 async def test_what_the_user_says_in_thousands_of_turns_stays_bounded_with_the_first_and_the_last_of_it():
     async def small(instructions, text):
         return "Much was said."

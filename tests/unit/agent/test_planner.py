@@ -39,7 +39,9 @@ async def test_the_prompt_names_its_mode_and_the_workspace(odin, mode):
 
     await odin.take("q", mode)
 
-    assert f"Mode: {mode}" in requests[0].system[0]
+    *_, about_mode, words = requests[0].messages[-1].parts
+    assert about_mode.text.endswith(f"Mode: {mode}\n</reminder>")
+    assert words.text == "q"
     assert f"Workspace: {odin.root}" in requests[0].system[0]
 
 
@@ -73,6 +75,17 @@ async def test_a_tool_that_is_disabled_or_denied_is_not_offered(odin, settings):
     assert ("WebFetch" in offered, {"Read", "Grep"} <= offered) == (False, True)
     assert outcome.tools[0].status == "error"
     assert "there is no tool 'WebFetch' here" in requests[1].messages[-1].results[0].content
+
+
+async def test_switching_the_mode_changes_nothing_that_was_sent_before(odin):
+    requests = listen(odin, *(Reply(said("ok"), "end") for _ in range(4)))
+
+    for mode in ("ask_mode", "plan_mode", "edit_mode", "ask_mode"):
+        await odin.take("q", mode)
+
+    for before, after in itertools.pairwise(requests):
+        assert (after.system, after.tools) == (before.system, before.tools)
+        assert after.messages[: len(before.messages)] == before.messages
 
 
 async def test_the_prefix_of_a_conversation_never_changes(odin, call):

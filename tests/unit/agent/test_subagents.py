@@ -116,7 +116,7 @@ async def test_agt_02_a_helper_works_in_the_mode_of_its_task(odin, models, mode,
     await odin.take("go", "edit_mode")
 
     assert ("WriteFile" in {tool.name for tool in asked["scripted/main"][1].tools}) is may_edit
-    assert f"Mode: {mode}_mode" in asked["scripted/main"][1].system[0]
+    assert f"Mode: {mode}_mode" in asked["scripted/main"][1].messages[0].text
 
 
 async def test_a_tool_can_be_disabled_for_helpers_alone(odin, models):

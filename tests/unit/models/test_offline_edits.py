@@ -130,11 +130,11 @@ TOOLS = ("Grep", "Glob", "Read", "EditTool")
 async def converse(prompt, *answers, tools=TOOLS):
     """The model's replies, each step's calls answered from `answers` by the tool's name."""
     model = connect(ModelRef("offline", "odin"), Connection())
-    messages = [user(prompt)]
+    messages = [user("<reminder>\nMode: edit_mode\n</reminder>", prompt)]
     replies = []
     for answer in (*answers, {}):
         request = Request(
-            system=("Workspace: /w\nMode: edit_mode",),
+            system=("Workspace: /w",),
             messages=tuple(messages),
             tools=tuple(ToolSpec(name, "", {}) for name in tools),
         )
