@@ -18,10 +18,11 @@ MAY_IMPORT = {
     "sessions": VALUES,
     "permissions": VALUES | {"workspace"},
     "review": VALUES | {"workspace"},
+    "intelligence": VALUES | {"workspace"},
     "web": VALUES,
     "commands": VALUES | {"workspace", "permissions"},
     "project": VALUES | {"workspace", "models", "permissions"},
-    "tools": VALUES | {"workspace", "sessions", "review", "permissions", "commands", "web"},
+    "tools": VALUES | {"workspace", "intelligence", "sessions", "review", "permissions", "commands", "web"},
     "agent": VALUES
     | {"workspace", "models", "sessions", "review", "permissions", "commands", "web", "project", "tools"},
 }

@@ -1,0 +1,1 @@
+"""Questions about code: what is defined where, and who uses it."""

@@ -1,0 +1,87 @@
+"""The last source of answers: names, found by a search and told apart by the grammar of each file. It needs no index,
+sees what is not saved, and does not know which of two of the same name is meant."""
+
+import asyncio
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from odin_lsp.errors import OdinError, ToolError
+from odin_lsp.intelligence.code import Code, code_of
+from odin_lsp.intelligence.questions import Answer, Asked, Found
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.search import Query, Search
+from odin_lsp.workspace.text import split_lines
+
+SOURCE = "by name only"
+MAX_FILES = 400
+"""That are taken apart for one answer."""
+_OTHERS = "others of the same name are not told apart"
+
+
+class ByName:
+    def __init__(self, files: Files, search: Search) -> None:
+        self._files = files
+        self._search = search
+
+    async def ask(self, asked: Asked) -> Answer:
+        if asked.what == "outline":
+            return await self._outline(asked)
+        name = asked.symbol.rpartition(".")[2] or asked.symbol
+        word = rf"\w*{re.escape(name)}\w*" if asked.what == "symbols" else rf"\b{re.escape(name)}\b"
+        candidates, is_complete = await self._files_with(word, asked)
+        found = await asyncio.to_thread(self._look, asked, name, candidates[:MAX_FILES])
+        left = len(candidates) - MAX_FILES
+        caveats = [_OTHERS] if asked.what != "symbols" else []
+        caveats += [f"{left} more files have the name and were not looked into"] if left > 0 else []
+        return Answer(tuple(found), SOURCE, is_complete and left <= 0, "; ".join(caveats))
+
+    async def _files_with(self, word: str, asked: Asked) -> tuple[list[Path], bool]:
+        query = Query(pattern=word, ignore_case=asked.what == "symbols")
+        paths: list[Path] = []
+        is_complete = True
+        for folder in [asked.path] if asked.path is not None else self._files.search_roots:
+            hits, is_whole = await self._search.grep(query, folder, asked.drafts)
+            paths += [hit.path for hit in hits]
+            is_complete = is_complete and is_whole
+        return paths, is_complete
+
+    async def _outline(self, asked: Asked) -> Answer:
+        if asked.path is None:
+            raise ToolError("an outline is of a file; name it as file_path")
+        lines, code = await asyncio.to_thread(self._taken_apart, asked.path, asked)
+        if code is None:
+            raise ToolError(f"{asked.path.name} is in no language that Odin can outline; use Grep")
+        symbols = code.symbols
+        depths = {it.full_name: it.container.count(".") + 1 if it.container else 0 for it in symbols}
+        found = (Found(asked.path, it.line, lines[it.line - 1], depth=depths[it.full_name]) for it in symbols)
+        return Answer(tuple(found), SOURCE, is_complete=True)
+
+    def _look(self, asked: Asked, name: str, paths: Sequence[Path]) -> list[Found]:
+        found: list[Found] = []
+        for path in paths:
+            try:
+                lines, code = self._taken_apart(path, asked)
+            except OdinError:
+                continue  # gone, or no text, since it was found
+            if code is not None:
+                places = sorted(set(_places(asked, name, code)))
+                found += [Found(path, at, lines[at - 1], code.around(at)) for at in places]
+        return found
+
+    def _taken_apart(self, path: Path, asked: Asked) -> tuple[list[str], Code | None]:
+        text = asked.drafts[path] if path in asked.drafts else self._files.read(path).text
+        return split_lines(text), code_of(path, text)
+
+
+def _places(asked: Asked, name: str, code: Code) -> Iterable[int]:
+    defined = [it for it in code.symbols if it.name == name and f".{it.full_name}".endswith(f".{asked.symbol}")]
+    match asked.what:
+        case "definition":
+            return (it.line for it in defined)
+        case "symbols":
+            return (it.line for it in code.symbols if asked.symbol.lower() in it.full_name.lower())
+        case "callers":
+            return set(code.uses(name)).difference(it.line for it in defined)
+        case _:
+            return code.uses(name)

@@ -1,0 +1,127 @@
+"""What a text defines and uses, by its grammar alone: names are not resolved, so two of one name look the same."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+
+from tree_sitter import Parser, QueryCursor
+
+from odin_lsp.intelligence.grammars import Grammar, grammar_of
+from odin_lsp.workspace.text import whole_lines
+
+MAX_CHARACTERS = 1 << 20
+"""Of a text that is taken apart: more would take seconds, and is rarely written by people."""
+DEFINITION = "definition."
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
+"""An end of a line for editors, and for no grammar."""
+_NO_CODE = ("comment", "string")
+_CODE_AGAIN = ("interpolation", "substitution")
+"""Parts of the names of nodes, in all grammars."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """Lines are counted from 1."""
+
+    name: str
+    kind: str
+    """`class`, `function`, `method` …, as the language's grammar calls it."""
+    line: int
+    """Of the name."""
+    first: int
+    last: int
+    container: str = ""
+    """The symbols around it, outermost first: `Outer.Inner`."""
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.container}.{self.name}" if self.container else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """In bytes of the text."""
+
+    first: int
+    last: int
+    name: str
+    at: int
+    kind: str
+
+
+class Code:
+    """A text as its grammar sees it."""
+
+    def __init__(self, grammar: Grammar, text: str) -> None:
+        self._grammar = grammar
+        self._starts = list(accumulate((len(_bytes_of(it)) for it in whole_lines(text)), initial=0))
+        self._data = _LONE_RETURN.sub(b"\n", _bytes_of(text))
+        self._root = Parser(grammar.language).parse(self._data).root_node
+
+    @cached_property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """What is defined, in the order of the text."""
+        symbols: list[Symbol] = []
+        around: list[tuple[_Definition, Symbol]] = []
+        for it in sorted(self._definitions(), key=lambda it: (it.first, -it.last)):
+            while around and around[-1][0].last < it.last:
+                around.pop()
+            within = around[-1][1] if around else None
+            is_method = within is not None and within.kind == "class" and it.kind == "function"
+            place = self._line(it.at), self._line(it.first), self._line(it.last)
+            container = within.full_name if within else ""
+            symbols.append(Symbol(it.name, "method" if is_method else it.kind, *place, container))
+            around.append((it, symbols[-1]))
+        return tuple(sorted(symbols, key=lambda it: it.line))
+
+    def around(self, line: int) -> str:
+        """The full name of the innermost symbol that the line is part of, but for one that begins there."""
+        inside = [it for it in self.symbols if it.first <= line <= it.last and it.line != line]
+        return inside[-1].full_name if inside else ""
+
+    def uses(self, name: str) -> list[int]:
+        """The lines on which the name stands as a name: not in comments or strings."""
+        word = _bytes_of(name)
+        found = (match.start() for match in re.finditer(re.escape(word), self._data))
+        return sorted({self._line(at) for at in found if self._is_name(at, at + len(word))})
+
+    def _is_name(self, start: int, end: int) -> bool:
+        node = self._root.descendant_for_byte_range(start, end)
+        if node is None or (node.start_byte, node.end_byte) != (start, end):
+            return False
+        while node is not None and not any(it in node.type for it in _CODE_AGAIN):
+            if any(it in node.type for it in _NO_CODE):
+                return False
+            node = node.parent
+        return True
+
+    def _definitions(self) -> Iterable[_Definition]:
+        found: dict[int, _Definition] = {}
+        for _, captures in QueryCursor(self._grammar.tags).matches(self._root):
+            tag = next((it for it in captures if it.startswith(DEFINITION)), None)
+            if tag is None or "name" not in captures:
+                continue
+            name, node = captures["name"][0], captures[tag][0]
+            spelled = self._data[name.start_byte : name.end_byte].decode("utf-8", "replace")
+            last = max(node.start_byte, node.end_byte - 1)
+            definition = _Definition(node.start_byte, last, spelled, name.start_byte, tag.removeprefix(DEFINITION))
+            found.setdefault(name.start_byte, definition)
+        return found.values()
+
+    def _line(self, byte: int) -> int:
+        return bisect_right(self._starts, byte)
+
+
+def code_of(path: Path, text: str) -> Code | None:
+    """`None` if its language is not known, or it is too large."""
+    if len(text) > MAX_CHARACTERS or (grammar := grammar_of(path)) is None:
+        return None
+    return Code(grammar, text)
+
+
+def _bytes_of(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
