@@ -18,7 +18,8 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from odin_lsp.errors import OdinError, RequestError
-from odin_lsp.server.transport import Frame, Oversized, Transport
+from odin_lsp.frames import Frame, Oversized
+from odin_lsp.server.transport import Transport
 
 logger = logging.getLogger("odin")
 

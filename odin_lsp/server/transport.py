@@ -3,26 +3,18 @@
 import asyncio
 import logging
 import os
-import re
 import select
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Condition, Thread
 from typing import Literal, Protocol
 
+from odin_lsp.frames import MAX_FRAME, Frame, FrameError, Frames, framed
+
 logger = logging.getLogger("odin")
-
-MAX_FRAME = 64 * 2**20
-"""Bytes of the longest body that is kept."""
-
-MAX_SKIPPED = 2**30
-"""Bytes of the longest body that is skipped. Whoever announces more has lost count."""
-
-MAX_HEADER = 8 * 2**10
 
 MAX_WAITING = 64
 """Frames that wait for the loop. In a flood a request is as late as the frames before it take."""
@@ -36,20 +28,6 @@ class Channel(Protocol):
     def read(self, size: int, /) -> bytes: ...
     def write(self, data: bytes, /) -> None: ...
     def close(self) -> None: ...
-
-
-@dataclass(frozen=True)
-class Oversized:
-    """Stands for a body that was too long to keep."""
-
-    length: int
-
-
-Frame = bytes | Oversized
-
-
-class FrameError(Exception):
-    """Nobody knows any more where the next frame begins."""
 
 
 class Transport:
@@ -82,7 +60,7 @@ class Transport:
         return await self._ended
 
     def send(self, body: bytes) -> None:
-        frame = b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+        frame = framed(body)
         with self._changed:
             self._backlog += len(frame)
         self._outgoing.put(frame)
@@ -162,50 +140,6 @@ class Transport:
             self._loop.call_soon_threadsafe(callback, *args)
 
 
-class Frames:
-    """Cuts a stream of bytes into the bodies that it carries."""
-
-    def __init__(self) -> None:
-        self._buffer = bytearray()
-        self._length: int | None = None
-        self._to_skip = 0
-
-    def feed(self, data: bytes) -> Iterator[Frame]:
-        """Yield the bodies that are complete now; raise `FrameError` at a header that makes no sense.
-
-        A body that is too long is reported as soon as it is announced.
-        """
-        self._buffer += data
-        while (frame := self._next()) is not None:
-            yield frame
-
-    def _next(self) -> Frame | None:
-        self._to_skip -= len(self._take(min(self._to_skip, len(self._buffer))))
-        if self._length is None:
-            self._length = self._read_header()
-        length = self._length
-        if length is None or (length <= MAX_FRAME and length > len(self._buffer)):
-            return None
-        self._length = None
-        if length <= MAX_FRAME:
-            return self._take(length)
-        self._to_skip = length
-        return Oversized(length)
-
-    def _read_header(self) -> int | None:
-        end = _HEADER_END.search(self._buffer, 0, MAX_HEADER)
-        if end:
-            return _content_length(self._take(end.end()).rstrip())
-        if len(self._buffer) >= MAX_HEADER:
-            raise FrameError("the header does not end")
-        return None
-
-    def _take(self, size: int) -> bytes:
-        taken = bytes(self._buffer[:size])
-        del self._buffer[:size]
-        return taken
-
-
 def _kept(frame: Frame) -> int:
     return len(frame) if isinstance(frame, bytes) else 0
 
@@ -238,34 +172,6 @@ def tcp_channel(host: str, port: int) -> Channel:
         connection, _ = listener.accept()
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return _Socket(connection)
-
-
-_HEADER_END = re.compile(rb"\r?\n\r?\n")
-_LINE_END = re.compile(rb"\r?\n")
-_NAME = re.compile(rb"[A-Za-z0-9-]+")
-_LENGTH = re.compile(rb"[0-9]{1,20}")
-
-
-def _content_length(header: bytes) -> int:
-    lengths = {value for name, value in _header_lines(header) if name == b"content-length"}
-    if len(lengths) != 1:
-        raise FrameError(f"{len(lengths)} different values of Content-Length")
-    (value,) = lengths
-    if not _LENGTH.fullmatch(value):
-        raise FrameError("Content-Length is not a number")
-    length = int(value)
-    if length > MAX_SKIPPED:
-        raise FrameError(f"Content-Length is {length}")
-    return length
-
-
-def _header_lines(header: bytes) -> Iterator[tuple[bytes, bytes]]:
-    for line in _LINE_END.split(header):
-        name, colon, value = line.partition(b":")
-        name = name.rstrip(b" \t")
-        if not colon or not _NAME.fullmatch(name):
-            raise FrameError("something else than a header stands where one must begin")
-        yield name.lower(), value.strip(b" \t")
 
 
 def _fill_gaps() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from odin_lsp.server.transport import Frames
+from odin_lsp.frames import Frames
 
 
 class MemoryChannel:

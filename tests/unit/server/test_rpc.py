@@ -13,9 +13,9 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import lsp_method
 
 from odin_lsp.errors import ModelError, RequestError
+from odin_lsp.frames import MAX_FRAME
 from odin_lsp.server.rpc import ClientError, OdinProtocol
 from odin_lsp.server.serving import serve
-from odin_lsp.server.transport import MAX_FRAME
 
 PARSE, INVALID, NO_METHOD, PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
 NOT_INITIALIZED, CANCELLED, FAILED = -32002, -32800, -32803

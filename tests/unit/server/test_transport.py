@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odin_lsp.server.transport import MAX_FRAME, MAX_WAITING, FrameError, Frames, Oversized, Transport, tcp_channel
+from odin_lsp.frames import MAX_FRAME, FrameError, Frames, Oversized
+from odin_lsp.server.transport import MAX_WAITING, Transport, tcp_channel
 
 
 def bodies(stream: bytes, sizes: list[int] | None = None) -> list[bytes | Oversized]:

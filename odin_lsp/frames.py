@@ -1,0 +1,103 @@
+"""Frames as LSP has them: a header that says how long the body is, and the body."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+MAX_FRAME = 64 * 2**20
+"""Bytes of the longest body that is kept."""
+
+MAX_SKIPPED = 2**30
+"""Bytes of the longest body that is skipped. Whoever announces more has lost count."""
+
+MAX_HEADER = 8 * 2**10
+
+
+@dataclass(frozen=True)
+class Oversized:
+    """Stands for a body that was too long to keep."""
+
+    length: int
+
+
+Frame = bytes | Oversized
+
+
+class FrameError(Exception):
+    """Nobody knows any more where the next frame begins."""
+
+
+def framed(body: bytes) -> bytes:
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+class Frames:
+    """Cuts a stream of bytes into the bodies that it carries."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._length: int | None = None
+        self._to_skip = 0
+
+    def feed(self, data: bytes) -> Iterator[Frame]:
+        """Yield the bodies that are complete now; raise `FrameError` at a header that makes no sense.
+
+        A body that is too long is reported as soon as it is announced.
+        """
+        self._buffer += data
+        while (frame := self._next()) is not None:
+            yield frame
+
+    def _next(self) -> Frame | None:
+        self._to_skip -= len(self._take(min(self._to_skip, len(self._buffer))))
+        if self._length is None:
+            self._length = self._read_header()
+        length = self._length
+        if length is None or (length <= MAX_FRAME and length > len(self._buffer)):
+            return None
+        self._length = None
+        if length <= MAX_FRAME:
+            return self._take(length)
+        self._to_skip = length
+        return Oversized(length)
+
+    def _read_header(self) -> int | None:
+        end = _HEADER_END.search(self._buffer, 0, MAX_HEADER)
+        if end:
+            return _content_length(self._take(end.end()).rstrip())
+        if len(self._buffer) >= MAX_HEADER:
+            raise FrameError("the header does not end")
+        return None
+
+    def _take(self, size: int) -> bytes:
+        taken = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        return taken
+
+
+_HEADER_END = re.compile(rb"\r?\n\r?\n")
+_LINE_END = re.compile(rb"\r?\n")
+_NAME = re.compile(rb"[A-Za-z0-9-]+")
+_LENGTH = re.compile(rb"[0-9]{1,20}")
+
+
+def _content_length(header: bytes) -> int:
+    lengths = {value for name, value in _header_lines(header) if name == b"content-length"}
+    if len(lengths) != 1:
+        raise FrameError(f"{len(lengths)} different values of Content-Length")
+    (value,) = lengths
+    if not _LENGTH.fullmatch(value):
+        raise FrameError("Content-Length is not a number")
+    length = int(value)
+    if length > MAX_SKIPPED:
+        raise FrameError(f"Content-Length is {length}")
+    return length
+
+
+def _header_lines(header: bytes) -> Iterator[tuple[bytes, bytes]]:
+    for line in _LINE_END.split(header):
+        name, colon, value = line.partition(b":")
+        name = name.rstrip(b" \t")
+        if not colon or not _NAME.fullmatch(name):
+            raise FrameError("something else than a header stands where one must begin")
+        yield name.lower(), value.strip(b" \t")
