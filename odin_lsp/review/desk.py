@@ -3,18 +3,18 @@
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from odin_lsp.config import ReviewSettings, Timeouts
 from odin_lsp.events import Notice, ReviewChanged, ReviewClosed, ReviewOpened
-from odin_lsp.ports import Cause, Decision, Editor, HunkState, PreviewingEditor, Receipt, Review, ReviewAnswer
+from odin_lsp.ports import Cause, Decision, Editor, PreviewingEditor, Receipt, Review, ReviewAnswer
 from odin_lsp.review.applying import SEE_LOG, Applier
 from odin_lsp.review.journal import ReviewJournal, StoredReview
 from odin_lsp.review.making import Maker, noted_of
+from odin_lsp.review.open_reviews import OpenReview, Proposals
 from odin_lsp.review.previews import Preview
-from odin_lsp.review.proposals import UNASKED, FileProposal, PendingHunk, Proposal, Proposals
+from odin_lsp.review.proposals import UNASKED, FileProposal, PendingHunk, Proposal
 from odin_lsp.review.screen import Caution, Screen, receipt_of
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo_log import UndoLog
@@ -29,24 +29,6 @@ NOT_APPLIED = f"the change was not applied because of an internal error; {SEE_LO
 NOT_KEPT = "if Odin ends before all of this is decided, the rest is lost"
 TOO_LATE = "nobody decided in time"
 TYPED_SINCE = "it stays as it is: somebody has typed there since"
-REST_SECONDS = 1.0
-"""How long a turn that is cancelled waits for what the editor is doing."""
-
-
-@dataclass(slots=True, eq=False)
-class _OpenReview:
-    proposal: Proposal
-    turn: TurnReview
-    told: dict[str, tuple[HunkState, str | None]] = field(default_factory=dict[str, tuple[HunkState, str | None]])
-    """The hunks as the client knows them."""
-    settled: asyncio.Event = field(default_factory=asyncio.Event)
-    life: "asyncio.Task[None]" = field(init=False)
-    work: "asyncio.Task[None] | None" = None
-    """It carries out what is due."""
-    reopening: int = 0
-    """How many take decisions back right now: it stays open for them."""
-    is_late: bool = False
-    """The turn has ended without it."""
 
 
 class ReviewDesk:
@@ -70,8 +52,8 @@ class ReviewDesk:
         self._settings = settings
         self._undo_log = undo_log
         self._journal = journal
-        self._open: dict[str, _OpenReview] = {}
-        self._previews: dict[Path, tuple[_OpenReview, Preview]] = {}
+        self._open: dict[str, OpenReview] = {}
+        self._previews: dict[Path, tuple[OpenReview, Preview]] = {}
         self._one_preview = asyncio.Lock()
         files.buffers.watchers.append(self._watch)
 
@@ -92,7 +74,7 @@ class ReviewDesk:
         except asyncio.CancelledError:
             if turn.drops_rest:
                 self._reject_rest(review, CANCELLED, "cancelled")
-            await _rest(review)
+            await review.rest()
             if not review.life.done():
                 review.is_late = True
                 turn.receipts += _receipts(proposal)
@@ -154,25 +136,25 @@ class ReviewDesk:
         """Odin ends: what waits is not decided by that."""
         reviews = tuple(self._open.values())
         for review in reviews:
-            await _rest(review)
+            await review.rest()
             review.life.cancel()
         await asyncio.gather(*(review.life for review in reviews), return_exceptions=True)
         self._journal.close()
 
     # shown, and taken off the screen
 
-    def _show(self, proposal: Proposal, turn: TurnReview) -> _OpenReview:
+    def _show(self, proposal: Proposal, turn: TurnReview) -> OpenReview:
         for file in proposal.files:
             if file.operation == "edit":
                 self.applier.catch_up(file)
         self.proposals.open(proposal)
-        review = self._open[proposal.id] = _OpenReview(proposal, turn)
+        review = self._open[proposal.id] = OpenReview(proposal, turn)
         self._note_untold(review)
         turn.emit(ReviewOpened(self.shown(proposal)))
         review.life = asyncio.create_task(self._live(review), name=f"review {proposal.id}")
         return review
 
-    async def _live(self, review: _OpenReview) -> None:
+    async def _live(self, review: OpenReview) -> None:
         turn = review.turn
         self._work_on(review)
         if turn.accept_rest or self.policy == "auto":
@@ -186,7 +168,7 @@ class ReviewDesk:
             await review.settled.wait()
         self._close(review)
 
-    async def _have_decided(self, review: _OpenReview) -> None:
+    async def _have_decided(self, review: OpenReview) -> None:
         asking = asyncio.create_task(self._ask(review))
         asking.add_done_callback(lambda task: self._take_answer(task, review))
         try:
@@ -198,7 +180,7 @@ class ReviewDesk:
             if not asking.done():
                 await self._withdraw(asking, review.proposal)
 
-    def _close(self, review: _OpenReview) -> None:
+    def _close(self, review: OpenReview) -> None:
         proposal, turn = review.proposal, review.turn
         self.proposals.close(proposal)
         del self._open[proposal.id]
@@ -218,7 +200,7 @@ class ReviewDesk:
         except Exception:  # it stays on the screen, where it decides nothing any more
             log.exception("the editor could not close the review %s", proposal.id)
 
-    async def _ask(self, review: _OpenReview) -> ReviewAnswer | None:
+    async def _ask(self, review: OpenReview) -> ReviewAnswer | None:
         for file in review.proposal.files:
             if isinstance(self._editor, PreviewingEditor) and file.pending:
                 shown = self._screen.file(file, review.turn.turn_id)
@@ -227,7 +209,7 @@ class ReviewDesk:
         pending = review.proposal.pending
         return await self._editor.review(self.shown(review.proposal)) if pending else None
 
-    def _take_answer(self, asking: "asyncio.Task[ReviewAnswer | None]", review: _OpenReview) -> None:
+    def _take_answer(self, asking: "asyncio.Task[ReviewAnswer | None]", review: OpenReview) -> None:
         """An answer decides on what was asked, and on nothing else. What nobody could see, nobody has rejected."""
         if asking.cancelled():
             return
@@ -251,7 +233,7 @@ class ReviewDesk:
 
     def _take(
         self, decisions: Iterable[Decision], cause: Cause = "person"
-    ) -> list[tuple[_OpenReview, FileProposal, PendingHunk]]:
+    ) -> list[tuple[OpenReview, FileProposal, PendingHunk]]:
         """What was decided is known before it is acted on."""
         ids = {it.id for it in self.proposals.decide(decisions, cause)}
         taken = [it for it in self._all() if it[2].id in ids]
@@ -260,11 +242,11 @@ class ReviewDesk:
             self._work_on(review)
         return taken
 
-    def _work_on(self, review: _OpenReview) -> None:
+    def _work_on(self, review: OpenReview) -> None:
         if review.work is None and any(it.is_due for it in review.proposal.hunks):
             review.work = asyncio.create_task(self._carry_out(review))
 
-    async def _carry_out(self, review: _OpenReview) -> None:
+    async def _carry_out(self, review: OpenReview) -> None:
         try:
             while due := next((file for file in review.proposal.files if file.due), None):
                 await self._maker.make(due, review.turn)
@@ -278,7 +260,7 @@ class ReviewDesk:
             review.work = None
             self._tell(review)
 
-    async def _reopen(self, hunks: Sequence[PendingHunk], file: FileProposal, review: _OpenReview) -> None:
+    async def _reopen(self, hunks: Sequence[PendingHunk], file: FileProposal, review: OpenReview) -> None:
         left = [it for it in hunks if it.is_as_left]
         applied = [it for it in left if it.applied is not None]
         for it in left:
@@ -287,24 +269,24 @@ class ReviewDesk:
         if applied:
             await self._maker.take_back(file, applied, review.turn)
 
-    def _reject_rest(self, review: _OpenReview, reason: str, cause: Cause) -> None:
+    def _reject_rest(self, review: OpenReview, reason: str, cause: Cause) -> None:
         rest = [Decision(hunk_id=it.id, decision="reject", reason=reason) for it in review.proposal.pending]
         self._take(rest, cause)
 
-    def _settle(self, review: _OpenReview) -> None:
+    def _settle(self, review: OpenReview) -> None:
         if review.work is None and not review.reopening and review.proposal.is_settled:
             review.settled.set()
         else:
             review.settled.clear()
 
-    def _all(self) -> Iterator[tuple[_OpenReview, FileProposal, PendingHunk]]:
+    def _all(self) -> Iterator[tuple[OpenReview, FileProposal, PendingHunk]]:
         for review in self._open.values():
             for file in review.proposal.files:
                 yield from ((review, file, it) for it in file.hunks)
 
     # previewed by the editor
 
-    async def _preview(self, editor: PreviewingEditor, review: _OpenReview, file: FileProposal) -> None:
+    async def _preview(self, editor: PreviewingEditor, review: OpenReview, file: FileProposal) -> None:
         """Have the editor show and apply it. Hunks that cannot be seen afterwards were not wanted, or did not work."""
         turn = review.turn
         async with self._one_preview:
@@ -364,7 +346,7 @@ class ReviewDesk:
         at = file.lines.offset(buffer.change.start, self._files.buffers.encoding)
         return file.follow(buffer.text, at, len(buffer.change.text))
 
-    def _tell(self, review: _OpenReview, *, of_versions: bool = False) -> None:
+    def _tell(self, review: OpenReview, *, of_versions: bool = False) -> None:
         hunks = tuple(self._screen.hunk(file, it) for file, it in self._note_untold(review))
         buffers = [self._files.buffers.of_path(file.path) for file in review.proposal.files]
         versions = {it.uri: it.version for it in buffers if it is not None}
@@ -372,7 +354,7 @@ class ReviewDesk:
             review.turn.emit(ReviewChanged(review.proposal.id, hunks, versions))
         self._settle(review)
 
-    def _note_untold(self, review: _OpenReview) -> list[tuple[FileProposal, PendingHunk]]:
+    def _note_untold(self, review: OpenReview) -> list[tuple[FileProposal, PendingHunk]]:
         """The hunks that the client knows elsewhere, or otherwise. It is told of them now; on disk they are first."""
         told = review.told
         hunks = [(file, it) for file in review.proposal.files for it in file.hunks]
@@ -384,17 +366,6 @@ class ReviewDesk:
         for _, it in untold:
             it.moved, told[it.id] = False, (it.state, it.applied)
         return untold
-
-
-async def _rest(review: _OpenReview) -> None:
-    """Wait for what the editor is doing, however often the turn is cancelled, but not for long."""
-    loop = asyncio.get_running_loop()
-    end = loop.time() + REST_SECONDS
-    while (work := review.work or (review.life if review.settled.is_set() else None)) and not work.done():
-        if loop.time() >= end:
-            return
-        with suppress(asyncio.CancelledError):
-            await asyncio.wait([work], timeout=end - loop.time())
 
 
 def _receipts(proposal: Proposal) -> list[Receipt]:

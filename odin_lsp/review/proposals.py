@@ -2,11 +2,11 @@
 
 import hashlib
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from odin_lsp.ports import Cause, Decision, FileOperation, HunkState
+from odin_lsp.ports import Cause, FileOperation, HunkState
 from odin_lsp.review.hunks import (
     Hunk,
     Typed,
@@ -315,55 +315,6 @@ def operation_of(
     )
     hunks = [PendingHunk(hunk, (wish,) if wish else ())]
     return FileProposal(path, operation, Lines(hunk.old), hunks, new_path, recursive)
-
-
-class Proposals:
-    """Those that wait for a decision. What is decided already, or unknown, is left as it is."""
-
-    def __init__(self) -> None:
-        self._open: dict[str, Proposal] = {}
-
-    def __iter__(self) -> Iterator[Proposal]:
-        return iter(tuple(self._open.values()))
-
-    def open(self, proposal: Proposal) -> None:
-        self._open[proposal.id] = proposal
-
-    def close(self, proposal: Proposal) -> None:
-        self._open.pop(proposal.id, None)
-
-    def decide(self, decisions: Iterable[Decision], cause: Cause = "person") -> list[PendingHunk]:
-        """Take the decisions; the hunks that they changed."""
-        by_id = {it.id: it for proposal in self._open.values() for it in proposal.hunks}
-        taken: list[PendingHunk] = []
-        for decision in decisions:
-            it = by_id.get(decision.hunk_id)
-            if it is None or it.state != "pending":
-                continue
-            match decision.decision:
-                case "accept":
-                    it.state, it.reason = "accepted", decision.reason
-                case "modify" if decision.text is not None:
-                    it.state, it.text, it.cause = "modified", decision.text, cause
-                case _:
-                    it.state, it.reason, it.cause = "rejected", decision.reason, cause
-            taken.append(it)
-        return taken
-
-    def select(
-        self, proposal_id: str | None = None, hunk_ids: Iterable[str] | None = None, path: Path | None = None
-    ) -> list[PendingHunk]:
-        """Those of the open reviews among these; all if none is named."""
-        wanted = set(hunk_ids) if hunk_ids is not None else None
-        return [
-            it
-            for proposal in self._open.values()
-            if proposal_id in (None, proposal.id)
-            for file in proposal.files
-            if path in (None, file.path)
-            for it in file.hunks
-            if wanted is None or it.id in wanted
-        ]
 
 
 def _place(it: PendingHunk) -> tuple[int, int]:

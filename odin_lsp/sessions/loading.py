@@ -60,6 +60,17 @@ def excerpt(file: BinaryIO, found: reader.Index) -> Excerpt:
     )
 
 
+def first_kept(sizes: Sequence[int]) -> int:
+    """The first of the messages of these sizes that stays in memory: half of what may, so that it is not soon again."""
+    if len(sizes) <= MAX_LINES and sum(sizes) <= MAX_LOADED:
+        return 0
+    first, room = len(sizes), MAX_LOADED // 2
+    while first > 0 and len(sizes) - first < MAX_LINES // 2 and room >= sizes[first - 1]:
+        first -= 1
+        room -= sizes[first]
+    return first
+
+
 def spent(file: BinaryIO, found: reader.Index, turn_id: str) -> Usage | None:
     """What a turn had cost that has not ended: as it was told after its last step, and what helpers have cost since.
     `None` if no step of it is known."""

@@ -16,7 +16,7 @@ from odin_lsp.redaction import without_keys
 from odin_lsp.sessions import loading, reader, titles
 from odin_lsp.sessions.cleaning import cleaned_record
 from odin_lsp.sessions.history import History, characters, without_thinking
-from odin_lsp.sessions.loading import MAX_LINES, MAX_LOADED, MAX_TURNS
+from odin_lsp.sessions.loading import MAX_TURNS
 from odin_lsp.sessions.store import SessionLog, open_log
 from odin_lsp.sessions.turn_record import TurnRecord
 from odin_lsp.values import to_wire
@@ -261,9 +261,8 @@ class Session:
         try:
             if not self._announced:
                 self._announced = True
-                self.log.append(
-                    {"type": "session", "id": self.id, "title": self.title, "at": self.created_at}, flush=False
-                )
+                opening = {"type": "session", "id": self.id, "title": self.title, "at": self.created_at}
+                self.log.append(opening, flush=False)
             self.log.append({**cleaned_record(record), "at": self.updated_at}, flush=flush)
             self.problem = None
         except SessionError as error:
@@ -347,8 +346,7 @@ class Session:
         title, by = record.get("title"), record.get("by")
         if isinstance(title, str) and title.strip():
             self.title = titles.cleaned(title)
-            known: dict[object, titles.TitledBy] = {"message": "message", "model": "model", "user": "user"}
-            self.titled_by = known.get(by, "nobody" if title == titles.NEW else "user")
+            self.titled_by = titles.titled_by(by, title)
 
     def _take_turn(self, record: TurnRecord) -> None:
         self.first_message = self.first_message or record.body
@@ -385,15 +383,9 @@ class Session:
 
     def _make_room(self) -> None:
         """What no model has asked to be made shorter must not fill the memory either; the log keeps all of it."""
-        sizes = [characters(message) for message in self.messages]
-        if len(sizes) <= MAX_LINES and sum(sizes) <= MAX_LOADED:
-            return
-        first, room = len(sizes), MAX_LOADED // 2
-        while first > 0 and len(sizes) - first < MAX_LINES // 2 and room >= sizes[first - 1]:
-            first -= 1
-            room -= sizes[first]
-        asked = [part.text for part in self.messages[0].parts if isinstance(part, Text) and not part.text.endswith(GAP)]
-        self._mark_gap(asked, first, self.messages[first:])
+        if first := loading.first_kept([characters(message) for message in self.messages]):
+            asked = [it.text for it in self.messages[0].parts if isinstance(it, Text) and not it.text.endswith(GAP)]
+            self._mark_gap(asked, first, self.messages[first:])
 
     def _mark_gap(self, opening: Sequence[str], count: int, rest: Sequence[Message]) -> None:
         """Begin with what the user first asked for, and go on with a whole turn."""

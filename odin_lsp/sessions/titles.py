@@ -16,6 +16,12 @@ def cleaned(title: str, most: int = MAX_TITLE) -> str:
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
+def titled_by(said: object, title: str) -> TitledBy:
+    """As a log says; older ones do not."""
+    known: dict[object, TitledBy] = {"message": "message", "model": "model", "user": "user"}
+    return known.get(said, "nobody" if title == NEW else "user")
+
+
 def from_message(text: str) -> str:
     first = next((line for line in text.splitlines() if line.strip()), "")
     return cleaned(first, MAX_WORDS) or NEW

@@ -298,7 +298,8 @@ def _with_unseen_counted(output: ToolOutput) -> ToolOutput:
 
 
 def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """Without titles and references, and `anyOf: [X, null]` as X: an argument that is left out is null enough."""
+    """Without titles, references and defaults that are nothing, and `anyOf: [X, null]` as X: an argument that is left
+    out is null enough."""
     if is_list(schema):
         return [_plain(item, definitions) for item in schema]
     if not is_object(schema):
@@ -313,7 +314,7 @@ def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
         if key == "properties"
         else _plain(inner, definitions)
         for key, inner in schema.items()
-        if not (key == "title" and isinstance(inner, str))
+        if not (key == "title" and isinstance(inner, str)) and (key != "default" or inner)
     }
 
 

@@ -17,9 +17,9 @@ _SECTION = re.compile(r"^## +(?P<title>[^\r\n]+)\r?\n(?P<body>.*?)(?=^## |\Z)", 
 
 class InitParams(Params):
     overview: str = ""
-    """What the project is and does, in a few sentences, from what you have read. Left out: the README's words."""
+    """What the project is and does. Left out: the README's words."""
     architecture: str = ""
-    """How it is built: the main parts, what depends on what, where to start reading. Left out: a list of folders."""
+    """The main parts, what depends on what, where to start reading. Left out: a list of folders."""
 
 
 class InitTool(Tool[InitParams]):

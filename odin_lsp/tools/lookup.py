@@ -22,8 +22,8 @@ class LookupParams(Params):
 
 
 class Lookup(Tool[LookupParams]):
-    """Ask about code rather than text: where a symbol is defined, its references (no comments or strings), the
-    functions that use it, the outline of a file, symbols by a part of their name. Sees unsaved text."""
+    """Where a symbol is defined, all references to it (no comments, no strings), which functions use it, the outline of
+    a file, symbols by a part of their name. Sees unsaved text."""
 
     name = "Lookup"
     effect = Effect.READ_ONLY

@@ -23,7 +23,7 @@ class MemoryParams(Params):
     text: str = ""
     """What to remember, in one sentence that can be understood later; or words to look for."""
     lasting: bool = False
-    """Remember it for good: what the user wants in general, what is true of the project. Else for some days."""
+    """For good, as what the user wants in general; else for some days."""
     id: str = ""
     """What to forget."""
 

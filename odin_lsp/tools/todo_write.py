@@ -20,7 +20,6 @@ class TodoItem(Params):
 
 class TodoWriteParams(Params):
     todos: tuple[TodoItem, ...]
-    """The whole list; it replaces the last one."""
 
 
 class TodoWrite(Tool[TodoWriteParams]):

@@ -11,7 +11,7 @@ from odin_lsp.config import Config
 from odin_lsp.messages import Image, Message, Text, ToolCall, user
 from odin_lsp.models.base import Reply, TextDelta
 from odin_lsp.records import Outcome, Usage
-from odin_lsp.sessions import session as sessions
+from odin_lsp.sessions import loading
 from odin_lsp.sessions.export import transcript
 from odin_lsp.sessions.session import Session
 from odin_lsp.terminal.editor import TerminalEditor
@@ -130,7 +130,7 @@ def test_d_011_the_101st_turn_drops_the_oldest_from_memory_and_not_from_disk(tmp
 
 
 def test_d_011_a_history_that_nobody_made_shorter_is_cut_between_turns(tmp_path, monkeypatch):
-    monkeypatch.setattr(sessions, "MAX_LINES", 100)
+    monkeypatch.setattr(loading, "MAX_LINES", 100)
     session = Session(tmp_path)
     longest = 0
     for number in range(300):
@@ -148,7 +148,7 @@ def test_d_011_a_history_that_nobody_made_shorter_is_cut_between_turns(tmp_path,
 
 
 def test_d_011_images_do_not_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(sessions, "MAX_LOADED", 100_000)
+    monkeypatch.setattr(loading, "MAX_LOADED", 100_000)
     session = Session(tmp_path)
     for number in range(30):
         turn(session, number, Image("image/png", "A" * 10_000))
@@ -161,7 +161,7 @@ def test_d_011_images_do_not_fill_the_memory(tmp_path, monkeypatch):
 async def test_the_user_is_told_when_a_history_was_cut(core, monkeypatch):
     told = []
     core.stream.subscribe(lambda record: told.append(record.event))
-    monkeypatch.setattr(sessions, "MAX_LINES", 3)
+    monkeypatch.setattr(loading, "MAX_LINES", 3)
 
     for number in range(2):
         await take(core, UserMessage(turn_id=f"{number}", text="go", mode="ask_mode"))

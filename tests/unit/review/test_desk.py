@@ -618,7 +618,7 @@ async def test_what_waits_is_dropped_if_the_user_wants_it_so(editor, desk, waiti
 async def test_a_cancelled_turn_does_not_wait_for_an_editor_that_does_not_answer(
     editor, desk, waiting, turn, monkeypatch
 ):
-    monkeypatch.setattr("odin_lsp.review.desk.REST_SECONDS", 0.01)
+    monkeypatch.setattr("odin_lsp.review.open_reviews.REST_SECONDS", 0.01)
     task, (one, two, three) = waiting
     late = []
     turn.decided_late = late.append
