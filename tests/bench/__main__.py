@@ -234,12 +234,17 @@ async def _review_rows(folder: Path) -> list[Row]:
 
 
 async def _recorded_rows() -> list[Row]:
-    return [row for task in recorded_tasks.TASKS for row in _counted(task, await recorded.count(task))]
+    share, before = await recorded.switched(), recorded.SWITCHED_BEFORE
+    what = f"switch from Plan to Edit: input read from the provider's cache; by {EARLIER}"
+    return [
+        *[row for task in recorded_tasks.TASKS for row in _counted(task, await recorded.count(task))],
+        Row(what, f"{share:.0%}", f"{before:.0%}", "–", "≥ 90 %", share >= 0.9),
+    ]
 
 
 def _counted(task: recorded_tasks.Task, now: recorded.Counts) -> Iterator[Row]:
     before = recorded.BEFORE[task.name]
-    what = f"{task.what}: bytes sent; by {recorded.EARLIER}"
+    what = f"{task.what}: bytes sent; by {EARLIER}"
     ratio = f"{now.sent / before.sent:.2f}"
     yield Row(what, f"{now.sent:,} B", f"{before.sent:,} B", ratio, "≤ 0.6", now.sent <= 0.6 * before.sent)
     for name in ("steps", "small", "receipts", "compactions"):

@@ -62,6 +62,7 @@ class Seen:
 @dataclass(frozen=True)
 class Step:
     calls: Sequence[Call]
+    """None end the turn."""
     text: str = ""
 
 

@@ -8,13 +8,14 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, fields
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import odin_lsp
 from tests.bench.client import KEPT
 from tests.bench.playing import MODEL, Player, Seen, size
-from tests.bench.recorded_tasks import TASKS, Task
+from tests.bench.recorded_tasks import TASKS, Task, make_service, plan_and_edit
 
 HERE = Path(odin_lsp.__file__).parent.parent
 EDITING = frozenset({"EditTool", "MultiEditTool", "ReplaceInFiles", "WriteFile"})
@@ -39,20 +40,35 @@ BEFORE = {
     "research": Counts(steps=75, sent=5_255_679, small=3, receipts=0, compactions=4),
 }
 """By the name of the task, as that commit was counted."""
+SWITCHED_BEFORE = 0.04
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the work is done: a project, a home with settings, and a version of Odin."""
+
+    root: Path
+    home: Path
+    odin: Path
+
+    @classmethod
+    def made(cls, folder: str, odin: Path, max_context: int = 0) -> "Place":
+        place = cls(Path(folder) / "project", Path(folder) / "home", odin)
+        settings = place.home / ".config/odin/odinconfig.json"
+        settings.parent.mkdir(parents=True)
+        settings.write_text(json.dumps({"limits": {"maxContext": max_context}, "memory": False}), encoding="utf-8")
+        return place
 
 
 async def count(task: Task, odin: Path = HERE) -> Counts:
     """In a process of its own, from a terminal, where everything is accepted."""
-    with tempfile.TemporaryDirectory() as name:
-        home, root = Path(name) / "home", Path(name) / "project"
-        task.make(root)
-        settings = home / ".config/odin/odinconfig.json"
-        settings.parent.mkdir(parents=True)
-        settings.write_text(json.dumps({"limits": {"maxContext": task.max_context}, "memory": False}), encoding="utf-8")
-        async with Player(script=task.script(root)).listening() as player:
-            events = await _turn(task, root, home, odin, player.url)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place.made(folder, odin, task.max_context)
+        task.make(place.root)
+        async with Player(script=task.script(place.root)).listening() as player:
+            events = [it["event"] for it in await _turn(place, player.url, task.verb, task.text)]
         outcome = events[-1]["outcome"]
-        if outcome["reason"] != "end_turn" or not task.is_done(root, outcome["answer"]):
+        if outcome["reason"] != "end_turn" or not task.is_done(place.root, outcome["answer"]):
             raise RuntimeError(f"{task.what} was not done: {outcome}")
     return Counts(
         steps=len(player.requests),
@@ -63,15 +79,37 @@ async def count(task: Task, odin: Path = HERE) -> Counts:
     )
 
 
-async def _turn(task: Task, root: Path, home: Path, odin: Path, url: str) -> list[dict[str, Any]]:
+async def switched(odin: Path = HERE) -> float:
+    """The share of the first request in Edit mode that a provider has in its cache from the Plan turn before."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place.made(folder, odin)
+        make_service(place.root)
+        async with Player(script=plan_and_edit(place.root)).listening() as player:
+            planned = await _turn(place, player.url, "plan", "Plan it.")
+            await _turn(place, player.url, "edit", "--session", planned[-1]["sessionId"], "Do it.")
+    before, after = map(_blocks, player.requests[-2:])
+    shared = takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
+    return sum(len(block) for block, _ in shared) / sum(map(len, after))
+
+
+def _blocks(request: Mapping[str, Any]) -> list[str]:
+    """In the order in which they are cached, without the marks of what is to be."""
+    said = [block for message in request["messages"] for block in message["content"]]
+    return [
+        json.dumps({key: value for key, value in block.items() if key != "cache_control"})
+        for block in (*request["tools"], *request["system"], *said)
+    ]
+
+
+async def _turn(place: Place, url: str, verb: str, *arguments: str) -> list[dict[str, Any]]:
     """What happened, the outcome last."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "odin_lsp", task.verb, "--yes", "--json", "--cwd", str(root), task.text),
-        cwd=home,
+        *(sys.executable, "-m", "odin_lsp", verb, "--yes", "--json", "--cwd", str(place.root), *arguments),
+        cwd=place.home,
         env={
             **{name: os.environ[name] for name in KEPT if name in os.environ},
-            "HOME": str(home),
-            "PYTHONPATH": str(odin),
+            "HOME": str(place.home),
+            "PYTHONPATH": str(place.odin),
             "ANTHROPIC_BASE_URL": url,
             "ANTHROPIC_API_KEY": "fake",
             "ODIN_MODEL": f"anthropic/{MODEL}",
@@ -80,7 +118,7 @@ async def _turn(task: Task, root: Path, home: Path, odin: Path, url: str) -> lis
         stdout=asyncio.subprocess.PIPE,
     )
     printed, _ = await process.communicate()
-    return [json.loads(line)["event"] for line in printed.splitlines()]
+    return [json.loads(line) for line in printed.splitlines()]
 
 
 def _receipts(request: Mapping[str, Any]) -> int:
@@ -96,7 +134,8 @@ async def _main(odin: Path) -> None:
         for task, counts in counted.items()
         for pairs in [zip(astuple(BEFORE[task.name]), astuple(counts), strict=True)]
     ]
-    sys.stdout.write("\n".join([*head, *rows, ""]))
+    share = f"cached after a switch from Plan to Edit: {SWITCHED_BEFORE:.0%} → {await switched(odin):.0%}"
+    sys.stdout.write("\n".join([*head, *rows, "", share, ""]))
 
 
 if __name__ == "__main__":

@@ -325,6 +325,16 @@ def research(root: Path) -> Script:
     return f"All stages together have {FACT}."
 
 
+def plan_and_edit(root: Path) -> Script:
+    """Two turns: the plan ends the first."""
+    seen = yield Step([called("Glob", pattern="**/*.py")])
+    service = seen.place(root) / "service"
+    for number in range(10):
+        yield Step([read(service / f"stage_{number:02}.py")])
+    yield Step([], "# Raise the ceilings\n\n## Steps\n\n- [ ] Raise each by one.\n")
+    return "Nothing has to be changed."
+
+
 def _letters(number: int) -> str:
     return chr(ord("A") + number // 26) + chr(ord("A") + number % 26)
 

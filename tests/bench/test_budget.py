@@ -98,12 +98,16 @@ async def test_what_is_kept_for_undo_costs_the_same_for_the_last_file_as_for_the
 
 
 @pytest.mark.parametrize("task", recorded_tasks.TASKS, ids=lambda task: task.name)
-async def test_a_recorded_piece_of_work_is_done_and_takes_no_more_than_it_once_did(task):
-    """The answer to the research is a fact from its third step, as the last request has it."""
+async def test_a_recorded_piece_of_work_is_done_and_takes_hardly_more_than_it_once_did(task):
+    """The answer to the research is a fact from its third step, as the last request has it. In Ask it is sent the tools
+    of Edit since then, for the sake of the cache."""
     now, before = await recorded.count(task), recorded.BEFORE[task.name]
 
-    assert now.sent <= before.sent
-    assert now.steps <= before.steps
+    assert now.sent <= 1.1 * before.sent
     assert now.small <= before.small
     assert now.receipts <= before.receipts
     assert now.compactions >= (3 if task.max_context else 0)
+
+
+async def test_a_switch_from_plan_to_edit_finds_what_was_sent_in_the_providers_cache():
+    assert await recorded.switched() >= 0.9
