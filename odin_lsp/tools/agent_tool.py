@@ -37,7 +37,7 @@ class AgentParams(Params):
 
 class AgentTool(Tool[AgentParams]):
     """Start a helper that works on its own and reports once: for searches over many files, or independent parts of a
-    larger task. Several calls in one step run at the same time. It cannot ask you back and starts no helpers itself."""
+    larger task. Several in one step run side by side. It cannot ask back."""
 
     name = "AgentTool"
     effect = Effect.DELEGATE

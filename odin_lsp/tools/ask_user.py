@@ -25,8 +25,8 @@ class AskUserParams(Params):
 
 
 class AskUser(Tool[AskUserParams]):
-    """Ask the user one question when the task cannot be decided from the code: a choice of approach, a missing fact.
-    Do not ask for what you can find out, nor for permission."""
+    """Ask the user one question that the code cannot answer: a choice of approach, a missing fact. Never ask for
+    permission."""
 
     name = "AskUser"
     effect = Effect.BLOCKING

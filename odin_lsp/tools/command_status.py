@@ -23,8 +23,7 @@ class CommandStatusParams(Params):
 
 
 class CommandStatus(Tool[CommandStatusParams]):
-    """See how a command in the background is doing and what it printed since you last looked, wait for its end, or stop
-    it."""
+    """Get the state and the new output of a command in the background, wait for its end, or stop it."""
 
     name = "CommandStatus"
     effect = Effect.NONE

@@ -25,8 +25,7 @@ class ContextSummarizerParams(Params):
 
 
 class ContextSummarizer(Tool[ContextSummarizerParams]):
-    """Get a summary of long files that you need not see yourself; the small model reads them. To edit a file you have
-    to Read it all the same."""
+    """Have the small model summarize long files that you need not see. To edit one, Read it all the same."""
 
     name = "ContextSummarizer"
     effect = Effect.READ_ONLY

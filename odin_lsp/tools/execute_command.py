@@ -53,9 +53,9 @@ class ExecuteCommandParams(Params):
 
 
 class ExecuteCommand(Tool[ExecuteCommandParams]):
-    """Run a command in bash and get what it prints, stdout and stderr together, and its exit code; long output is kept
-    in a file. Each call starts a shell of its own, with NO_COLOR, TERM=dumb and EDITOR=true, which sees your reviewed
-    edits. In Ask and Plan only commands that read are run. To find or read files use Glob, Grep and Read."""
+    """Run a command in bash and get its output and exit code; long output is kept in a file. Each call starts a shell
+    of its own, with NO_COLOR, TERM=dumb and EDITOR=true, which sees your reviewed edits. In Ask and Plan only commands
+    that read are run. To find or read files use Glob, Grep and Read."""
 
     name = "ExecuteCommand"
     effect = Effect.BLOCKING

@@ -19,7 +19,7 @@ class LSParams(Params):
 
 
 class LS(Tool[LSParams]):
-    """List the files and folders directly below a directory. To find files by name, use Glob; by content, Grep."""
+    """List the files and folders directly below a folder."""
 
     name = "LS"
     effect = Effect.READ_ONLY
