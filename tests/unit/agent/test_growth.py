@@ -12,6 +12,7 @@ from odin_lsp.messages import Image, Message, Text, ToolCall, user
 from odin_lsp.models.base import Reply, TextDelta
 from odin_lsp.records import Outcome, Usage
 from odin_lsp.sessions import loading
+from odin_lsp.sessions import session as sessions
 from odin_lsp.sessions.export import transcript
 from odin_lsp.sessions.session import Session
 from odin_lsp.terminal.editor import TerminalEditor

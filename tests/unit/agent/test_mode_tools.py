@@ -21,6 +21,7 @@ EFFECTS = {
     "Grep": "read_only",
     "InitTool": "mutating",
     "LS": "read_only",
+    "Lookup": "read_only",
     "Memory": "none",
     "MoveFile": "mutating",
     "MultiEditTool": "mutating",

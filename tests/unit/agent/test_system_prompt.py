@@ -13,6 +13,7 @@ def test_it_says_who_odin_is_and_has_its_sections():
     assert [line.removeprefix("# ") for line in SYSTEM.splitlines() if line.startswith("# ")] == [
         "Tone",
         "Objectivity",
+        "Modes",
         "Working with code",
         "Using tools",
         "Managing work",
