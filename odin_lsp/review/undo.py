@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from odin_lsp.review.applying import NOT_SEEN, Applier
@@ -86,15 +87,15 @@ async def _taken_back(log: UndoLog, named: str, applier: Applier, wanted: Wanted
     undo = _Undo(log, turn_id, applier, files, undo_id, steps.is_undone, is_in=is_in, is_whole=is_whole)
     undo.restored += [Path(files[it.step].path) for it in cut_off if it.state == "done"]
     order = dict.fromkeys(reversed([it.step for it in flips] if undo_of else list(files)))
-    ours = {it for flip in flips for it in flip.hunks} if undo_of else None
+    of_step = {it.step: it for it in flips}
+    ours = {(it.step, id) for it in flips for id in it.hunks}
 
-    def is_wanted(id: str) -> bool:
-        return (ours is None or id in ours) and (wanted.hunk_ids is None or id in wanted.hunk_ids)
+    def is_wanted(file: FileSteps, id: str) -> bool:
+        return (not undo_of or (file.id, id) in ours) and (wanted.hunk_ids is None or id in wanted.hunk_ids)
 
     named_files = wanted.files(files)
     chosen = [files[it] for it in order if it in named_files]
-    parts = await asyncio.to_thread(lambda: [part_of(log, it, is_wanted, is_in=is_in) for it in chosen])
-    of_step = {it.step: it for it in flips}
+    parts = await asyncio.to_thread(lambda: [part_of(log, it, partial(is_wanted, it), is_in=is_in) for it in chosen])
     await undo.run([replace(it, flip=of_step.get(it.file.id)) for it in parts if it is not None])
     return undo
 

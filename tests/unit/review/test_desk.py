@@ -851,6 +851,27 @@ async def test_several_edits_of_one_turn_are_one_step_back(editor, desk, turn, p
     assert editor.text == OLD
 
 
+async def test_what_was_undone_in_the_editor_and_accepted_again_is_taken_back_and_made_once(
+    editor, desk, submit, path, undo_folder
+):
+    editor.answers = lambda review: None
+    task = asyncio.create_task(submit(OLD.replace("two", "two!").replace("five", "five!").replace("nine", "nine!")))
+    await until(lambda: editor.reviews)
+    two, five, nine = hunks(editor.reviews[0])
+    await desk.decide(accepted(two, five))
+    editor.type("", 4, 4, 5)
+    await desk.decide([*accepted(five), *rejected(nine)])
+    await task
+    editor.type("?", 4, 4, 4)
+    log = UndoLog(lambda: undo_folder)
+
+    undone = await take_back(log, "t", desk.applier)
+    assert (restored_and_kept(undone), editor.text) == (([path], []), OLD.replace("five", "five?"))
+    again = await take_back(log, undone.undo_id, desk.applier)
+    assert restored_and_kept(again) == ([path], [])
+    assert editor.text == OLD.replace("two", "two!").replace("five", "five?!")
+
+
 async def test_a_review_says_what_could_not_be_taken_back(editor, submit, settings, undo_folder, desk):
     editor.answers = accept_all
     settings["policy"] = ReviewSettings(undoBytes=len(OLD) - 1)
