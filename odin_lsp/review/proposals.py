@@ -56,6 +56,8 @@ class PendingHunk:
     """Somebody has typed over its edges: where it was cannot be told any more."""
     moved: bool = False
     """Its lines, or its place in them, may be others than those that the client was told."""
+    former: str | None = None
+    """What the user had put there before it waited again."""
     id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
 
     @property
@@ -96,6 +98,7 @@ class PendingHunk:
 
     def reopen(self) -> None:
         """It waits again, in a text that has the old words."""
+        self.former = self.text
         self.state, self.text, self.reason, self.cause, self.applied = "pending", None, None, None, None
 
     def move_to(self, start: int, known_from: int, *, is_told: bool) -> None:
@@ -155,10 +158,6 @@ class FileProposal:
         return [it for it in self.hunks if it.state == "pending"]
 
     @property
-    def chosen(self) -> list[PendingHunk]:
-        return [it for it in self.hunks if it.state in CHOSEN]
-
-    @property
     def due(self) -> list[PendingHunk]:
         return [it for it in self.hunks if it.is_due]
 
@@ -203,11 +202,9 @@ class FileProposal:
             behind = self.lines.replace(steps[0].start, steps[0].end, steps[0].new)
         else:
             self.lines = Lines(apply(self.base, steps))
-        for it in self.hunks:
-            is_behind = it.standing.end >= steps[0].start
-            it.moved = it.moved or (
-                is_behind and (it.hunk.start <= behind or len(steps) > 1 or len(self.lines) != count)
-            )
+        is_all_behind = len(steps) > 1 or len(self.lines) != count
+        for it in [it for it in self.hunks if it.standing.end >= steps[0].start]:
+            it.moved = it.moved or it.hunk.start <= behind or is_all_behind
 
     def follow(self, text: str, at: int = 0, length: int | None = None) -> bool:
         """The user typed, `length` characters at a place if that is known: move the hunks along. What was typed into is
@@ -233,12 +230,16 @@ class FileProposal:
         """Whether the text is exactly what some of the hunks make of it; then these are accepted, and what was and is
         not in it any more waits again. So editors undo and do again what was decided."""
         known = [it for it in sorted(self.hunks, key=_place) if not it.is_lost and _could_be(it)]
-        without, possible = _without(self.base, known)
-        taken = hunks_taken(without, possible, text)
+        taken = hunks_taken(*_without(self.base, known), text)
+        is_former = taken is None and any(it.former is not None for it in known)
+        if is_former:
+            taken = hunks_taken(*_without(self.base, known, is_former=True), text)
         if taken is None:
             return False
         seen = {known[index].id for index in taken}
         changed = [it for it in known if (it.id in seen) != (it.applied is not None)]
+        for it in [it for it in changed if is_former and it.id in seen and it.former is not None]:
+            it.state, it.text, it.cause = "modified", it.former, "person"
         self._carried_out([it for it in changed if it.id in seen])
         gone = [it for it in changed if it.id not in seen]
         self.exchange({it.id: None for it in gone})
@@ -327,13 +328,14 @@ def _could_be(it: PendingHunk) -> bool:
     return (it.is_proposed or it.applied is not None) and it.hunk.old != new
 
 
-def _without(text: str, hunks: Sequence[PendingHunk]) -> tuple[str, list[Hunk]]:
-    """The text in which none of these stands, and what each of them would do there."""
+def _without(text: str, hunks: Sequence[PendingHunk], *, is_former: bool = False) -> tuple[str, list[Hunk]]:
+    """The text in which none of these stands, and what each of them would do there; or once did."""
     undone = apply(text, [replace(it.standing, new=it.hunk.old) for it in hunks])
     possible: list[Hunk] = []
     shift = 0
     for it in hunks:
-        new = it.result.new if it.applied is None else it.applied
+        due = it.former if is_former and it.former is not None else it.result.new
+        new = due if it.applied is None else it.applied
         possible.append(Hunk(it.hunk.start + shift, it.hunk.old, new))
         shift += len(it.hunk.old) - len(it.standing.old)
     return undone, possible

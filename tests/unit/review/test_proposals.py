@@ -94,3 +94,18 @@ def test_what_is_lost_within_a_hunk_stands_where_that_ends(tmp_path):
     file.exchange({whole.id: ""})
 
     assert (lost.standing.start, lost.standing.end) == (0, 0)
+
+
+@pytest.mark.parametrize("is_told_where", [True, False])
+def test_what_the_user_put_in_place_of_a_hunk_is_known_again_when_the_editor_does_it_again(tmp_path, is_told_where):
+    file = edit_of(tmp_path / "a", "", "a")
+    [hunk] = file.hunks
+    hunk.state, hunk.text = "modified", "aa"
+    file.exchange({hunk.id: "aa"})
+
+    for text, state, applied in [("", "pending", None), ("aa", "modified", "aa"), ("", "pending", None)]:
+        if is_told_where:
+            file.follow(text, 0, len(text))
+        else:
+            file.follow_content(text)
+        assert (hunk.state, hunk.text, hunk.applied) == (state, applied, applied)
