@@ -233,8 +233,6 @@ class ShownHunk:
     anchor: Anchor
     """The characters that it would replace, or those that were put there."""
     decision: Decision | None = None
-    was_modified: bool = False
-    """Once; it may wait again since."""
     carried_out: bool = False
     was_on_disk: bool = False
     """It looked so in a file of which nobody tells when it changes."""
@@ -252,7 +250,7 @@ class ShownHunk:
     def wanted(self) -> str | None:
         """What the user wants there, if anything."""
         if self.recognised:
-            return self.shown.new_text
+            return self.shown.new_text if self.shown.text is None else self.shown.text
         if self.decision is None or self.decision.decision == "reject":
             return None
         return self.decision.text if self.decision.decision == "modify" else self.shown.new_text
@@ -512,7 +510,7 @@ class FakeEditor:
         self._without = {
             (proposal, buffer.path): text
             for proposal in self.open_reviews
-            if (isinstance(step, Splice) or self._is_all_of(proposal, buffer.path))
+            if (isinstance(step, Splice) or proposal == self._own)  # else what others did may look like its hunks
             and (text := self._text_without(proposal, buffer.path)) is not None
         }
         if isinstance(step, Whole):
@@ -527,12 +525,12 @@ class FakeEditor:
                 elif hunk.is_decided and hunk.anchor.is_empty_in(page):
                     hunk.anchor = hunk.anchor.blurred()
 
-    def _is_all_of(self, proposal: str, path: Path) -> bool:
-        """If only texts are known, what others did, or what the user put in place of a hunk, may look like one."""
-        return proposal == self._own and not any(it.was_modified for it in self._waiting(path))
-
     def _waiting(self, path: Path) -> list[ShownHunk]:
         return [it for it in self.hunks.values() if it.path == path and it.receipt is None]
+
+    def is_alone(self, hunk: ShownHunk) -> bool:
+        """No other of its review waits in its file."""
+        return [it for it in self._waiting(hunk.path) if it.proposal == hunk.proposal] == [hunk]
 
     def _moved(self, hunk: ShownHunk, page: Page, span: tuple[int, int], step: Splice) -> Anchor:
         """What is typed into what was put there belongs to it. An empty place stays where it is while other hunks of
@@ -754,13 +752,15 @@ class FakeEditor:
         if now.state == "pending" and before == "rejected":
             assert now.id in self.reopening
             hunk.wait_again()
-        if now.state == "accepted" and hunk.decision is None and not hunk.recognised:
-            assert self.has(hunk, now.new_text)
+        if now.state in CHOSEN and hunk.decision is None and not hunk.recognised:
             hunk.recognised = hunk.carried_out = True
+            assert self.has(hunk, hunk.wanted or "")
             return True
         if now.state in CHOSEN and not (hunk.carried_out or hunk.doubtful or hunk.blurred):
             wanted, is_open = hunk.wanted, self.pages[hunk.path].version > 0
-            is_there = wanted is not None and not self.has(hunk, now.old_text) and self.has(hunk, wanted)
+            is_old, is_new = self.has(hunk, now.old_text), wanted is not None and self.has(hunk, wanted)
+            is_there = is_new and not is_old
+            hunk.blurred = is_new and is_old and not hunk.is_idle  # in a line end there is no position
             hunk.carried_out = is_open and is_there
             hunk.was_on_disk = hunk.was_on_disk or (not is_open and is_there)
             return hunk.carried_out
@@ -937,7 +937,7 @@ class Reviews(RuleBasedStateMachine):
 
     def _noted(self, change: Callable[[FileProposal], FileChange]) -> Callable[[FileProposal], FileChange]:
         def noted(file: FileProposal) -> FileChange:
-            self.editor.applying = {it.id for it in file.hunks}
+            self.editor.applying = {it.id for it in file.due}
             return change(file)
 
         return noted
@@ -1015,8 +1015,7 @@ class Reviews(RuleBasedStateMachine):
 
         async def take() -> None:
             for hunk_id, decision in firsts.items():
-                hunk = self.editor.hunks[hunk_id]
-                hunk.decision, hunk.was_modified = decision, hunk.was_modified or decision.decision == "modify"
+                self.editor.hunks[hunk_id].decision = decision
             if answering is not None:
                 self.editor.asking[answering].set_result(ReviewAnswer(decisions=tuple(decisions)))
                 return
@@ -1084,6 +1083,8 @@ class Reviews(RuleBasedStateMachine):
             now = [hunk.shown.state for hunk in asked]
             if it.is_undone == it.is_accept:
                 assert all(state == "pending" for state, was in zip(now, were, strict=True) if was in CHOSEN)
+            elif self.editor.is_alone(it.hunks[0]):  # else it may look like another one that was done
+                assert all(state in CHOSEN for state, was in zip(now, were, strict=True) if was == "pending")
 
     # the model
 
