@@ -1,7 +1,8 @@
 """A turn, taken back hunk by hunk, and made again: where somebody has typed since, it stays as it is."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -88,10 +89,11 @@ async def _taken_back(log: UndoLog, named: str, applier: Applier, wanted: Wanted
     undo.restored += [Path(files[it.step].path) for it in cut_off if it.state == "done"]
     order = dict.fromkeys(reversed([it.step for it in flips] if undo_of else list(files)))
     of_step = {it.step: it for it in flips}
-    ours = {(it.step, id) for it in flips for id in it.hunks}
+    ours = {(it.step, hunk_id) for it in flips for hunk_id in it.hunks}
 
-    def is_wanted(file: FileSteps, id: str) -> bool:
-        return (not undo_of or (file.id, id) in ours) and (wanted.hunk_ids is None or id in wanted.hunk_ids)
+    def is_wanted(file: FileSteps, hunk_id: str) -> bool:
+        is_ours = not undo_of or (file.id, hunk_id) in ours
+        return is_ours and (wanted.hunk_ids is None or hunk_id in wanted.hunk_ids)
 
     named_files = wanted.files(files)
     chosen = [files[it] for it in order if it in named_files]
@@ -188,6 +190,8 @@ class _Undo:
             file.hunks[0].state = "accepted"
             await self.applier.apply(file)
             if file.hunks[0].applied is not None:
+                if not self.is_in:
+                    await asyncio.to_thread(_remove_empty, part.file.folders)
                 return self._done(part, part.ids)
             reason = file.hunks[0].reason or NOT_SEEN
         if reason is not None:
@@ -206,6 +210,14 @@ class _Undo:
     async def _describe(self, file: FileSteps, now: str, hunks: tuple[StepHunk, ...]) -> None:
         """So that it can be made again."""
         await self._note([replace(file.steps[0], state="done", after=(digest_of(now),), hunks=hunks)])
+
+
+def _remove_empty(folders: Iterable[str]) -> None:
+    """Those that are still there, and no links to others."""
+    for it in map(Path, folders):
+        with suppress(OSError):
+            if it.resolve() == it:
+                it.rmdir()
 
 
 async def _settle(log: UndoLog, turn_id: str, applier: Applier) -> list[Flip]:

@@ -49,6 +49,8 @@ class Step(Value):
     new_path: str | None = None
     was_clean: bool = False
     """The editor had nothing unsaved of the file before."""
+    folders: tuple[str, ...] = ()
+    """Those that were not there before, the innermost first."""
     lost: str | None = None
     """Why the text before could not be kept."""
     text: str | None = None
@@ -135,6 +137,10 @@ class FileSteps:
     @property
     def was_clean(self) -> bool:
         return self.steps[0].was_clean
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        return self.steps[0].folders
 
     @property
     def lost(self) -> str | None:
@@ -246,12 +252,14 @@ class Steps:
 
 
 def new_step(path: Path, operation: FileOperation, new_path: Path | None = None) -> Step:
+    made = (new_path or path).parents if operation in ("create", "rename") else ()
     return Step(
         id=secrets.token_hex(8),
         state="intended",
         path=str(path),
         operation=operation,
         new_path=str(new_path) if new_path else None,
+        folders=tuple(str(it) for it in made if not it.exists()),
     )
 
 

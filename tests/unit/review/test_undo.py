@@ -69,6 +69,21 @@ async def test_what_was_deleted_is_there_again(bench, undo):
     assert path.read_text() == "old\n"
 
 
+async def test_folders_that_were_made_for_a_file_go_with_it_unless_something_else_is_in_them(bench, undo):
+    for name in ("new/deep/a.txt", "kept/a.txt"):
+        await bench.use("WriteFile", file_path=bench.root / name, content="new\n")
+    moved = bench.write("b.txt", "old\n")
+    await bench.use("MoveFile", file_path=moved, new_path=bench.root / "other" / "b.txt")
+    (bench.root / "kept" / "mine.txt").write_text("mine\n")
+
+    await undo()
+    assert sorted(str(it.relative_to(bench.root)) for it in bench.root.rglob("*")) == [
+        "b.txt",
+        "kept",
+        "kept/mine.txt",
+    ]
+
+
 @pytest.mark.parametrize("text", ["another\n", ""])
 async def test_what_stands_where_a_file_was_deleted_stays(bench, undo, text):
     path = bench.write("a.txt", "old\n")
