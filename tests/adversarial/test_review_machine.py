@@ -149,9 +149,12 @@ class Page:
     """Characters that came so."""
 
     def splice(self, start: int, end: int, new: str, ids: Sequence[int] | None = None) -> None:
-        """With `ids`, the characters are those that an editor has kept."""
+        """With `ids`, the characters are those that an editor has kept; unless it has left them elsewhere, since they
+        look like others."""
         head, tail = (0, 0) if ids else same_at_both_ends(self.text[start:end], new)
-        fresh = ids or [next(self.numbers) for _ in new[head : len(new) - tail]]
+        left = {*self.ids[:start], *self.ids[end:]}
+        kept = [None if it in left else it for it in ids] if ids else [None for _ in new[head : len(new) - tail]]
+        fresh = [next(self.numbers) if it is None else it for it in kept]
         self.ids[start + head : end - tail] = fresh
         self.text = self.text[:start] + new + self.text[end:]
 
