@@ -267,6 +267,10 @@ class ShownHunk:
     def is_decided(self) -> bool:
         return self.shown.state in ("accepted", "modified", "rejected")
 
+    @property
+    def may_be_there(self) -> bool:
+        return self.carried_out or self.doubtful or self.was_on_disk
+
     def can_be_seen_in(self, text: str) -> bool:
         is_said_so = self.carried_out or self.was_on_disk or text in self.as_if_done
         return is_said_so or (self.blurred and (self.wanted or "") in text)
@@ -563,9 +567,9 @@ class FakeEditor:
     def _text_without(self, proposal: str, path: Path) -> str | None:
         """The text if nothing of the review had been carried out; `None` if that cannot be told for sure."""
         page = self.pages[path]
-        ours = [it for it in self._waiting(path) if it.proposal == proposal and (it.carried_out or it.doubtful)]
+        ours = [it for it in self._waiting(path) if it.proposal == proposal and it.may_be_there]
         spans = [it.anchor.span(page) for it in ours]
-        if any(it.doubtful for it in ours):
+        if any(it.doubtful or it.was_on_disk for it in ours):
             return None
         sure = [(*span, it.shown.old_text) for span, it in zip(spans, ours, strict=True) if span is not None]
         return replaced(page.text, [Splice(*it) for it in sure]) if len(sure) == len(ours) else None
@@ -784,10 +788,10 @@ class FakeEditor:
         if before is not None:
             every = [spans for spans in every if text_without(page.text, ours, spans) == before]
         assert every
-        spans = every[0]
-        for span, it in zip(spans, ours, strict=True):
+        for it, *spans in zip(ours, *every, strict=True):
             if not it.is_decided or not it.anchor.is_blurred:
-                it.anchor = Anchor.at(page, *span)
+                anchor = Anchor.at(page, *spans[0])
+                it.anchor = anchor if len(set(spans)) == 1 else anchor.blurred()
 
     def _spans(self, hunk: ShownHunk, page: Page) -> list[tuple[int, int]]:
         """Where it says that it is."""
