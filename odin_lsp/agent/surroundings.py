@@ -12,7 +12,7 @@ from pathlib import Path
 from odin_lsp.commands.environment import find_shell, find_virtual_environment
 from odin_lsp.commands.holding import Order
 from odin_lsp.commands.session import SessionCommands
-from odin_lsp.errors import ToolError
+from odin_lsp.errors import OdinError, ToolError
 from odin_lsp.messages import Message
 from odin_lsp.permissions.shell.programs import find_program
 from odin_lsp.workspace.files import Files
@@ -45,7 +45,7 @@ async def surroundings(files: Files, commands: SessionCommands, *, may_run: bool
     """For the model. `may_run`: the editor trusts the workspace enough for git to look at it."""
     about = [TITLE, f"- System: {platform.system()} {platform.release()}; commands run in {find_shell() or 'no shell'}"]
     about += await asyncio.to_thread(_found, files)
-    if may_run and files.roots and any((it / ".git").exists() for it in (files.roots[0], *files.roots[0].parents)):
+    if may_run and any(os.path.lexists(it / ".git") for root in files.roots[:1] for it in (root, *root.parents)):
         about += await _status(files, commands)
     return "\n".join(about)
 
@@ -82,8 +82,9 @@ async def _status(files: Files, commands: SessionCommands) -> list[str]:
         return []
     order = Order(command=verdict.hardened, cwd=root, roots=files.roots, mode="ask_mode", reads=verdict.reads)
     try:
-        result = await commands.run(order, SECONDS, lambda _: None)
-    except ToolError:
+        async with asyncio.timeout(SECONDS):
+            result = await commands.run(order, SECONDS, lambda _: None)
+    except (TimeoutError, OSError, OdinError):
         return []
     if result.ended.how != "exited" or result.ended.exit_code != 0:
         return []

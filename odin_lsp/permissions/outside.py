@@ -49,7 +49,8 @@ class OutsideGate:
                     self._folders.add(folder)
             case _:
                 raise PermissionDenied(
-                    f"{printable(str(path))} is outside the workspace folders, and the user did not allow it"
+                    f"{printable(str(path))} is outside the workspace folders, and the user did not allow it; go on"
+                    " with what is inside, or say why it is needed"
                 )
 
 

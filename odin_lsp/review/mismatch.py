@@ -54,7 +54,7 @@ def _diffed(text: str, old: str) -> str:
     lines = [line for line in split_lines(old) if line.strip()]
     removed = [line[1:] for line in lines if not line.startswith(("+", "@@"))]
     is_diff = len({line[0] for line in lines} - set("+- @")) == 0 and any(line.startswith("-") for line in lines)
-    if not is_diff or not all(line in text for line in removed):
+    if not is_diff or "\n".join(removed) not in "\n".join(split_lines(text)):
         return ""
     return "; it is a diff. Quote the lines as they are now in old_string, and as they should be in new_string"
 
@@ -98,7 +98,7 @@ def _closest(text: str, old: str) -> str:
     candidates = nlargest(MAX_CANDIDATES, votes, key=lambda at: votes[at])
     likeness = {at: _likeness(lines[at : at + size], wanted) for at in candidates}
     first = max(candidates, key=likeness.__getitem__, default=0)
-    if likeness.get(first, 0) < LIKE * size:
+    if not candidates or likeness[first] < LIKE * size:
         return ", nor anything like it; find the passage with Grep or Read, and quote it exactly"
     listed = _listed(lines[first : first + size], first, str)
     return "\n".join(["; the closest lines are", *listed, "quote the text exactly as it is there"])

@@ -50,7 +50,7 @@ async def test_inj_01_a_model_that_obeys_a_file_gets_nothing_run(odin, call, per
     assert not (odin.root / "PWNED").exists()
 
 
-async def test_inj_02_03_whatever_tools_find_stands_in_their_results_and_nowhere_else(
+async def test_inj_02_03_whatever_is_found_stands_in_results_and_reminders_and_nowhere_else(
     start, root, wire, step, anthropic, tmp_path
 ):
     """Names of files, folders and branches, messages of commits, contents, errors, output: no role can be forged."""
@@ -83,8 +83,12 @@ async def test_inj_02_03_whatever_tools_find_stands_in_their_results_and_nowhere
     await client.command("ask", text="and again")
 
     first, second, third, last = (sent.body for sent in wire.sent)
-    assert places(first, marker) == set()
-    assert places(second, marker) == {"user tool_result", "assistant tool_use"}
+    assert places(first, marker) == {"user text"}
+    [told] = [block["text"] for block in _texts(first) if marker in block["text"]]
+    assert told.startswith("<reminder>\n")
+    assert told.count("</reminder>") == 1
+    assert "<system>" not in told
+    assert places(second, marker) == {"user text", "user tool_result", "assistant tool_use"}
     assert sum(marker in said for said in results_of(second)) == 8
     assert places(third, marker) == places(second, marker)
     assert places(last, marker) - places(second, marker) <= {"assistant text", "user text"}

@@ -59,7 +59,7 @@ async def test_notes_can_be_turned_off(start, wire, step, anthropic, tmp_path):
     await client.command("ask", text="hello")
 
     assert "Memory" not in {tool["name"] for tool in wire.request["tools"]}
-    assert "there is no tool 'Memory'" in results(wire)[0]
+    assert "Memory is turned off in the user's settings" in results(wire)[0]
     assert not (tmp_path / "state" / "odin" / "memory").exists()
 
 

@@ -51,7 +51,7 @@ async def test_a_plan_edited_by_hand_is_carried_out_and_ticked_in_the_editor(scr
     steps = {1: "Shout in `greet.py`", 2: "Sing", 3: "Test it"}
     step(todos(1, of=steps), ("Read", {"file_path": str(root / "greet.py")}))
     step(todos(1, 2, of=steps))
-    wire.play(says("did two of three"))
+    wire.play(says("did two"), says("did two of three"))
 
     outcome = await screen.client.command("executePlan", uri=planned.as_uri(), turnId="run")
 
@@ -61,7 +61,8 @@ async def test_a_plan_edited_by_hand_is_carried_out_and_ticked_in_the_editor(scr
     asked = str(wire.request["messages"])
     assert "Carry out the plan “Greet louder”: steps 1, 2, 3 of 3" in asked
     assert "greet louder" in asked, "it is the session that has made the plan"
-    assert "[pending] Sing (id step-2)" in asked
+    assert "the id of each is `step-` and its number" in asked
+    assert "[pending] Test it (id step-3)" in asked, "it was reminded of what it left open"
     assert "todosChanged" in screen.client.kinds("run")
     assert (root / "greet.py").read_text().startswith("def greet(name):"), "the workspace stays as it was"
     assert sorted(path.name for path in root.iterdir()) == ["greet.py"]

@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+from odin_lsp.agent import surroundings
 from odin_lsp.agent.surroundings import TITLE
 
 
@@ -51,7 +52,8 @@ async def test_it_is_said_once_and_again_when_it_was_lost(odin):
     assert TITLE in odin.session.messages[-2].text
 
 
-async def test_git_tells_its_branch_and_what_has_changed(odin, git):
+async def test_git_tells_its_branch_and_what_has_changed(odin, git, monkeypatch):
+    monkeypatch.setattr(surroundings, "SECONDS", 60)
     git("init", "-b", "work")
     git("add", "greet.py")
     git("commit", "-m", "a")
@@ -60,6 +62,13 @@ async def test_git_tells_its_branch_and_what_has_changed(odin, git):
     (odin.root / ".env").write_text("SECRET=1")
 
     assert "- Git: work; changed:\n   M greet.py\n  ?? new.py\n</reminder>" in await told(odin)
+
+
+async def test_git_is_not_waited_for(odin, git, monkeypatch):
+    monkeypatch.setattr(surroundings, "SECONDS", 0)
+    git("init", "-b", "work")
+
+    assert "- Git" not in await told(odin)
 
 
 async def test_git_is_not_asked_where_nothing_may_run(odin, git):
