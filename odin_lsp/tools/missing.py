@@ -22,6 +22,7 @@ def _meant(path: Path, context: ToolContext) -> str:
         beside = list(path.parent.iterdir()) if path.parent.is_dir() else []
     except OSError:
         return ""
-    names = [it.name for it in beside if not context.files.ignore.hides(it)]
-    close = get_close_matches(path.name, names, n=1)
+    known = [it for it in beside if not context.files.ignore.hides(it)]
+    stems = get_close_matches(path.stem, {it.stem for it in known})  # that both end in `.txt` says nothing
+    close = get_close_matches(path.name, [it.name for it in known if it.stem in stems], n=1, cutoff=0)
     return f" (did you mean {printable(str(path.with_name(close[0])))}?)" if close else ""
