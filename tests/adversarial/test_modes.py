@@ -123,8 +123,7 @@ async def test_mode_01_forged_names_reach_no_tool_that_writes(odin, call, person
     outcome = await odin.take(mode=mode)
 
     assert {it.status for it in outcome.tools} == {"error"}
-    refusals = ("there is no tool", "is not available in")
-    assert all(any(refusal in it.description for refusal in refusals) for it in outcome.tools)
+    assert all(it.description.startswith("there is no tool") for it in outcome.tools)
     assert (snapshot(odin.root), person.questions) == (before, [])
 
 

@@ -126,7 +126,7 @@ async def test_a_helper_has_no_more_rights_than_its_turn_and_starts_no_helpers(c
     assert "it may never do more than you" in refused
     assert "I could not" in done
     assert {"WriteFile", "AgentTool"}.isdisjoint(tool["name"] for tool in inner[0]["tools"])
-    assert all("is not available in ask mode" in it or "is not for helpers" in it for it in results_of(inner[1]))
+    assert all("did not run" in it or "is not for helpers" in it for it in results_of(inner[1]))
     assert not (root / "x").exists()
 
 

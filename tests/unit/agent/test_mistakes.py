@@ -49,11 +49,8 @@ MISTAKES = {
     "a name that is nothing": Mistake(("Xyzzy", {}), "there are AgentTool, "),
     "a tool of another mode": Mistake(
         edit("a"),
-        "EditTool is not available in ask mode; the user can switch to Edit; say in your answer",
+        "Ask mode cannot change files, so EditTool did not run; the user can switch to Edit",
         mode="ask_mode",
-    ),
-    "another agent's editor in Ask": Mistake(
-        ("Edit", {"file_path": "a"}), "EditTool is not available in ask mode", mode="ask_mode"
     ),
     # Arguments
     "an argument that is not known": Mistake(
