@@ -268,9 +268,9 @@ class Planner:
             reply = await self._step(may_call=False)
         except ModelError as error:
             return Ending(reason, f"{why}; {error}")
-        self._keep(
-            replace(reply.message, parts=tuple(part for part in reply.message.parts if part not in reply.message.calls))
-        )
+        if reply.message.text.strip():
+            said = (part for part in reply.message.parts if part not in reply.message.calls)
+            self._keep(replace(reply.message, parts=tuple(said)))
         return Ending(reason, why)
 
     def _hear(self) -> None:

@@ -218,10 +218,12 @@ class TurnQueue:
         return self.session.remove_last()
 
     def clear(self) -> None:
-        """Forget all that was said."""
+        """Forget all that was said, but for what is still queued."""
         self._only_when_idle()
         self._give_up_waiting()
         self.session.clear()
+        for turn in self._queue:
+            self.session.note_waiting(_queued(turn))
 
     @property
     def _queue(self) -> list[Turn]:

@@ -7,8 +7,9 @@ from odin_lsp.values import Value
 
 @dataclass(frozen=True, slots=True)
 class ContinueParams(Value):
-    """`odin.continue`: take up the last turn where it was cut off or has failed, or have the model answer notes made
-    since. Nothing is said or read again. The answer is its `Outcome`, and its events have the turn's id as before."""
+    """`odin.continue`: take up the last turn where it was cut off or has failed, or have the model answer what was
+    noted since. Nothing is said or read again. The answer is its `Outcome`, and its events have the turn's id as
+    before."""
 
     session_id: str | None = None
     """Without it: the current session."""

@@ -10,6 +10,7 @@ from odin_lsp.errors import EmptyPrompt, RequestError, SessionBusy
 from odin_lsp.events import Notice, ToolFinished, TurnQueued, TurnStarted, UserSpoke
 from odin_lsp.messages import ToolResult
 from odin_lsp.server.commands.turns import cancel
+from odin_lsp.sessions.session import Session
 
 
 @pytest.fixture
@@ -107,6 +108,20 @@ async def test_what_is_said_after_a_cancel_goes_before_what_is_held(odin, busy):
 
     assert [it.answer for it in outcomes] == ["one", "two"]
     assert [turn.body for turn in agent.session.turns] == ["slow", "rather this", "then"]
+
+
+async def test_what_is_held_is_not_lost_when_the_session_is_cleared_and_odin_is_ended(odin, busy):
+    agent, first, second = busy
+    agent.cancel(first.id)
+    await first.outcome()
+
+    odin.live.clear()
+    await odin.core.close()
+
+    assert (await second.outcome()).reason == "aborted"
+    again = Session.resume(odin.core.sessions.folder, agent.session.id)
+    assert [it.body for it in again.unbegun] == ["then"]
+    again.close()
 
 
 async def test_what_is_held_goes_on_when_the_user_says_so(odin, busy):
