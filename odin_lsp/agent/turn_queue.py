@@ -150,6 +150,8 @@ class TurnQueue:
         """End a turn early, the running one if none is named; what is queued behind it waits, or goes on."""
         turn = self.running if turn_id is None else next((it for it in self._turns if it.id == turn_id), None)
         if turn is None:
+            if then_next and turn_id is None:
+                self.resume_queue()
             return False
         turn.progress.review.drops_rest = drop
         turn.then_next = then_next
@@ -182,10 +184,11 @@ class TurnQueue:
         return [_queued(turn) for turn in self._queue]
 
     def resume_queue(self) -> None:
-        """Go on with what was held."""
-        if self.running is None:
-            self._is_held = False
-            self._begin_next()
+        """Go on with what is held, or would be."""
+        if self.running is not None:
+            self.running.then_next = True
+        self._is_held = False
+        self._begin_next()
 
     def edit_queued(self, turn_id: str, text: str | None, mode: Mode | None) -> None:
         turn = self._waiting(turn_id)

@@ -868,12 +868,13 @@ STRINGS = [
     *("\0", "\ud800", "\U0001f600", "\u2028", "\u202e", "e\u0301", "../../etc/passwd", "%ff", "x" * 5000, "[" * 500),
 ]
 COMMANDS = [
-    *("odin.ask", "odin.plan", "odin.edit", "odin.executePlan", "odin.init", "odin.cancel", "odin.queue", "odin.steer"),
+    *("odin.ask", "odin.plan", "odin.edit", "odin.executePlan", "odin.init", "odin.queue", "odin.steer"),
     *("odin.continue", "odin.note", "odin.removeLast", "odin.compact", "odin.clear"),
     *("odin.review.accept", "odin.review.reject", "odin.review.list", "odin.undoTurn", "odin.session.new"),
     *("odin.session.list", "odin.session.resume", "odin.session.fork", "odin.session.rename", "odin.session.export"),
     *("odin.session.delete", "odin.model", "odin.state", "odin.trust", "odin.unheard", "", "exit"),
 ]
+"""But for `odin.cancel`: what waits behind a cancelled turn is answered when the user goes on, and not before."""
 NOTIFICATIONS: list[tuple[str, Any]] = [
     ("textDocument/didOpen", {"textDocument": {**DOCUMENT, "languageId": "python", "text": "a\nb\r\nc"}}),
     ("textDocument/didChange", {"textDocument": DOCUMENT, "contentChanges": [{"range": SPAN, "text": "\u2028é"}]}),

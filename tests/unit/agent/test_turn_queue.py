@@ -124,12 +124,17 @@ async def test_what_is_held_is_not_lost_when_the_session_is_cleared_and_odin_is_
     again.close()
 
 
-async def test_what_is_held_goes_on_when_the_user_says_so(odin, busy):
+@pytest.mark.parametrize("how", ["resumed", "resumed at once", "cancelled once more"])
+async def test_what_is_held_goes_on_when_the_user_says_so(odin, busy, how):
     agent, first, second = busy
     agent.cancel(first.id)
-    await first.outcome()
+    if how != "resumed at once":
+        await first.outcome()
 
-    agent.resume_queue()
+    if how == "cancelled once more":
+        assert not agent.cancel(then_next=True)
+    else:
+        agent.resume_queue()
 
     assert (await second.outcome()).answer == "one"
 
