@@ -165,6 +165,8 @@ class Applier:
             it.supersede(reason, "not_applied")
         if text is not None:
             file.follow_content(text)
+        if any(it.applied is not None for it in due):
+            self._files.note_change(file.path, file.new_path)
 
     def _change(self, file: FileProposal) -> FileChange:
         buffer = self._files.buffers.of_path(file.path)

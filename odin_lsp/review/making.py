@@ -87,6 +87,7 @@ class Maker:
         if text is not None:
             preview.look(text)
         if (before := preview.before) is not None:
+            self._files.note_change(preview.file.path)
             step = replace(step, hunks=preview.noted)
             await self.note(step, preview.file, before, text, turn)
         else:

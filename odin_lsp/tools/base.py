@@ -33,7 +33,7 @@ from odin_lsp.web.pages import Pages
 from odin_lsp.workspace.files import Files, Window, vouches
 from odin_lsp.workspace.search import Search
 from odin_lsp.workspace.shown import Shown
-from odin_lsp.workspace.text import whole_lines
+from odin_lsp.workspace.text import split_lines
 from odin_lsp.workspace.uris import printable
 
 MAX_RESULT_CHARS = 30_000
@@ -119,7 +119,7 @@ class ToolContext:
         drafted = self.draft.texts.get(path)
         if drafted is None:
             return self.files.window(path, start, count)
-        lines = whole_lines(drafted)
+        lines = split_lines(drafted)
         return Window(path, lines[start - 1 : start - 1 + count], len(lines), len(drafted), note=DRAFTED)
 
     async def folders(self, name: str | None) -> list[Path]:

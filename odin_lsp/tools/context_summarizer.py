@@ -41,7 +41,7 @@ class ContextSummarizer(Tool[ContextSummarizerParams]):
         for name in params.file_paths[:MAX_FILES]:
             path = await context.reach(name)
             lines = context.window(path, 1, MAX_LINES).lines
-            numbered = "".join(f"{number:6}\t{line}" for number, line in enumerate(lines, 1))
+            numbered = "".join(f"{number:6}\t{line}\n" for number, line in enumerate(lines, 1))
             texts.append(fenced(numbered[: MAX_CHARS // len(params.file_paths)], context.files.shown(path)))
         try:
             summary = await context.small(

@@ -46,8 +46,8 @@ class Read(Tool[ReadParams]):
             size += min(len(line), MAX_LINE_CHARS) + 8
             if size > MAX_RESULT_CHARS and shown:
                 break
-            shown.append(line.rstrip("\r\n"))
-        context.shown.note(path, params.offset, shown, size=window.size, total=window.total)
+            shown.append(line)
+        context.shown.note(path, params.offset, shown, size=window.size, total=window.total, stamp=window.stamp)
         last = params.offset + len(shown) - 1
         return ToolOutput(
             data="\n".join([*_numbered(shown, params.offset, window.cut), *_notes(window, params.offset, last)]),

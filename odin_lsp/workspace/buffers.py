@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 from odin_lsp.reading import start_of
@@ -11,12 +12,17 @@ from odin_lsp.workspace.text import Change, Lines, PositionEncoding, decode
 from odin_lsp.workspace.uris import document_key, path_of
 
 Stamp = tuple[int, int, int]
+"""Of a file: its time, size and number. Of a document: its file's time, its own number, below 0, and its changes."""
 MAX_COMPARED = 64 * 1024 * 1024
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
     """Changes whenever the file does, nearly; a hash decides where it has changed."""
     return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def is_of_screen(stamp: Stamp) -> bool:
+    return stamp[1] < 0
 
 
 @dataclass(slots=True)
@@ -35,10 +41,18 @@ class Buffer:
     """The step that led to this text, while the watchers are told of it."""
     is_notebook: bool = False
     """Shown as cells, which are documents of their own: what they make of the file is never known."""
+    steps: int = 0
+    """Changes since it was opened."""
+    number: int = field(default_factory=count(1).__next__)
 
     @property
     def text(self) -> str:
         return self.lines.text
+
+    @property
+    def stamp(self) -> Stamp:
+        """Changes whenever the text does, and when it is saved."""
+        return self.disk.stamp[0] if self.disk else 0, -self.number, self.steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +108,7 @@ class Buffers:
             if buffer.synchronised:
                 buffer.lines.apply(change, self.encoding)
             buffer.unsaved = True
+            buffer.steps += 1
             if change is changes[-1]:
                 buffer.version = version
             buffer.change = change

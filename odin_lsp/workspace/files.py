@@ -1,30 +1,25 @@
 """The only code that opens files of the workspace; every path passes through `resolve`."""
 
-import codecs
 import errno
 import os
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from odin_lsp.config import FileRules
 from odin_lsp.errors import PermissionDenied, ToolError
-from odin_lsp.workspace.buffers import Buffer, Buffers, moved, stamp_of
-from odin_lsp.workspace.cache import FileCache
+from odin_lsp.workspace.buffers import Buffer, Buffers, Stamp, moved, stamp_of
+from odin_lsp.workspace.cache import CachedFile, FileCache
 from odin_lsp.workspace.ignore import Ignore
-from odin_lsp.workspace.opening import opened_file
-from odin_lsp.workspace.text import Decoded, decode, whole_lines
+from odin_lsp.workspace.opening import CLOCK_TICK_NS, opened_file
+from odin_lsp.workspace.scanning import read_bytes, scan
+from odin_lsp.workspace.text import Decoded, decode, split_lines
 from odin_lsp.workspace.uris import is_relative, printable, refusal
 
-MAX_SCAN_BYTES = 512 * 1024 * 1024
 MAX_EDIT_BYTES = 64 * 1024 * 1024
 """Of a file that is edited without being open; for more `cache.maxFileSize` has to be larger."""
-CHUNK = 1 << 20
-LONGEST_LINE = 64 * 1024
-_LINE = re.compile(rb"[^\r\n]*+(?:\r\n|\n|\r|\Z)")
-"""Always matches: a line that has no end yet must not make it look again from every byte."""
 UNSAVED = "unsaved changes are shown"
 MOVED = "the file has changed on disk under the editor; this is the editor's text"
 UNKNOWN = "the editor's text of this file is not known; this is what is on disk"
@@ -53,7 +48,7 @@ class FileText:
 class Window:
     path: Path
     lines: list[str]
-    """With their ends."""
+    """Without their ends."""
     total: int | None
     """Lines in the file, if they were counted."""
     size: int
@@ -61,6 +56,8 @@ class Window:
     """Of lines too long to be held in full, by their index: how many bytes they have."""
     unsaved: bool = False
     note: str = ""
+    stamp: Stamp | None = None
+    """Which text it is of; none where that is neither on the screen nor on disk."""
 
 
 class Files:
@@ -138,60 +135,140 @@ class Files:
     def read(self, path: Path, *, to_edit: bool = False) -> FileText:
         """What the user sees of the whole file: its buffer if it is open, else the disk. `path` must be canonical. What
         is to be edited may be larger than what is kept."""
-        buffer = self.buffers.of_path(path)
-        if buffer is not None and buffer.synchronised:
+        buffer = self._on_screen(path)
+        if buffer is not None:
+            self._hold_buffer(path, buffer, counts=not to_edit)
             return FileText(path, buffer.text, buffer.unsaved, _note(buffer))
-        note = _note(buffer)
         with opened_file(path) as (file, status):
             stamp = stamp_of(status)
-            if cached := self.cache.full(path, stamp):
-                return FileText(path, cached.text, note=note, form=cached)
-            most = max(self.cache.settings.max_file_size, MAX_EDIT_BYTES if to_edit else 0)
-            if status.st_size > most:
-                raise ToolError(_too_large(path, status.st_size, most, to_edit=to_edit))
-            data = _read(path, file, most + 1)
-            if len(data) > most:
-                raise ToolError(f"{printable(str(path))} does not end; it is not read")
-        content = _text(path, data)
-        if not self.cache.same(path, stamp, data):
-            self.cache.put(path, stamp, data, content)
-        return FileText(path, content.text, note=note, form=content)
+            content = self.cache.full(path, stamp, to_edit=to_edit)
+            if content is None:
+                content = self._content(path, file, status, to_edit=to_edit)
+                self.cache.put(path, stamp, status.st_size, content, counts=not to_edit)
+        return FileText(path, content.text, note=_note(self.buffers.of_path(path)), form=content)
 
-    def window(self, path: Path, start: int, count: int) -> Window:
-        """Some lines, from `start` on, counted from 1. Of a large file no more than these is held."""
-        buffer = self.buffers.of_path(path)
-        if buffer is None or not buffer.synchronised:
-            with opened_file(path) as (file, status):
-                if status.st_size > self.cache.settings.max_file_size:
-                    return replace(self._scanned(path, file, status, start, count), note=_note(buffer))
-        text = self.read(path)
-        lines = whole_lines(text.text)
-        shown = lines[start - 1 : start - 1 + count]
-        return Window(path, shown, len(lines), len(text.text), unsaved=text.unsaved, note=text.note)
+    def window(self, path: Path, start: int, count: int, *, counts: bool = True) -> Window:
+        """Some lines, from `start` on, counted from 1. No more than these is kept, and of a large file no more read."""
+        buffer = self._on_screen(path)
+        if buffer is not None:
+            return self._window_of_buffer(path, buffer, start, count, counts=counts)
+        with opened_file(path) as (file, status):
+            stamp = stamp_of(status)
+            window = Window(path, [], None, status.st_size, note=_note(self.buffers.of_path(path)), stamp=stamp)
+            if cached := self.cache.part(path, stamp, start, start + count - 1, counts=counts):
+                lines, total = cached
+                return replace(window, lines=lines, total=total)
+            if status.st_size > self.cache.settings.max_file_size:
+                lines, total, cut = scan(path, file, start, count)
+                if lines and not cut:
+                    self.cache.put_parts(path, stamp, status.st_size, {start: lines}, total, counts=counts)
+                return replace(window, lines=lines, total=total, cut=cut)
+            content = self._content(path, file, status)
+        lines = split_lines(content.text)
+        some = lines[start - 1 : start - 1 + count]
+        self.cache.put_parts(path, stamp, status.st_size, {start: some}, len(lines), content, counts=counts)
+        return replace(window, lines=some, total=len(lines))
+
+    def hold(self, path: Path, found: Mapping[int, str], since_ns: int) -> Stamp | None:
+        """Keep lines, by their numbers, that a search since then has found. Which text they are of; `None` if that is
+        not known, because it changes just now."""
+        buffer = self._on_screen(path)
+        if buffer is not None:
+            stamp, size, lines = buffer.stamp, _size(buffer.text), split_lines(buffer.text)
+        else:
+            try:
+                status = path.stat()
+            except OSError:
+                return None
+            stamp, size, lines = stamp_of(status), status.st_size, None
+            if status.st_ctime_ns >= since_ns - CLOCK_TICK_NS:
+                lines = self.lines_now(path)
+        if lines is not None and any(lines[number - 1 : number] != [line] for number, line in found.items()):
+            return None
+        self.cache.put_parts(path, stamp, size, _runs(found))
+        return stamp
+
+    def note_change(self, path: Path, new_path: Path | None = None) -> None:
+        """Odin has changed the file, removed it, or given it another name."""
+        if new_path is not None:
+            self.cache.move(path, new_path)
+            return
+        try:
+            self.read(path, to_edit=True)
+        except ToolError:
+            self.cache.note_removed(path)
+        else:
+            self.cache.note_written(path)
+
+    def held(self) -> Iterator[tuple[Path, CachedFile]]:
+        """What is held, as it is on the screen and on disk now. That is no use of it."""
+        for path, file in self.cache:
+            if self._is_current(path, file) and (now := self.cache.peek(path)) is not None:
+                yield path, now
+
+    def stamp(self, path: Path) -> Stamp | None:
+        """Which text the file has now; `None` if there is none."""
+        if (buffer := self._on_screen(path)) is not None:
+            return buffer.stamp
+        try:
+            return stamp_of(path.stat())
+        except OSError:
+            return None
+
+    def lines_now(self, path: Path) -> list[str] | None:
+        """The file's lines as they are, without keeping anything; `None` if it cannot be read."""
+        if (buffer := self._on_screen(path)) is not None:
+            return split_lines(buffer.text)
+        with suppress(ToolError), opened_file(path) as (file, status):
+            content = self.cache.full(path, stamp_of(status), to_edit=True)
+            return split_lines((content or self._content(path, file, status, to_edit=True)).text)
+        return None
+
+    def heed(self, paths: Iterable[Path]) -> None:
+        """Somebody says that these have changed on disk. What is on the screen is known better."""
+        for path in paths:
+            if self._on_screen(path) is None:
+                self.cache.forget(path)
 
     def recheck(self) -> list[Path]:
         """Compare what is held with the disk, after a command or when something says so; what has changed."""
-        changed: list[Path] = []
-        for path, file in self.cache:
-            try:
-                same = file.stamp == stamp_of(path.stat())
-            except OSError:
-                same = False
-            if not same:
-                self.cache.forget(path)
-                changed.append(path)
+        changed = [path for path, file in self.cache if not self._is_current(path, file)]
         changed += [it.path for it in self.buffers if it.path is not None and it.path not in changed and moved(it)]
         return changed
 
-    def _scanned(self, path: Path, file: BinaryIO, status: os.stat_result, start: int, count: int) -> Window:
-        stamp = stamp_of(status)
-        known = self.cache.peek(path)
-        if (cached := self.cache.part(path, stamp, start, start + count - 1)) is not None:
-            return Window(path, cached, known.total_lines if known else None, status.st_size)
-        lines, total, cut = _scan(path, file, start, count)
-        if lines and not cut:
-            self.cache.put_part(path, stamp, status.st_size, start, lines, total)
-        return Window(path, lines, total, status.st_size, cut)
+    def _on_screen(self, path: Path) -> Buffer | None:
+        buffer = self.buffers.of_path(path)
+        return buffer if buffer is not None and buffer.synchronised else None
+
+    def _is_current(self, path: Path, file: CachedFile) -> bool:
+        """Whether it is held as it is: what is on the screen is taken from there, what has changed on disk forgotten."""
+        if file.stamp == self.stamp(path):
+            return True
+        if (buffer := self._on_screen(path)) is not None and not file.is_partial:
+            self._hold_buffer(path, buffer, counts=False)
+            return True
+        self.cache.forget(path)
+        return False
+
+    def _hold_buffer(self, path: Path, buffer: Buffer, *, counts: bool) -> None:
+        if self.cache.full(path, buffer.stamp, to_edit=not counts) is None:
+            text = buffer.text
+            self.cache.put(path, buffer.stamp, _size(text), Decoded(text, "utf-8"), len(buffer.lines), counts=counts)
+
+    def _window_of_buffer(self, path: Path, buffer: Buffer, start: int, count: int, *, counts: bool) -> Window:
+        lines, content, size = split_lines(buffer.text), Decoded(buffer.text, "utf-8"), _size(buffer.text)
+        some = lines[start - 1 : start - 1 + count]
+        self.cache.put_parts(path, buffer.stamp, size, {start: some}, len(lines), content, counts=counts)
+        return Window(path, some, len(lines), size, unsaved=buffer.unsaved, note=_note(buffer), stamp=buffer.stamp)
+
+    def _content(self, path: Path, file: BinaryIO, status: os.stat_result, *, to_edit: bool = False) -> Decoded:
+        most = max(self.cache.settings.max_file_size, MAX_EDIT_BYTES if to_edit else 0)
+        if status.st_size > most:
+            raise ToolError(_too_large(path, status.st_size, most, to_edit=to_edit))
+        data = read_bytes(path, file, most + 1)
+        if len(data) > most:
+            raise ToolError(f"{printable(str(path))} does not end; it is not read")
+        return _text(path, data)
 
 
 def _labels(roots: Sequence[Path]) -> dict[str, Path]:
@@ -227,63 +304,18 @@ def vouches(root: Path) -> bool:
     return root != home and root not in home.parents
 
 
-def _scan(path: Path, file: BinaryIO, start: int, count: int) -> tuple[list[str], int | None, dict[int, int]]:
-    """The lines, how many the file has if its end was reached, and how long those are that were cut."""
-    lines: list[str] = []
-    cut: dict[int, int] = {}
-    number, scanned, rest, dropped = 0, 0, b"", 0
-    while scanned < MAX_SCAN_BYTES and len(lines) < count:
-        chunk = _read(path, file, CHUNK)
-        if b"\0" in chunk:
-            raise ToolError(f"{printable(str(path))} is not text")
-        scanned += len(chunk)
-        pieces = _pieces(rest + chunk, final=not chunk)
-        rest = b"" if not chunk else pieces.pop()
-        for piece in pieces:
-            number += 1
-            piece = piece.removeprefix(codecs.BOM_UTF8) if number == 1 else piece
-            if start <= number < start + count:
-                if len(piece) > LONGEST_LINE:
-                    cut[len(lines)] = len(piece.rstrip(b"\r\n")) + dropped
-                lines.append(_line(path, piece))
-            dropped = 0
-        if len(rest) > 2 * LONGEST_LINE:
-            dropped += len(rest) - 2 * LONGEST_LINE
-            rest = rest[: 2 * LONGEST_LINE - 1] + rest[-1:]
-        if not chunk:
-            return lines, number, cut
-    if len(lines) < count and scanned >= MAX_SCAN_BYTES:
-        raise ToolError(
-            f"line {start} of {printable(str(path))} is more than {MAX_SCAN_BYTES >> 20} MiB away; use Grep"
-        )
-    return lines, None, cut
+def _runs(lines: Mapping[int, str]) -> dict[int, list[str]]:
+    """Neighbours together, by the number of the first."""
+    runs: dict[int, list[str]] = {}
+    first = 0
+    for number in sorted(lines):
+        first = first if number - 1 in lines else number
+        runs.setdefault(first, []).append(lines[number])
+    return runs
 
 
-def _pieces(data: bytes, *, final: bool) -> list[bytes]:
-    """The lines with their ends; unless it is the end of the file the last piece is what may still go on."""
-    if not final and b"\n" not in data and b"\r" not in data:
-        return [data]
-    pieces = [match[0] for match in _LINE.finditer(data)]
-    if final:
-        return [piece for piece in pieces if piece]
-    if len(pieces) > 1 and not pieces[-2].endswith(b"\n"):
-        pieces.pop()  # nothing; the piece before it has no end yet, or one that a line feed may follow
-    return pieces
-
-
-def _read(path: Path, file: BinaryIO, size: int) -> bytes:
-    try:
-        return file.read(size)
-    except OSError as error:
-        raise ToolError(f"{printable(str(path))} cannot be read: {error.strerror}") from None
-
-
-def _line(path: Path, data: bytes) -> str:
-    """A line of a file that is not decoded as a whole; a very long one is cut, at a character."""
-    try:
-        return codecs.utf_8_decode(data[:LONGEST_LINE], "strict", len(data) <= LONGEST_LINE)[0]
-    except UnicodeDecodeError:
-        raise ToolError(f"{printable(str(path))} is not text") from None
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def _text(path: Path, data: bytes) -> Decoded:

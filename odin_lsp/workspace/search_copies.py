@@ -8,8 +8,8 @@ from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 
 from odin_lsp.errors import ToolError
-from odin_lsp.workspace.files import CHUNK
 from odin_lsp.workspace.opening import opened_file
+from odin_lsp.workspace.scanning import CHUNK
 from odin_lsp.workspace.text import decode
 
 MAX_COPIED_BYTES = 64 * 1024 * 1024

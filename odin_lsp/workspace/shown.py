@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from odin_lsp.records import Stretch
+from odin_lsp.workspace.buffers import Stamp
 from odin_lsp.workspace.text import LineStep, changed_lines, same_lines
 
 MAX_FILES = 500
@@ -23,6 +24,10 @@ class ShownFile:
     total: int | None = None
     """Lines in the file, if that is known."""
     at: float = 0.0
+    stamp: Stamp | None = None
+    """The text that the lines were last found in; none if somebody has to look whether they are."""
+    is_outdated: bool = False
+    """Some of the lines are not there any more, or not as they were."""
 
     @property
     def is_whole(self) -> bool:
@@ -41,9 +46,18 @@ class Shown:
     def of(self, path: Path) -> ShownFile | None:
         return self._files.get(path)
 
-    def note(self, path: Path, start: int, lines: Sequence[str], *, size: int = 0, total: int | None = None) -> None:
+    def note(
+        self,
+        path: Path,
+        start: int,
+        lines: Sequence[str],
+        *,
+        size: int = 0,
+        total: int | None = None,
+        stamp: Stamp | None = None,
+    ) -> None:
         """Lines from `start` on, counted from 1, were shown."""
-        self._add(path, ShownFile(dict(enumerate(lines, start)), size, total))
+        self._add(path, ShownFile(dict(enumerate(lines, start)), size, total, stamp=stamp))
 
     def adopt(self, other: "Shown") -> None:
         """What was shown there was shown here."""

@@ -46,7 +46,7 @@ async def state(server: Work, params: glance.StateParams, _: Token) -> dict[str,
                     cached_at=file.cached_at,
                     is_truncated=file.is_truncated,
                 )
-                for path, file in core.files.cache
+                for path, file in core.files.held()
             ),
             cache_config=now.config.cache.model_dump(by_alias=True),
             models=tuple(model.status() for model in core.models),

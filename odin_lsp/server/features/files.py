@@ -59,8 +59,7 @@ async def follow(server: Host) -> None:
 def changed(server: Host, paths: set[Path]) -> None:
     """Forget what was read of these files, and say so to an editor that still shows the old text."""
     files = server.core.files
-    for path in paths:
-        files.cache.forget(path)
+    files.heed(paths)
     if any(path.name == FILE_NAME or FOLDER in path.parts for path in paths):
         server.project.look()
     stale = [it.uri for it in server.buffers if it.path in paths and not it.unsaved and moved(it)]
