@@ -1,8 +1,10 @@
 """Search file contents."""
 
+import time
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AliasChoices, Field
@@ -72,6 +74,7 @@ class Grep(Tool[GrepParams]):
             before=params.before if params.before is not None else params.around or 0,
             after=params.after if params.after is not None else params.around or 0,
         )
+        began = time.time_ns()
         hits: list[Hit] = []
         complete = True
         for folder in await context.folders(params.path):
@@ -80,7 +83,7 @@ class Grep(Tool[GrepParams]):
         wanted = hits[params.offset - 1 :][: params.limit or PAGE]
         shown = _that_fit(wanted, MAX_RESULT_CHARS if params.limit else MAX_PAGE_CHARS)
         if params.output_mode == "content":
-            _note_shown(shown, context)
+            _note_shown(shown, context, began)
         notes = [] if complete else ["(there is more; narrow the path or the pattern)"]
         notes += [f"(the result has only {len(hits)} lines or files)"] if hits and not shown else []
         notes += _left(hits[params.offset - 1 + len(shown) :], params.offset + len(shown), params, context)
@@ -103,11 +106,16 @@ def _that_fit(hits: Sequence[Hit], most: int) -> Sequence[Hit]:
     return hits
 
 
-def _note_shown(hits: Sequence[Hit], context: ToolContext) -> None:
-    """A line that a search showed in full has been seen like one that was read."""
+def _note_shown(hits: Sequence[Hit], context: ToolContext, began: int) -> None:
+    """A line that a search showed in full has been seen like one that was read, and is kept like it."""
+    found: dict[Path, dict[int, str]] = {}
     for hit in hits:
         if len(hit.text.encode()) < MAX_COLUMNS:
-            context.shown.note(hit.path, hit.line, [hit.text])
+            found.setdefault(hit.path, {})[hit.line] = hit.text
+    for path, lines in found.items():
+        stamp = None if path in context.draft.texts else context.files.hold(path, lines, began)
+        for number, line in lines.items():
+            context.shown.note(path, number, [line], stamp=stamp)
 
 
 def _blocks(hits: Sequence[Hit], params: GrepParams, context: ToolContext) -> list[str]:

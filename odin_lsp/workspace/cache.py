@@ -178,8 +178,8 @@ class FileCache:
         *,
         counts: bool = True,
     ) -> None:
-        """Some lines of a file, by the number of the first. What touches or overlaps becomes one segment. Once these are
-        all its lines the whole `content` is kept, if it is at hand."""
+        """Some lines of a file, by the number of the first. What touches or overlaps becomes one segment; where these are
+        all its lines, the whole `content` is kept if it is at hand."""
         old = self._fresh(path, stamp, strictly=True)
         if old is not None and not old.is_partial:
             if counts:
@@ -202,7 +202,7 @@ class FileCache:
         self._add(path, file, sum(it.size for it in segments), segments, counts=counts)
 
     def note_written(self, path: Path) -> None:
-        """Odin has changed the file, and its text is here. One that nobody had read before is one that Odin has made."""
+        """Odin has changed the file, and its text is here. One that nobody had read before was made by Odin."""
         file = self._files.get(path)
         if file is not None:
             if not file.access_count and not file.is_written and file.original is None:
@@ -306,7 +306,7 @@ class FileCache:
 
 
 def _merged(segments: Sequence[Segment], new: Segment) -> list[Segment]:
-    """With the new one, into which those go that touch or overlap it; where both have a line, the newer one's counts."""
+    """With the new one, which takes in what touches or overlaps it; where both have a line, the new one's counts."""
     apart: list[Segment] = []
     for it in segments:
         if it.start > new.end + 1 or new.start > it.end + 1:

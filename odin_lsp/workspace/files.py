@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,8 @@ from odin_lsp.workspace.uris import is_relative, printable, refusal
 
 MAX_EDIT_BYTES = 64 * 1024 * 1024
 """Of a file that is edited without being open; for more `cache.maxFileSize` has to be larger."""
+_IS_INEXACT = re.compile("[\ufeff\ufffd]")
+"""ripgrep shows marks of the encoding, and not what it cannot read."""
 UNSAVED = "unsaved changes are shown"
 MOVED = "the file has changed on disk under the editor; this is the editor's text"
 UNKNOWN = "the editor's text of this file is not known; this is what is on disk"
@@ -185,8 +188,18 @@ class Files:
                 lines = self.lines_now(path)
         if lines is not None and any(lines[number - 1 : number] != [line] for number, line in found.items()):
             return None
-        self.cache.put_parts(path, stamp, size, _runs(found))
+        exact = {number: line for number, line in found.items() if lines is not None or not _IS_INEXACT.search(line)}
+        self.cache.put_parts(path, stamp, size, _runs(exact))
         return stamp
+
+    def may_hold(self, path: Path, most: int) -> bool:
+        """Whether the whole file may be held, and has no more than so many bytes."""
+        buffer = self._on_screen(path)
+        try:
+            size = path.stat().st_size if buffer is None else _size(buffer.text)
+        except OSError:
+            return False
+        return size <= min(most, self.cache.settings.max_file_size)
 
     def note_change(self, path: Path, new_path: Path | None = None) -> None:
         """Odin has changed the file, removed it, or given it another name."""
@@ -241,7 +254,7 @@ class Files:
         return buffer if buffer is not None and buffer.synchronised else None
 
     def _is_current(self, path: Path, file: CachedFile) -> bool:
-        """Whether it is held as it is: what is on the screen is taken from there, what has changed on disk forgotten."""
+        """Whether it is held as it is; what is on the screen is taken from there, what has changed on disk is not."""
         if file.stamp == self.stamp(path):
             return True
         if (buffer := self._on_screen(path)) is not None and not file.is_partial:

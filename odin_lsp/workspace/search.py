@@ -20,7 +20,9 @@ from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.globs import as_text, braces, compiled
 from odin_lsp.workspace.ignore_files import UNREAD, IgnoreFiles, is_odd, odd_above, odd_below
 from odin_lsp.workspace.opening import DESCRIPTORS, as_cwd, exchanged, is_file, opened_place
+from odin_lsp.workspace.plain_search import matching_lines, plain_pattern
 from odin_lsp.workspace.search_copies import contents_of, copied, has_lone_return
+from odin_lsp.workspace.text import split_lines
 from odin_lsp.workspace.uris import printable
 
 OutputMode = Literal["content", "files_with_matches", "count"]
@@ -40,6 +42,8 @@ LISTING = ("--files", "--null", "--", HERE)
 MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 MAX_COLUMNS = 2000
 MAX_ARGUMENT_CHARS = 20_000
+MAX_HELD_BYTES = 256 * 1024
+"""Of a file that is searched without ripgrep, which is faster from there on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +85,8 @@ class Search:
 
         `drafts` count in place of what is on the screen."""
         _check_arguments(query.pattern, query.glob or "", query.type or "")
+        if query.output_mode == "content" and (held := self._in_held(query, where, drafts)) is not None:
+            return held, True
         typed = {
             it.path: it.text.encode("utf-8", "replace")
             for it in self._files.buffers.differing_below(where)
@@ -97,6 +103,26 @@ class Search:
         hits = [*(hit for hit in hits if hit.path not in typed), *typed_hits]
         order = {path: index for index, path in enumerate(sorted({hit.path for hit in hits}))}
         return sorted(hits, key=lambda hit: order[hit.path]), complete and typed_complete
+
+    def _in_held(self, query: Query, where: Path, drafts: Mapping[Path, str]) -> list[Hit] | None:
+        """What matches in one file, which is held from now on; `None` if ripgrep has to say."""
+        if where in drafts:
+            lines = split_lines(drafts[where])
+        elif self._files.may_hold(where, MAX_HELD_BYTES) and is_file(where):
+            try:
+                lines = self._files.window(where, 1, sys.maxsize, counts=False).lines
+            except ToolError:
+                return None
+        else:
+            return None
+        pattern = None if query.multiline else plain_pattern(query.pattern, lines, ignore_case=query.ignore_case)
+        if pattern is None:
+            return None
+        found = matching_lines(pattern, lines, query.before, query.after)
+        texts = {number: lines[number].encode("utf-8", "replace") for number in found}
+        if any(len(text) >= MAX_COLUMNS for text in texts.values()):
+            return None
+        return [Hit(where, number + 1, texts[number].decode(), matches) for number, matches in found.items()]
 
     async def files(self, where: Path) -> tuple[list[Path], bool]:
         """All files below `where` that are neither ignored nor hidden. `where` must be canonical."""

@@ -65,12 +65,13 @@ class Shown:
             self._add(path, file)
 
     def _add(self, path: Path, new: ShownFile) -> None:
-        file = self._files.setdefault(path, ShownFile())
+        file = self._files.setdefault(path, ShownFile(stamp=new.stamp))
         if new.total is not None and file.total not in (None, new.total):
             file.lines.clear()  # the file has changed in length: line numbers mean something else now
         file.lines.update(new.lines)
         file.size, file.total = new.size or file.size, new.total if new.total is not None else file.total
         file.at = time.time()
+        file.stamp = new.stamp if new.stamp == file.stamp else None
         self._files.move_to_end(path)
         if len(self._files) > MAX_FILES:
             self._files.popitem(last=False)
