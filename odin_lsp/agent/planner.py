@@ -230,7 +230,8 @@ class Planner:
             await self.executor.run(message, results)
         finally:
             repetition = self._guard.note(calls, results)
-            remarks = filter(None, (repetition.warning, *self.executor.ended_meanwhile(), *self._nested()))
+            reminders = (self.prompt.reminder(), *self.executor.ended_meanwhile(), *self._nested())
+            remarks = filter(None, (repetition.warning, *reminders))
             if not self.progress.is_suspended:
                 self.session.append(Message("user", (*(results[it.id] for it in calls), *map(Text, remarks))))
         self._malformed = self._malformed + 1 if all(map(self.executor.is_malformed, calls)) else 0

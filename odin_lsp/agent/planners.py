@@ -10,6 +10,7 @@ from odin_lsp.agent import named
 from odin_lsp.agent.asking import AskerInTurn
 from odin_lsp.agent.compaction import Compaction
 from odin_lsp.agent.executor import Executor
+from odin_lsp.agent.held_files import HeldFiles
 from odin_lsp.agent.history import Conversation
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.instructions import NestedInstructions
@@ -102,7 +103,8 @@ class Planners:
         """What would be sent if the user said `text` now."""
         briefing = live.scope.briefing if live else Briefing.of(self._project.now)
         shown = live.scope.shown if live else Shown()
-        prompt = Prompt(mode, self._files.roots, briefing.instructions, shown, memory=self._memory)
+        held = HeldFiles(self._files, shown)
+        prompt = Prompt(mode, self._files.roots, briefing.instructions, shown, memory=self._memory, held=held)
         prompt.surroundings = live.surroundings if live else ""
         request = Request(
             prompt.system,
@@ -199,6 +201,7 @@ class Planners:
                 self._nested_instructions(),
                 self._memory if helpers else None,
                 tuple(scope.briefing.agents.values()),
+                held=HeldFiles(self._files, scope.shown, lambda: context.draft.texts),
             ),
             session=conversation,
             executor=Executor(

@@ -239,10 +239,10 @@ async def _look_again(since: int | None, context: ToolContext) -> _Changed:
     stale = tuple(it.uri for it in context.files.buffers if it.path in known and not it.unsaved and moved(it))
     if stale:
         await context.editor.reload(stale)
-    seen = [path for path in known if context.shown.of(path) is not None]
+    seen = context.shown.newly_outdated(context.files, context.draft.texts)
     others = [path for path in await _changed(since, context) if path not in seen] if since is not None else []
     told = [
-        f"Files that you have read have changed on disk: {_listed(seen, context)}." if seen else "",
+        f"Files that you have read have changed: {_listed(seen, context)}." if seen else "",
         f"Changed while it ran: {_listed(others, context)}." if others else "",
     ]
     return _Changed([*seen, *others], "\n".join(filter(None, told)))

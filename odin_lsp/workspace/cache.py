@@ -178,8 +178,8 @@ class FileCache:
         *,
         counts: bool = True,
     ) -> None:
-        """Some lines of a file, by the number of the first. What touches or overlaps becomes one segment; where these are
-        all its lines, the whole `content` is kept if it is at hand."""
+        """Some lines of a file, by the number of the first. What touches or overlaps becomes one segment; once all
+        lines are there, the whole `content` is kept if it is at hand."""
         old = self._fresh(path, stamp, strictly=True)
         if old is not None and not old.is_partial:
             if counts:

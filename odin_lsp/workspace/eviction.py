@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 Policy = Literal["lru", "lfu", "hybrid"]
 Rank = tuple[float, float]
 """The lowest goes first."""
-SPARE_RANKS = 100
+SPARE_RANKS = 10
 
 
 class Used(Protocol):

@@ -229,12 +229,12 @@ class Files:
             return None
 
     def lines_now(self, path: Path) -> list[str] | None:
-        """The file's lines as they are, without keeping anything; `None` if it cannot be read."""
+        """The file's lines as they are, without keeping anything; `None` if it cannot be read, or not be held."""
         if (buffer := self._on_screen(path)) is not None:
             return split_lines(buffer.text)
         with suppress(ToolError), opened_file(path) as (file, status):
             content = self.cache.full(path, stamp_of(status), to_edit=True)
-            return split_lines((content or self._content(path, file, status, to_edit=True)).text)
+            return split_lines((content or self._content(path, file, status)).text)
         return None
 
     def heed(self, paths: Iterable[Path]) -> None:

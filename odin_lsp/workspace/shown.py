@@ -4,13 +4,14 @@ import hashlib
 import time
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
 from odin_lsp.records import Stretch
 from odin_lsp.workspace.buffers import Stamp
+from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.text import LineStep, changed_lines, same_lines
 
 MAX_FILES = 500
@@ -27,7 +28,9 @@ class ShownFile:
     stamp: Stamp | None = None
     """The text that the lines were last found in; none if somebody has to look whether they are."""
     is_outdated: bool = False
-    """Some of the lines are not there any more, or not as they were."""
+    """Others have changed the file since: some of the lines are not there any more, or not as they were."""
+    is_told: bool = False
+    """The model has been told so."""
 
     @property
     def is_whole(self) -> bool:
@@ -65,13 +68,12 @@ class Shown:
             self._add(path, file)
 
     def _add(self, path: Path, new: ShownFile) -> None:
-        file = self._files.setdefault(path, ShownFile(stamp=new.stamp))
+        file = self._files.setdefault(path, ShownFile())
         if new.total is not None and file.total not in (None, new.total):
             file.lines.clear()  # the file has changed in length: line numbers mean something else now
         file.lines.update(new.lines)
         file.size, file.total = new.size or file.size, new.total if new.total is not None else file.total
-        file.at = time.time()
-        file.stamp = new.stamp if new.stamp == file.stamp else None
+        file.at, file.stamp, file.is_outdated = time.time(), None if file.is_outdated else new.stamp, False
         self._files.move_to_end(path)
         if len(self._files) > MAX_FILES:
             self._files.popitem(last=False)
@@ -84,8 +86,7 @@ class Shown:
         steps = changed_lines(old, new)
         lines = {at + 1: new[at] for _, _, first, last in steps for at in range(first, last)}
         lines.update(_still_there(steps, len(old), file.lines, new))
-        file.lines, file.total = lines, len(new) if file.total is not None else None
-        file.at = time.time()
+        self._renew(file, lines, len(new))
 
     def keep(self, path: Path, now: Sequence[str], views: Sequence[tuple[Sequence[str], Mapping[int, str]]]) -> None:
         """Others have changed the file too: of what was shown, keep what is there now. Each view is all the lines that
@@ -93,13 +94,37 @@ class Shown:
         file = self._files.get(path)
         if file is None:
             return
-        file.lines = {
+        lines = {
             number: line
             for old, shown in views
             for number, line in _still_there(changed_lines(old, now), len(old), shown, now)
         }
-        file.total = len(now) if file.total is not None else None
-        file.at = time.time()
+        self._renew(file, lines, len(now))
+
+    def _renew(self, file: ShownFile, lines: dict[int, str], total: int) -> None:
+        file.lines, file.total = lines, total if file.total is not None else None
+        file.at, file.stamp = time.time(), None
+        file.is_outdated = file.is_told = False
+
+    def compare(self, files: Files, drafted: Container[Path] = ()) -> None:
+        """Find out which files others have changed. What Odin itself has drafted there is not looked at, and what has
+        changed once is not looked at again before it was read."""
+        for path, file in self:
+            if path in drafted or file.is_outdated:
+                continue
+            stamp = files.stamp(path)
+            if stamp is None or stamp != file.stamp:
+                now = files.lines_now(path)
+                file.stamp, file.is_outdated = stamp, now is None or not _is_there(file.lines, now)
+                file.is_told = file.is_told and file.is_outdated
+
+    def newly_outdated(self, files: Files, drafted: Container[Path] = ()) -> list[Path]:
+        """Files that others have changed since they were shown, once each."""
+        self.compare(files, drafted)
+        new = [path for path, file in self if file.is_outdated and not file.is_told]
+        for path in new:
+            self._files[path].is_told = True
+        return new
 
     def covers(self, path: Path, start: int, current: Sequence[str]) -> bool:
         """Whether the lines that now stand at `start` were shown, there and as they are."""
@@ -146,6 +171,10 @@ class Shown:
 
 def _digest(lines: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _is_there(shown: Mapping[int, str], now: Sequence[str]) -> bool:
+    return all(number <= len(now) and now[number - 1] == line for number, line in shown.items())
 
 
 def _still_there(

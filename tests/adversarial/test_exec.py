@@ -531,6 +531,6 @@ async def test_files_that_a_command_changes_are_forgotten_and_told(world, run, s
     await step(("Read", {"file_path": str(path)}))
     world.person.always = "allow_once"
     result = await run("echo other > a.txt")
-    assert "have changed on disk: a.txt" in result.content
+    assert "have changed: a.txt" in result.content
     [again] = await step(("Read", {"file_path": str(path)}))
     assert "other" in again.content
