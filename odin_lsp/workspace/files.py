@@ -76,6 +76,9 @@ class Files:
         self.roots = tuple(dict.fromkeys(root.resolve() for root in roots))
         self.ignore = Ignore(self.roots, rules)
         self._labels = _labels(self.search_roots)
+        for path, _ in self.cache:
+            if self.ignore.hides(path):
+                self.cache.forget(path)
 
     @property
     def search_roots(self) -> list[Path]:

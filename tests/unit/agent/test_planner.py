@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from odin_lsp.agent.held_files import CHANGED
 from odin_lsp.config import Limits
 from odin_lsp.errors import ModelError
 from odin_lsp.events import (
@@ -105,6 +106,33 @@ async def test_the_prefix_of_a_conversation_never_changes(odin, call):
     for before, after in itertools.pairwise(requests):
         assert after.messages[: len(before.messages)] == before.messages
         assert (after.system, after.tools) == (before.system, before.tools)
+
+
+async def test_a_file_that_the_user_changes_after_it_was_read_is_told_with_the_next_results(odin):
+    greet = odin.root / "greet.py"
+
+    def before(number):
+        if number == 1:
+            greet.write_text("def farewell(): ...\n")
+
+    requests = listen(
+        odin,
+        Reply(calls(ToolCall("1", "Read", {"file_path": str(greet)})), "tools"),
+        Reply(calls(ToolCall("2", "Glob", {"pattern": "*"})), "tools"),
+        Reply(said("one"), "end"),
+        Reply(said("two"), "end"),
+        before=before,
+    )
+
+    await odin.take("first")
+    await odin.take("second")
+
+    change = f"{CHANGED}\n- {greet}\n"
+    assert [change in request.messages[-1].text for request in requests] == [False, False, True, False]
+    assert f"- {greet} (" in requests[3].messages[-1].text
+    assert "changed by others since)" in requests[3].messages[-1].text
+    for one, next_one in itertools.pairwise(requests):
+        assert next_one.messages[: len(one.messages)] == one.messages
 
 
 async def test_the_projects_instructions_are_part_of_the_prompt_as_they_were_at_the_start(odin):

@@ -43,7 +43,7 @@ async def test_files_that_were_read_are_told_as_such_and_once(bench):
     told = await run(bench, "sed -i s/old/new/ a.py b.py")
 
     assert told.splitlines()[-2:] == [
-        "Files that you have read have changed on disk: a.py.",
+        "Files that you have read have changed: a.py.",
         "Changed while it ran: b.py.",
     ]
 

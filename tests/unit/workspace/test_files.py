@@ -272,3 +272,73 @@ def test_a_folder_in_another_one_is_called_by_its_place_there(tmp_path):
 
     assert files.shown(tmp_path / "inner" / "x.py") == "inner/x.py"
     assert files.resolve("inner/x.py").path == tmp_path / "inner" / "x.py"
+
+
+def test_nothing_is_held_of_files_that_a_new_rule_hides(files, root):
+    (root / "b.txt").write_text("x\n")
+    for name in ("a.txt", "b.txt"):
+        read(files, root / name)
+
+    files.configure([root], FileRules(deny=("a.txt",)))
+
+    assert [path.name for path, _ in files.held()] == ["b.txt"]
+
+
+def test_what_is_held_follows_the_screen_without_being_used(files, root):
+    path = root / "a.txt"
+    files.buffers.open(path.as_uri(), 1, "disk\n")
+    read(files, path)
+    files.buffers.change(path.as_uri(), 2, [Change("typed\n")])
+
+    [(_, file)] = files.held()
+
+    assert (file.full_content.text, file.access_count, file.is_modified) == ("typed\n", 1, False)
+
+
+def test_a_document_that_is_closed_is_read_from_disk_again(files, root):
+    path = root / "a.txt"
+    files.buffers.open(path.as_uri(), 1, "disk\n")
+    files.buffers.change(path.as_uri(), 2, [Change("typed\n")])
+    read(files, path)
+    files.buffers.close(path.as_uri())
+
+    assert list(files.held()) == []
+    assert read(files, path).text == "disk\n"
+
+
+def test_a_part_of_a_small_file_is_held_as_a_part(files, root, monkeypatch):
+    path = root / "a.txt"
+    path.write_text("one\ntwo\nthree\n")
+    window = files.window(path, 2, 1)
+
+    assert (window.lines, window.total, files.cache.peek(path).is_partial) == (["two"], 3, True)
+    with monkeypatch.context() as patch:
+        patch.setattr("odin_lsp.workspace.files.decode", lambda data: pytest.fail("read again"))
+        assert files.window(path, 2, 1).lines == ["two"]
+    files.window(path, 1, 1)
+    files.window(path, 3, 2000)
+    assert (files.cache.peek(path).full_content.text, files.cache.peek(path).segments) == ("one\ntwo\nthree\n", [])
+
+
+def test_a_file_is_read_again_once_when_its_time_is_over(root, monkeypatch):
+    now = [1000.0]
+    files = Files([root], Buffers(), FileCache(CacheSettings(ttl=1), lambda: now[0]))
+    read(files, root / "a.txt")
+    now[0] += 2
+    read(files, root / "a.txt")
+
+    monkeypatch.setattr("odin_lsp.workspace.files.decode", lambda data: pytest.fail("read again"))
+    assert read(files, root / "a.txt").text == "disk\n"
+
+
+def test_without_auto_refresh_a_file_is_compared_when_somebody_says_so_and_for_an_edit(root):
+    files = Files([root], Buffers(), FileCache(CacheSettings(autoRefresh=False)))
+    path = root / "a.txt"
+    read(files, path)
+    path.write_text("changed\n")
+
+    assert read(files, path).text == "disk\n"
+    files.heed([path])
+    assert read(files, path).text == "changed\n"
+    path.write_text("again\n")
+    assert files.read(path, to_edit=True).text == "again\n"
