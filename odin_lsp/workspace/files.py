@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from odin_lsp.config import FileRules
 from odin_lsp.errors import PermissionDenied, ToolError
-from odin_lsp.workspace.buffers import Buffer, Buffers, Stamp, moved, stamp_of
+from odin_lsp.workspace.buffers import Buffer, Buffers, Stamp, is_of_screen, moved, stamp_of
 from odin_lsp.workspace.cache import CachedFile, FileCache
 from odin_lsp.workspace.ignore import Ignore
 from odin_lsp.workspace.opening import CLOCK_TICK_NS, opened_file
@@ -217,9 +217,10 @@ class Files:
             self.cache.note_written(path)
 
     def held(self) -> Iterator[tuple[Path, CachedFile]]:
-        """What is held, as it is on the screen and on disk now. That is no use of it."""
+        """What is held, as it is on the screen and, with `autoRefresh`, on disk now. That is no use of it."""
         for path, file in self.cache:
-            if self._is_current(path, file) and (now := self.cache.peek(path)) is not None:
+            is_looked_at = self.cache.settings.auto_refresh or self._on_screen(path) or is_of_screen(file.stamp)
+            if (not is_looked_at or self._is_current(path, file)) and (now := self.cache.peek(path)) is not None:
                 yield path, now
 
     def stamp(self, path: Path) -> Stamp | None:

@@ -337,6 +337,7 @@ def test_without_auto_refresh_a_file_is_compared_when_somebody_says_so_and_for_a
     read(files, path)
     path.write_text("changed\n")
 
+    assert [file.full_content.text for _, file in files.held()] == ["disk\n"]
     assert read(files, path).text == "disk\n"
     files.heed([path])
     assert read(files, path).text == "changed\n"
