@@ -24,7 +24,6 @@ ACTS = st.one_of(
     st.tuples(st.just("read"), NAMES, LINES, LINES),
     st.tuples(st.just("read_all"), NAMES),
     st.tuples(st.just("search"), NAMES, st.sampled_from(["x", "[x]"])),
-    st.tuples(st.just("search_lines"), NAMES, LINES, LINES),
     st.tuples(st.just("search_folder"), st.integers(0, 1)),
     st.tuples(st.just("write"), NAMES, TEXTS),
     st.tuples(st.just("delete"), NAMES),
@@ -133,16 +132,11 @@ class World:
     async def read_all(self, name: str) -> None:
         await self.read(name)
 
-    async def search(self, name: str, pattern: str, start: int = 1, count: int = 2000) -> None:
+    async def search(self, name: str, pattern: str) -> None:
         path = self.path(name)
         if path.exists():
-            window = {"offset": start, "limit": count} if count < 2000 else {}
-            await self.bench.use("Grep", pattern=pattern, path=path, output_mode="content", **window)
-            found = any("x" in line for line in split(self.text(path))[start - 1 : start - 1 + count])
-            self.of(path).see_window(self.text(path), start, count, uses=int(found))
-
-    async def search_lines(self, name: str, start: int, count: int) -> None:
-        await self.search(name, "x", start, count)
+            await self.bench.use("Grep", pattern=pattern, path=path, output_mode="content")
+            self.of(path).see_window(self.text(path), 1, 2000, uses=int("x" in self.text(path)))
 
     async def search_folder(self, around: int) -> None:
         await self.bench.use("Grep", pattern="x", output_mode="content", **{"-C": around})

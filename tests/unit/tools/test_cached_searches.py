@@ -45,7 +45,7 @@ async def test_lines_that_were_found_are_not_read_again(use, main, monkeypatch):
 
 
 async def test_files_that_are_only_counted_or_named_are_not_held(use, context):
-    await use("Grep", pattern="TODO")
+    await use("Grep", pattern="TODO", output_mode="files_with_matches")
     await use("Grep", pattern="TODO", output_mode="count")
 
     assert list(context.files.cache) == []
@@ -58,12 +58,6 @@ async def test_a_file_that_is_searched_by_name_is_held_as_a_whole(use, context, 
     assert context.files.cache.peek(main).access_count == 1
 
 
-async def test_lines_that_are_searched_by_number_are_a_segment(use, context, main):
-    await use("Grep", pattern="TODO", path=str(main), output_mode="content", offset=3, limit=2)
-
-    assert (keys(context, main), context.files.cache.peek(main).total_lines) == (["3-4"], 5)
-
-
 async def test_a_second_search_of_an_unchanged_file_reads_nothing(use, context, main, monkeypatch):
     first = await use("Grep", pattern="TODO|os", path=str(main), output_mode="content")
     forbid(monkeypatch, "odin_lsp.workspace.files.decode", "odin_lsp.workspace.search._output")
@@ -72,7 +66,9 @@ async def test_a_second_search_of_an_unchanged_file_reads_nothing(use, context, 
     assert context.files.cache.peek(main).access_count == 2
     monkeypatch.undo()
     main.write_text("TODO otherwise\n")
-    assert (await use("Grep", pattern="TODO", path=str(main), output_mode="content")).data == f"{main}:1:TODO otherwise"
+    assert (
+        await use("Grep", pattern="TODO", path=str(main), output_mode="content")
+    ).data == "src/main.py\n1:TODO otherwise"
 
 
 async def test_what_is_typed_is_found_and_held_as_it_is_on_the_screen(use, context, main):
@@ -82,7 +78,7 @@ async def test_what_is_typed_is_found_and_held_as_it_is_on_the_screen(use, conte
     for pattern in ("TODO", "T[O]DO"):
         assert (
             await use("Grep", pattern=pattern, path=str(main), output_mode="content")
-        ).data == f"{main}:2:TODO typed"
+        ).data == "src/main.py\n2:TODO typed"
     assert context.files.cache.peek(main).full_content.text == "typed\nTODO typed\n"
 
 
