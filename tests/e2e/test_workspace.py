@@ -52,7 +52,7 @@ async def test_what_is_typed_is_what_grep_and_read_answer(start, anthropic, root
     assert read.endswith("(unsaved changes are shown)")
     assert grep == "greet.py\n1:def farewell(name):"
     assert old == "No matches found"
-    assert "- greet.py (unsaved)" in listed
+    assert "- greet.py (cached) (unsaved)" in listed
 
 
 async def test_after_closing_the_disk_counts_again(start, anthropic, root, look):
