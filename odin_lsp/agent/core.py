@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from odin_lsp import locks
-from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.live_session import LiveSession
 from odin_lsp.agent.model_registry import ModelRegistry
 from odin_lsp.agent.open_sessions import OpenSessions
+from odin_lsp.agent.parts import Parts
 from odin_lsp.agent.planners import Planners
 from odin_lsp.agent.plans import Plans
 from odin_lsp.agent.preview import ContextPreview
@@ -51,15 +51,15 @@ log = logging.getLogger("odin.agent")
 
 class Core:
     def __init__(
-        self, project: Project, editor: Editor, *, buffers: Buffers | None = None, hooks: Hooks | None = None
+        self, project: Project, editor: Editor, *, buffers: Buffers | None = None, parts: Parts | None = None
     ) -> None:
-        now = project.now
+        now, parts = project.now, parts or Parts()
         self.project = project
         self._editor = editor
         self.stream = EventStream()
         self.files = Files(now.roots, buffers or Buffers(), FileCache(now.config.cache), now.config.files)
         self.search = Search(self.files)
-        self.models = ModelRegistry(project)
+        self.models = ModelRegistry(project, parts.model, parts.small_model)
         self.pages = Pages(*_of_pages(now))
         self._undo_log = UndoLog(lambda: self._sessions / "undo", lambda: project.now.config.review)
         self.stream.subscribe(self._undo_log.follow)
@@ -83,7 +83,7 @@ class Core:
             self.models,
             self.pages,
             Memory(lambda: memory_folder(self._root)),
-            hooks or Hooks(),
+            parts,
             self.stream,
         )
         self.sessions = OpenSessions(

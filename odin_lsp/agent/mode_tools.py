@@ -11,11 +11,17 @@ from odin_lsp.permissions.rules import ALIASES, CAPABILITIES
 from odin_lsp.tools.base import Tool, all_tools
 
 
-def mode_tools(mode: Mode, *, subagent: bool = False, restricted: bool = False) -> Mapping[str, Tool[Any]]:
-    """`restricted`: the editor does not trust the workspace, and nothing of it may run."""
+def mode_tools(
+    mode: Mode,
+    *,
+    subagent: bool = False,
+    restricted: bool = False,
+    tools: Mapping[str, Tool[Any]] | None = None,
+) -> Mapping[str, Tool[Any]]:
+    """`restricted`: the editor does not trust the workspace, and nothing of it may run. `tools`: in place of Odin's."""
     return {
         name: tool
-        for name, tool in all_tools().items()
+        for name, tool in (all_tools() if tools is None else tools).items()
         if tool.effect in CAPABILITIES[mode]
         and not (subagent and tool.main_only)
         and not (restricted and tool.runs_commands)
@@ -35,12 +41,18 @@ def _denies_all(rule: RuleSettings, verb: str) -> bool:
     return rule.decision == "deny" and not is_about_some and (not rule.modes or verb in rule.modes)
 
 
-def listed_tools(mode: Mode, *, subagent: bool = False, restricted: bool = False) -> Mapping[str, Tool[Any]]:
+def listed_tools(
+    mode: Mode,
+    *,
+    subagent: bool = False,
+    restricted: bool = False,
+    tools: Mapping[str, Tool[Any]] | None = None,
+) -> Mapping[str, Tool[Any]]:
     """A session lists the same in every mode, so that switching keeps the prefix that providers cache; what its mode
     forbids is refused when it is called. A helper never switches, and what is restricted has no other mode: they list
     what they can use."""
     widest = mode if subagent or restricted else "edit_mode"
-    return mode_tools(widest, subagent=subagent, restricted=restricted)
+    return mode_tools(widest, subagent=subagent, restricted=restricted, tools=tools)
 
 
 @cache

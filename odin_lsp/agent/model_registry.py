@@ -1,17 +1,25 @@
 """The models that can be asked, each made when it is first needed and retired when what it was made of has changed."""
 
 from collections.abc import Iterator
+from functools import partial
 
+from odin_lsp.config import Config
 from odin_lsp.models import providers, selection
 from odin_lsp.models.base import Model
+from odin_lsp.models.providers import Candidate
+from odin_lsp.models.reference import ModelRef
 from odin_lsp.models.resilience import KeyPool, ResilientModel
 from odin_lsp.project.project import Project, Situation
 from odin_lsp.tasks import Tasks
 
 
 class ModelRegistry:
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, model: Model | None = None, small_model: Model | None = None) -> None:
+        """Models that are given here are asked in place of those that the settings name, and closed by who gave
+        them."""
         self._project = project
+        self._given = {it.ref: it for it in (model, small_model) if it is not None}
+        self._given_refs = model.ref if model else "", small_model.ref if small_model else ""
         self._keys = KeyPool()
         self._models: dict[str, ResilientModel] = {}
         self._made_of = _made_of(project.now)
@@ -22,9 +30,18 @@ class ModelRegistry:
         return iter(self._models.values())
 
     @property
+    def refs(self) -> tuple[str, str]:
+        """The planner's model and the small one."""
+        model, small = self._given_refs
+        if model and small:
+            return model, small
+        selected = self._project.now.models
+        return model or selected[0], small or selected[1]
+
+    @property
     def selected(self) -> str:
         """The planner's."""
-        return self._project.now.models[0]
+        return self.refs[0]
 
     @property
     def running(self) -> str:
@@ -38,43 +55,59 @@ class ModelRegistry:
     @property
     def small(self) -> ResilientModel:
         """For everything but planning."""
-        return self.get(self._project.now.models[1])
+        return self.get(self.refs[1])
 
     @property
     def naming(self) -> Model | None:
         """For titles. `None` where nobody wants any or could think of one, or a script is about other things."""
-        selected, small = self._project.now.models
-        is_script = small == selected and "scripted/" in small
+        selected, small = self.refs
+        is_script = small == selected and (small in self._given or "scripted/" in small)
         if not self._project.now.config.titles or small.startswith("offline/") or is_script:
             return None
         return self.get(small)
 
+    def provider(self, ref: str) -> str:
+        """Of a model that can be asked; `ModelError` says why it cannot."""
+        return ModelRef.of(ref).provider if ref in self._given else selection.named(ref).provider
+
     def get(self, ref: str) -> ResilientModel:
         if ref not in self._models:
             now = self._project.now
-            refs = [ref, *(it for it in now.config.fallback_models if it != ref)]
             self._models[ref] = ResilientModel(
-                [providers.candidates(it, now.config, now.secrets) for it in refs],
-                lambda candidate: providers.connect(candidate, now.config),
+                self._chain(ref, now),
+                partial(self._connect, now.config),
                 retries=now.config.retries,
                 idle=now.config.timeouts.idle,
                 pool=self._keys,
-                proxied=lambda it: providers.is_proxied(it, now.config),
+                proxied=lambda it: it not in self._given and providers.is_proxied(it, now.config),
             )
         return self._models[ref]
 
     async def close(self) -> None:
         await self._retiring.settled()
-        for model in self._models.values():
+        for model in self._own():
             await model.aclose()
 
     def _take_over(self, now: Situation) -> None:
         if _made_of(now) == self._made_of:
             return
         self._made_of = _made_of(now)
-        for model in self._models.values():
+        for model in self._own():
             self._retiring.begin(model.retire())
         self._models.clear()
+
+    def _chain(self, ref: str, now: Situation) -> list[list[Candidate]]:
+        if ref in self._given:
+            return [[Candidate(ref, None, "")]]
+        refs = [ref, *(it for it in now.config.fallback_models if it != ref)]
+        return [providers.candidates(it, now.config, now.secrets) for it in refs]
+
+    async def _connect(self, config: Config, candidate: Candidate) -> Model:
+        return self._given.get(candidate.ref) or await providers.connect(candidate, config)
+
+    def _own(self) -> list[ResilientModel]:
+        """Those that are closed here."""
+        return [model for ref, model in self._models.items() if ref not in self._given]
 
 
 def _made_of(now: Situation) -> tuple[object, ...]:

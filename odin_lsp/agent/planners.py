@@ -12,11 +12,11 @@ from odin_lsp.agent.compaction import Compaction
 from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.held_files import HeldFiles
 from odin_lsp.agent.history import Conversation
-from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.instructions import NestedInstructions
 from odin_lsp.agent.live_session import LiveSession
 from odin_lsp.agent.mode_tools import listed_tools, offered, tool_spec
 from odin_lsp.agent.model_registry import ModelRegistry
+from odin_lsp.agent.parts import Parts
 from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.plans import Plans
 from odin_lsp.agent.preview import ContextPreview, preview
@@ -30,7 +30,6 @@ from odin_lsp.agent.turn import Progress
 from odin_lsp.errors import ModelError, ToolError
 from odin_lsp.events import Emit
 from odin_lsp.messages import user
-from odin_lsp.models import selection
 from odin_lsp.models.base import Request
 from odin_lsp.modes import Mode
 from odin_lsp.ports import Editor
@@ -67,7 +66,7 @@ class Planners:
         models: ModelRegistry,
         pages: Pages,
         notes: Memory,
-        hooks: Hooks,
+        parts: Parts,
         stream: EventStream,
     ) -> None:
         self._project = project
@@ -79,7 +78,7 @@ class Planners:
         self._models = models
         self._pages = pages
         self._notes = notes
-        self._hooks = hooks
+        self._parts = parts
         self._stream = stream
 
     async def for_turn(self, live: LiveSession, progress: Progress, emit: Emit) -> Planner:
@@ -103,8 +102,15 @@ class Planners:
         """What would be sent if the user said `text` now."""
         briefing = live.scope.briefing if live else Briefing.of(self._project.now)
         shown = live.scope.shown if live else Shown()
-        held = HeldFiles(self._files, shown)
-        prompt = Prompt(mode, self._files.roots, briefing.instructions, shown, memory=self._memory, held=held)
+        prompt = Prompt(
+            mode,
+            self._files.roots,
+            briefing.instructions,
+            shown,
+            memory=self._memory,
+            held=HeldFiles(self._files, shown),
+            assemble=self._parts.system_prompt,
+        )
         prompt.surroundings = live.surroundings if live else ""
         request = Request(
             prompt.system,
@@ -119,7 +125,7 @@ class Planners:
 
     def _tools(self, mode: Mode, roles: Sequence[str] = ()) -> Mapping[str, Tool[Any]]:
         now = self._project.now
-        tools = listed_tools(mode, subagent=HELPER in roles, restricted=now.is_restricted)
+        tools = listed_tools(mode, subagent=HELPER in roles, restricted=now.is_restricted, tools=self._parts.tools)
         wanted = offered(tools, mode, roles, now.config)
         return {name: tool for name, tool in wanted.items() if self._memory or name != MemoryTool.name}
 
@@ -128,12 +134,12 @@ class Planners:
     ) -> Planner:
         """What its turn was allowed by the user is not allowed to a helper."""
         agent = named.choose(briefing.agents, task)
-        model, small = self._project.now.models
+        model, small = self._models.refs
         by_mode = model if task.mode == "edit_mode" else small
         wanted = task.model or (agent and agent.model)
         ref = wanted or self._project.now.config.subagent_model or by_mode
         try:
-            provider = selection.named(ref).provider
+            provider = self._models.provider(ref)
         except ModelError as error:
             raise ToolError(str(error)) from None
         if wanted and provider == "scripted":
@@ -202,17 +208,18 @@ class Planners:
                 self._memory if helpers else None,
                 tuple(scope.briefing.agents.values()),
                 held=HeldFiles(self._files, scope.shown, lambda: context.draft.texts),
+                assemble=self._parts.system_prompt,
             ),
             session=conversation,
             executor=Executor(
                 self._tools(mode, roles),
-                self._hooks,
+                self._parts.hooks,
                 context,
                 progress.records,
                 lambda: progress.is_suspended,
             ),
             asker=scope.gate.asker,
-            compaction=Compaction(context.small, notes),
+            compaction=Compaction(context.small, notes, self._parts.shorten),
             limits=config.limits,
             emit=emit,
             progress=progress,

@@ -3,7 +3,7 @@
 import logging
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -29,6 +29,13 @@ FROM_BEFORE = "The todo list as your last turn left it; replace it if the user n
 _TAG = re.compile(r"<(?=/?[a-z])", re.IGNORECASE)
 """A note must not look like the end of what it stands in."""
 log = logging.getLogger("odin.prompt")
+SystemPrompt = Callable[[tuple[str, ...]], Sequence[str]]
+"""The system prompt that Odin has made, in blocks → the blocks that the model is given. The same for the same blocks: a
+prefix that changes cannot be cached."""
+
+
+def unchanged(blocks: tuple[str, ...]) -> tuple[str, ...]:
+    return blocks
 
 
 @dataclass(slots=True)
@@ -48,6 +55,7 @@ class Prompt:
     """What a named helper is told about its part."""
     held: HeldFiles | None = None
     """Files of which the model is told; none: nothing is."""
+    assemble: SystemPrompt = unchanged
     _todos: list[Todo] | None = None
     """As the turn has found them, until its end was looked at."""
 
@@ -57,7 +65,8 @@ class Prompt:
         places = "\n".join(f"Workspace: {root}" for root in self.roots) or "No folder is open."
         about = f"{prompt_text('system')}\n{places}"
         agents = "\n".join(["Helpers of this project, for AgentTool:", *map(str, self.agents)]) if self.agents else ""
-        return tuple(filter(None, (about, self.instructions.text, agents, self.role)))
+        blocks = tuple(filter(None, (about, self.instructions.text, agents, self.role)))
+        return tuple(self.assemble(blocks))
 
     @property
     def about_mode(self) -> str:

@@ -12,6 +12,7 @@ import pytest
 from odin_lsp.agent.core import Core
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.live_session import LiveSession
+from odin_lsp.agent.parts import Parts
 from odin_lsp.agent.turn import UserMessage
 from odin_lsp.agent.turn_queue import TurnQueue
 from odin_lsp.config import Config, load
@@ -61,7 +62,7 @@ class Odin:
             self.config, problems = load(self.root, settings=settings)
             assert problems == ()
             self.project = Project(Told(roots=(self.root,), **told), load=lambda *_: (self.config, ()))
-            self.core = Core(self.project, self.person, hooks=hooks)
+            self.core = Core(self.project, self.person, parts=Parts(hooks=hooks or Hooks()))
             self.core.stream.subscribe(lambda record: self.events.append(record.event))
         return self.core
 
