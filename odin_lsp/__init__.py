@@ -1,3 +1,88 @@
-"""Odin: a coding agent that lives in a language server."""
+"""Odin: a coding agent that lives in a language server.
+
+What is named here is the library (`docs/library.md`). It is imported when it is first used."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from odin_lsp.library import (
+        Answer,
+        Decision,
+        DiskEditor,
+        Editor,
+        Effect,
+        EventRecord,
+        Hook,
+        HookDecision,
+        Message,
+        Mode,
+        Model,
+        Option,
+        Outcome,
+        Params,
+        Question,
+        Reply,
+        Request,
+        Review,
+        ReviewAnswer,
+        ReviewFile,
+        ReviewHunk,
+        Session,
+        TextDelta,
+        ThinkingDelta,
+        Tool,
+        ToolContext,
+        ToolOutput,
+        Turn,
+        Undone,
+        Usage,
+        Workspace,
+        accept_all,
+        builtin_tools,
+    )
 
 __version__ = "0.1.0"
+__all__ = [
+    "Answer",
+    "Decision",
+    "DiskEditor",
+    "Editor",
+    "Effect",
+    "EventRecord",
+    "Hook",
+    "HookDecision",
+    "Message",
+    "Mode",
+    "Model",
+    "Option",
+    "Outcome",
+    "Params",
+    "Question",
+    "Reply",
+    "Request",
+    "Review",
+    "ReviewAnswer",
+    "ReviewFile",
+    "ReviewHunk",
+    "Session",
+    "TextDelta",
+    "ThinkingDelta",
+    "Tool",
+    "ToolContext",
+    "ToolOutput",
+    "Turn",
+    "Undone",
+    "Usage",
+    "Workspace",
+    "__version__",
+    "accept_all",
+    "builtin_tools",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from odin_lsp import library
+
+    return getattr(library, name)

@@ -307,6 +307,9 @@ Event = (
     | TurnUndone
 )
 
+PASSING = frozenset({"textStreamed", "thinkingStreamed", "toolProgress"})
+"""Kinds that are pieces of what comes whole later."""
+
 
 @dataclass(frozen=True, slots=True)
 class EventRecord(Value):

@@ -78,7 +78,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         case "continue" | "compact":
             return _turn(options, " ".join(map(_typed, options.text)))
         case "run":
-            return _turn(options, "")
+            return _turn(options, str(options.document))
         case _:
             if options.command is None and not options.stdio and sys.stdin.isatty():
                 parser.print_help()
@@ -176,7 +176,6 @@ def _prompt(parser: "ArgumentParser", options: "Namespace") -> str:
 def _turn(options: "Namespace", text: str) -> int:
     from odin_lsp.terminal.run import Options, run
 
-    is_plan = options.command == "run"
     return run(
         Options(
             task=options.command,
@@ -186,8 +185,7 @@ def _turn(options: "Namespace", text: str) -> int:
             json=options.json,
             session=options.session,
             settings=_settings(options),
-            plan=options.document.absolute() if is_plan else None,
-            steps=tuple(options.steps) if is_plan and options.steps else None,
+            steps=getattr(options, "steps", None),
         )
     )
 

@@ -38,17 +38,12 @@ def run(options: "Namespace") -> int:
 
 
 async def _undone(options: "Namespace") -> "Undone":
-    from odin_lsp.agent.core import Core
-    from odin_lsp.project.project import Project, Told
-    from odin_lsp.review.undo import Wanted
+    from odin_lsp.library.workspace import Workspace
     from odin_lsp.terminal.editor import TerminalEditor
 
-    core = Core(Project(Told(roots=(options.cwd,)), can_pick=False), TerminalEditor("yes"))
-    try:
-        path = (options.cwd / options.file).resolve() if options.file else None
-        return await core.undo(options.id, Wanted(path))
-    finally:
-        await core.close()
+    path = (options.cwd / options.file).resolve() if options.file else None
+    async with Workspace(options.cwd, editor=TerminalEditor("yes")) as workspace:
+        return await workspace.undo(options.id, path)
 
 
 def _shown(path: Path, folder: Path) -> str:

@@ -15,7 +15,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from odin_lsp.config import PublishSettings
-from odin_lsp.events import EventRecord
+from odin_lsp.events import PASSING, EventRecord
 from odin_lsp.redaction import redacted
 from odin_lsp.values import Value, is_list, is_object, to_wire
 
@@ -35,8 +35,6 @@ TIMEOUT = 5.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 30.0
 LAST_WORDS = 1.0
 """Seconds at the end, for what still waits, if Redis is there."""
-PASSING = frozenset({"textStreamed", "thinkingStreamed", "toolProgress"})
-"""Pieces of what comes whole later."""
 PLAIN: Mapping[str, tuple[str, ...]] = {
     "turnQueued": ("position",),
     "turnStarted": ("mode", "model"),

@@ -12,6 +12,7 @@ from rich.spinner import Spinner
 from rich.text import Text as Line
 
 from odin_lsp.events import (
+    PASSING,
     ActivityChanged,
     EventRecord,
     MessageFinished,
@@ -26,7 +27,6 @@ from odin_lsp.events import (
 )
 from odin_lsp.markdown import harmless, unlinked
 from odin_lsp.records import Outcome, Usage
-from odin_lsp.sessions.publish import PASSING
 from odin_lsp.terminal.editor import say
 from odin_lsp.terminal.output import PipedOutput
 from odin_lsp.values import to_wire

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from odin_lsp.errors import ToolError
-from odin_lsp.ports import Decision, Range, Review, ReviewAnswer, ReviewFile, ReviewHunk
-from odin_lsp.workspace import disk, text
+from odin_lsp.library.disk_editor import span
+from odin_lsp.ports import Decision, Review, ReviewAnswer, ReviewFile, ReviewHunk
+from odin_lsp.workspace import disk
 from odin_lsp.workspace.text import Lines, line_end, whole_lines
 from odin_lsp.workspace.uris import path_of
 
@@ -112,12 +113,6 @@ class Reviewer:
 
 def pending(file: ReviewFile) -> Iterator[ReviewHunk]:
     return (hunk for hunk in file.hunks if hunk.state == "pending")
-
-
-def span(lines: Lines, place: Range) -> tuple[int, int]:
-    """The characters of the text that the range is, in a terminal's encoding."""
-    start, end = (text.Position(it.line, it.character) for it in (place.start, place.end))
-    return lines.offset(start, "utf-16"), lines.offset(end, "utf-16")
 
 
 def diff(old: str, new: str, first: int = 0) -> Iterator[str]:

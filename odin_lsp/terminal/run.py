@@ -4,20 +4,15 @@ import asyncio
 import contextlib
 import signal
 import sys
-import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from odin_lsp import state_folder
-from odin_lsp.agent.context import gathered
-from odin_lsp.agent.core import Core
-from odin_lsp.agent.plans import PlanRun
-from odin_lsp.agent.turn import Compact, RunCommand, Turn, UserMessage
 from odin_lsp.errors import OdinError, RequestError
+from odin_lsp.library.session import Turn
+from odin_lsp.library.workspace import Workspace
 from odin_lsp.modes import MODES
-from odin_lsp.project.project import Project, Told
 from odin_lsp.records import ExitReason, Outcome
 from odin_lsp.terminal.editor import Policy, TerminalEditor, say
 from odin_lsp.terminal.output import PipedOutput
@@ -44,16 +39,14 @@ DENIED = 4
 class Options:
     task: Literal["ask", "plan", "edit", "continue", "compact", "run"]
     text: str
-    """What is said; of `compact`: what to keep above all."""
+    """What is said; of `compact`: what to keep above all; of `run`: the plan's document."""
     cwd: Path
     policy: Policy
     json: bool
     session: str | None
     settings: Mapping[str, Any]
-    plan: Path | None = None
-    """A document whose steps are to be carried out, in place of a text."""
-    steps: tuple[int, ...] | None = None
-    """Which of them; none: all that are open."""
+    steps: Sequence[int] | None = None
+    """Of the plan; none: all that are open."""
 
 
 def run(options: Options) -> int:
@@ -68,20 +61,11 @@ def run(options: Options) -> int:
 
 
 async def _run(options: Options) -> int:
-    editor = TerminalEditor(options.policy)
-    project = Project(Told(roots=(options.cwd,), flags=options.settings), can_pick=False)
-    for problem in (*project.now.problems, *filter(None, [await asyncio.to_thread(state_folder.problem)])):
-        editor.notify("warning", str(problem))
-    core = Core(project, editor)
-    output = PipedOutput()
-    renderer = _renderer(output, json=options.json)
-    editor.pause = renderer.paused
-    core.stream.subscribe(renderer.show)
+    editor, output = TerminalEditor(options.policy), PipedOutput()
     try:
-        outcome = await _turn(core, options, output)
+        async with Workspace(options.cwd, settings=options.settings, editor=editor) as workspace:
+            outcome = await _turn(workspace, options, editor, output)
     finally:
-        renderer.close()
-        await core.close()
         _when_interrupted(output.give_up)
         is_read = await output.close()
     if not is_read:
@@ -91,43 +75,30 @@ async def _run(options: Options) -> int:
     return EXIT_CODES[outcome.reason]
 
 
-async def _turn(core: Core, options: Options, output: PipedOutput) -> Outcome:
-    if options.plan is None:
-        return await _seen_through(await _begun(core, options), output)
-    plan = core.plans.read(options.plan.as_uri())
-    steps = plan.chosen(options.steps)
-    live = await core.sessions.take_up(options.session or core.plans.session_of(plan))
-    turn_id = uuid.uuid4().hex
-    run = PlanRun(core.plans, plan, steps, turn_id, core.stream.emitter(turn_id, live.session.id))
-    document = gathered((plan.context,), core.files).texts
-    message = UserMessage(turn_id=turn_id, text=run.message, mode="edit_mode", context=document, todos=run.todos)
-    async with run.followed(core.stream):
-        return await _seen_through(live.turns.start(message), output)
+async def _turn(workspace: Workspace, options: Options, editor: TerminalEditor, output: PipedOutput) -> Outcome:
+    renderer = _renderer(output, json=options.json)
+    editor.pause = renderer.paused
+    workspace.subscribe(renderer.show)
+    try:
+        turn = await _begun(workspace, options)
+        output.if_lost = turn.cancel
+        _when_interrupted(turn.cancel)
+        return await turn.outcome()
+    finally:
+        renderer.close()
 
 
-async def _seen_through(turn: Turn, output: PipedOutput) -> Outcome:
-    def interrupt() -> None:
-        """Nobody could decide later on what waits: there is no editor that would show it."""
-        turn.progress.review.drops_rest = True
-        turn.cancel()
-
-    output.if_lost = interrupt
-    _when_interrupted(interrupt)
-    return await turn.outcome()
-
-
-async def _begun(core: Core, options: Options) -> Turn:
-    turn_id = uuid.uuid4().hex
+async def _begun(workspace: Workspace, options: Options) -> Turn:
     match options.task:
         case "continue":
-            return (await core.sessions.open(options.session)).turns.go_on()
+            return (await workspace.resume(options.session)).go_on()
         case "compact":
-            turns = (await core.sessions.open(options.session)).turns
-            return turns.start(Compact(options.text).message(turn_id, turns.mode))
+            return (await workspace.resume(options.session)).compact(options.text)
+        case "run":
+            return await workspace.carry_out(Path(options.text), options.steps, session_id=options.session)
         case mode:
-            errand = RunCommand.of(options.text)
-            message = UserMessage(turn_id=turn_id, text=options.text, mode=MODES[mode], errand=errand)
-            return (await core.sessions.take_up(options.session)).turns.start(message)
+            session = await workspace.resume(options.session) if options.session else workspace.session
+            return session.send(MODES[mode], options.text)
 
 
 def _when_interrupted(action: Callable[[], object]) -> None:

@@ -1,11 +1,14 @@
 """The layers, as a test: a module imports only from the rows above its own."""
 
 import ast
+import sys
 from pathlib import Path
+from subprocess import run
 
 import pytest
 
 import odin_lsp
+from odin_lsp import library
 
 ROOT = Path(odin_lsp.__file__).parent
 VALUES = {"errors", "values", "modes", "patterns", "messages", "records", "events", "ports", "config"}
@@ -26,7 +29,9 @@ MAY_IMPORT = {
     "agent": VALUES
     | {"workspace", "models", "sessions", "review", "permissions", "commands", "web", "project", "tools"},
 }
-MAY_IMPORT["terminal"] = MAY_IMPORT["server"] = MAY_IMPORT["agent"] | {"agent"}
+MAY_IMPORT["library"] = MAY_IMPORT["server"] = MAY_IMPORT["agent"] | {"agent"}
+MAY_IMPORT["terminal"] = VALUES | {"workspace", "library"}
+"""What it does, programs of others can do too."""
 EVERYTHING = {"cli", "__main__", "__init__"}
 """The ways in."""
 ONLY_IN = {
@@ -62,7 +67,19 @@ def test_a_module_can_be_read_in_one_go(path):
 
 
 def test_importing_odin_imports_nothing():
-    assert list(imports(ROOT / "__init__.py")) == []
+    found = "print([it for it in sys.modules if it.startswith('odin_lsp.')])"
+    code = f"import odin_lsp, sys; {found}; odin_lsp.Mode; {found}"
+
+    before, after = run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.splitlines()
+
+    assert before == "[]"
+    assert "odin_lsp.library" in after
+
+
+def test_what_odin_offers_is_the_library():
+    assert sorted(odin_lsp.__all__) == sorted([*library.__all__, "__version__"])
+    assert all(getattr(odin_lsp, name) is getattr(library, name) for name in library.__all__)
+    assert not hasattr(odin_lsp, "Core")
 
 
 def imports(path):

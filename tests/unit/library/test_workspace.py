@@ -1,0 +1,492 @@
+"""Odin as a library, as a program uses it: through the names that `odin_lsp` offers."""
+
+import asyncio
+import json
+
+import pytest
+
+from odin_lsp import (
+    Answer,
+    Decision,
+    DiskEditor,
+    Effect,
+    HookDecision,
+    Params,
+    Reply,
+    ReviewAnswer,
+    TextDelta,
+    Tool,
+    ToolOutput,
+    Workspace,
+    accept_all,
+    builtin_tools,
+)
+from odin_lsp.agent.core import Core
+from odin_lsp.agent.parts import Parts
+from odin_lsp.agent.turn import UserMessage
+from odin_lsp.errors import EmptyPrompt, RequestError, SessionBusy, SessionError
+from odin_lsp.events import QuestionAsked, TurnFinished, UserSpoke
+from odin_lsp.messages import Message, Text, ToolCall, user
+from odin_lsp.project.project import Project, Told
+
+
+class Replies:
+    """A model of the program's own, which says one thing after the other."""
+
+    def __init__(self, *replies, ref="mine/one"):
+        self.ref = ref
+        self.requests = []
+        self.is_closed = False
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+        self._left = list(replies)
+
+    async def stream(self, request):
+        self.requests.append(request)
+        await self.may_answer.wait()
+        part = self._left.pop(0)
+        if isinstance(part, str):
+            yield TextDelta(part)
+            part = Text(part)
+        yield Reply(Message("assistant", (part,), self.ref), "tools" if isinstance(part, ToolCall) else "end")
+
+    async def aclose(self):
+        self.is_closed = True
+
+
+class Accepting(DiskEditor):
+    async def review(self, review):
+        return accept_all(review)
+
+    async def ask(self, question):
+        return Answer((question.options[0].id,))
+
+
+class LoadParams(Params):
+    host: str
+
+
+class Load(Tool[LoadParams]):
+    """Say how busy a machine is."""
+
+    name = "Load"
+    effect = Effect.READ_ONLY
+    params = LoadParams
+
+    def describe(self, params):
+        return f"look at {params.host}"
+
+    async def execute(self, params, context):
+        return ToolOutput(data=f"{params.host} is idle", description="looked", files=(context.session_id,))
+
+
+class Deploy(Load):
+    """Deploy to a machine."""
+
+    name = "Deploy"
+    effect = Effect.MUTATING
+
+
+@pytest.fixture
+def root(tmp_path):
+    (tmp_path / "greet.py").write_text("hello\n")
+    return tmp_path
+
+
+@pytest.fixture
+def write(root):
+    """A call that creates a file."""
+    arguments = {"file_path": str(root / "new.txt"), "content": "new\n"}
+    return ToolCall("1", "WriteFile", arguments)
+
+
+async def test_a_turn_is_its_events_in_order_and_the_outcome_last(root):
+    async with Workspace(root, model=Replies("hi")) as workspace:
+        turn = workspace.session.ask("hello")
+        records = [record async for record in turn]
+
+    kinds = [record.event.kind for record in records]
+    assert (kinds[0], kinds[-1]) == ("turnStarted", "turnFinished")
+    assert kinds.index("messageFinished") > kinds.index("turnStarted")
+    assert {(it.turn_id, it.session_id) for it in records} == {(turn.id, turn.session_id)}
+    assert records[-1].event.outcome == await turn.outcome()
+    assert (await turn.outcome()).answer == "hi"
+
+
+@pytest.mark.parametrize("partial", [False, True])
+async def test_pieces_come_only_if_they_are_asked_for(root, partial):
+    async with Workspace(root, model=Replies("hi")) as workspace:
+        kinds = {record.event.kind async for record in workspace.session.ask("hello", partial=partial)}
+
+    assert ("textStreamed" in kinds) == partial
+
+
+@pytest.mark.parametrize(("mode", "name"), [("ask_mode", "ask"), ("plan_mode", "plan"), ("edit_mode", "edit")])
+async def test_each_mode_has_its_verb(root, mode, name):
+    async with Workspace(root, model=Replies("hi")) as workspace:
+        assert (await getattr(workspace.session, name)("hello").outcome()).mode == mode
+
+
+async def test_a_message_waits_for_the_one_before_it_and_goes_on_when_that_is_cancelled(root):
+    model = Replies("never", "hi")
+    model.may_answer.clear()
+    async with Workspace(root, model=model) as workspace:
+        session = workspace.session
+        first, second = session.ask("one"), session.ask("two")
+        while not model.requests:
+            await asyncio.sleep(0)
+        assert session.is_busy
+        with pytest.raises(SessionBusy):
+            session.clear()
+        assert first.cancel()
+        model.may_answer.set()
+
+        assert (await first.outcome()).reason == "interrupted"
+        assert (await second.outcome()).reason == "end_turn"
+        assert not session.is_busy
+        assert not first.cancel()
+        assert not session.cancel()
+
+
+async def test_what_is_said_into_a_turn_is_heard(root):
+    model = Replies("one", "two")
+    model.may_answer.clear()
+    async with Workspace(root, model=model) as workspace:
+        turn = workspace.session.ask("hello")
+        while not model.requests:
+            await asyncio.sleep(0)
+        assert turn.steer("in German")
+        assert workspace.session.steer("please")
+        model.may_answer.set()
+        heard = [record.event.text async for record in turn if isinstance(record.event, UserSpoke)]
+
+        assert heard == ["in German", "please"]
+        assert not turn.steer("too late")
+
+
+async def test_a_turn_that_was_cut_off_goes_on(root):
+    model = Replies("done")
+    model.may_answer.clear()
+    async with Workspace(root, model=model) as workspace:
+        turn = workspace.session.ask("hello")
+        while not model.requests:
+            await asyncio.sleep(0)
+        turn.cancel()
+        await turn.outcome()
+        model.may_answer.set()
+        records = [record async for record in workspace.session.go_on()]
+
+        assert (records[0].turn_id, records[-1].event.outcome.answer) == (turn.id, "done")
+        with pytest.raises(RequestError, match="nothing to go on with"):
+            workspace.session.go_on()
+
+
+async def test_what_a_person_types_may_be_a_command_and_what_a_program_says_is_none(root):
+    model = Replies("one", "two")
+    async with Workspace(root, model=model) as workspace:
+        command = await workspace.session.send("ask_mode", "!cat greet.py").outcome()
+        await workspace.session.ask("!cat greet.py").outcome()
+
+    assert "hello" in command.answer
+    assert len(model.requests) == 1
+    assert model.requests[0].messages[-1].text.endswith("!cat greet.py")
+
+
+async def test_a_conversation_is_made_shorter_when_that_is_wanted(root):
+    model = Replies("a" * 4000, "a summary")
+    async with Workspace(root, model=model) as workspace:
+        await workspace.session.ask("hello").outcome()
+        outcome = await workspace.session.compact("names").outcome()
+
+    assert "names" in model.requests[1].system[0]
+    assert outcome.reason == "end_turn"
+
+
+async def test_the_steps_of_a_plan_are_carried_out_and_ticked(root):
+    plan = root / "plan.md"
+    plan.write_text("# Tidy up\n\n- [ ] Rename it\n- [ ] Test it\n")
+    done = {"todos": [{"id": "step-2", "content": "Test it", "status": "completed"}]}
+    model = Replies(ToolCall("1", "TodoWrite", done), "done")
+    async with Workspace(root, model=model) as workspace:
+        turn = await workspace.carry_out(plan, [2])
+        assert (await turn.outcome()).reason == "end_turn"
+
+    assert plan.read_text() == "# Tidy up\n\n- [ ] Rename it\n- [x] Test it\n"
+
+
+async def test_a_conversation_is_known_until_it_is_cleared(root):
+    model = Replies("one", "two", "three")
+    async with Workspace(root, model=model) as workspace:
+        session = workspace.session
+        await session.ask("first").outcome()
+        await session.ask("second").outcome()
+        assert [message.role for message in session.history] == ["user", "assistant"] * 2
+        session.clear()
+        assert session.history == ()
+        await session.ask("third").outcome()
+
+    said = [[message.text for message in request.messages] for request in model.requests]
+    assert [len(it) for it in said] == [1, 3, 1]
+    assert said[-1][0].endswith("third")
+
+
+async def test_sessions_are_apart_and_can_be_gone_on_with(root):
+    async with Workspace(root, model=Replies("one", "two")) as workspace:
+        first = workspace.session
+        second = workspace.begin("Other things")
+        await asyncio.gather(first.ask("a").outcome(), second.ask("b").outcome())
+        assert workspace.session == second
+        assert second.title == "Other things"
+
+    async with Workspace(root, model=Replies("three")) as workspace:
+        session = await workspace.resume(first.id)
+        assert workspace.session == session
+        assert session.history[0].text.endswith("a")
+        with pytest.raises(SessionError, match="closed"):
+            first.ask("more")
+        with pytest.raises(SessionError, match="no session"):
+            await workspace.resume("nothing")
+
+
+async def test_models_of_ones_own_are_asked_and_left_open(root):
+    model, small = Replies("hi"), Replies("a summary", ref="mine/small")
+    async with Workspace(root, model=model, small_model=small) as workspace:
+        records = [record async for record in workspace.session.ask("hello")]
+
+    assert records[0].event.model == "mine/one"
+    assert not model.is_closed
+    with pytest.raises(RequestError, match="two models"):
+        Workspace(root, model=Replies(), small_model=Replies())
+
+
+async def test_a_model_can_be_named_and_settings_win(root, tmp_path):
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps({"replies": [{"calls": [{"name": "LS", "arguments": {"path": str(root)}}]}] * 2}))
+    async with Workspace(root, model=f"scripted/{script}", settings={"limits": {"maxTurns": 1}}) as workspace:
+        assert (await workspace.session.ask("hello").outcome()).reason == "max_turns"
+
+
+async def test_a_tool_of_ones_own_is_offered_and_called(root):
+    model = Replies(ToolCall("1", "Load", {"host": "db"}), "done")
+    async with Workspace(root, model=model, tools=[*builtin_tools(), Load()]) as workspace:
+        outcome = await workspace.session.ask("is db busy?").outcome()
+
+    assert {"Load", "Read"} <= {tool.name for tool in model.requests[0].tools}
+    assert model.requests[1].messages[-1].results[0].content == "db is idle"
+    assert outcome.tools[0].affected_files == (outcome.session_id,)
+
+
+async def test_tools_can_be_taken_away(root):
+    model = Replies("hi")
+    async with Workspace(root, model=model, tools=[Load()]) as workspace:
+        await workspace.session.edit("hello").outcome()
+
+    assert [tool.name for tool in model.requests[0].tools] == ["Load"]
+    with pytest.raises(RequestError, match="two tools"):
+        Workspace(root, tools=[Load(), Load()])
+
+
+@pytest.mark.parametrize(("rules", "kinds"), [([], []), ([{"tool": "Deploy", "decision": "ask"}], ["permission"])])
+async def test_rules_are_about_tools_of_ones_own_too(root, rules, kinds):
+    model = Replies(ToolCall("1", "Deploy", {"host": "db"}), "done")
+    more = {"tools": [Deploy()], "settings": {"rules": rules}, "editor": Accepting()}
+    async with Workspace(root, model=model, **more) as workspace:
+        events = [record.event async for record in workspace.session.edit("deploy")]
+
+    assert [it.question.kind for it in events if isinstance(it, QuestionAsked)] == kinds
+    assert model.requests[1].messages[-1].results[0].content == "db is idle"
+
+
+async def test_the_system_prompt_can_be_another(root):
+    model = Replies("hi")
+
+    def prompt(blocks):
+        return ("You are a reviewer.", blocks[0])
+
+    async with Workspace(root, model=model, system_prompt=prompt) as workspace:
+        await workspace.session.ask("hello").outcome()
+
+    assert model.requests[0].system[0] == "You are a reviewer."
+    assert "Workspace:" in model.requests[0].system[1]
+
+
+async def test_hooks_object(root):
+    async def hook(event, call):
+        return HookDecision(allow=False, message="not today")
+
+    model = Replies(ToolCall("1", "LS", {"path": str(root)}), "done")
+    async with Workspace(root, model=model, hooks=[hook]) as workspace:
+        await workspace.session.ask("hello").outcome()
+
+    assert model.requests[1].messages[-1].results[0].content == "not today"
+
+
+async def test_a_conversation_is_made_shorter_by_the_program(root):
+    room = []
+
+    async def compact(messages, tokens):
+        room.append(tokens)
+        return [user("what was said before"), messages[-1]]
+
+    model = Replies("a" * 40_000, "b")
+    settings = {"limits": {"maxContext": 20_000, "maxTokens": 1000}}
+    async with Workspace(root, model=model, settings=settings, compact=compact) as workspace:
+        await workspace.session.ask("c" * 40_000).outcome()
+        kinds = [record.event.kind async for record in workspace.session.ask("more")]
+
+    assert "compacted" in kinds
+    assert 0 < room[0] < 20_000
+    assert model.requests[-1].messages[0].text == "what was said before"
+    assert len(model.requests) == 2
+
+
+async def test_without_a_reviewer_nothing_is_changed_and_that_is_said(root, write, caplog):
+    model = Replies(write, "done")
+    async with Workspace(root, model=model) as workspace:
+        outcome = await workspace.session.edit("write it").outcome()
+
+    assert not (root / "new.txt").exists()
+    assert [(it.state, it.reason) for it in outcome.receipts] == [
+        ("rejected", "not reviewed: this program rejects all changes")
+    ]
+    assert "not reviewed" in model.requests[1].messages[-1].results[0].content
+    assert "override `review`" in caplog.text
+
+
+async def test_what_is_accepted_is_written_and_can_be_undone(root, write):
+    async with Workspace(root, model=Replies(write, "done"), editor=Accepting()) as workspace:
+        turn = workspace.session.edit("write it")
+        assert [it.state for it in (await turn.outcome()).receipts] == ["accepted"]
+        assert (root / "new.txt").read_text() == "new\n"
+        undone = await workspace.undo(turn.id)
+        assert undone.restored == (root / "new.txt",)
+        assert not (root / "new.txt").exists()
+        await workspace.undo(undone.undo_id)
+        assert (root / "new.txt").exists()
+
+
+ACCEPTING_ANOTHER = ReviewAnswer(decisions=(Decision(hunk_id="another", decision="accept"),))
+
+
+@pytest.mark.parametrize("answer", [None, ReviewAnswer(), ACCEPTING_ANOTHER])
+async def test_what_a_reviewer_does_not_decide_on_is_rejected(root, write, answer):
+    class Silent(DiskEditor):
+        async def review(self, review):
+            return answer
+
+    async with Workspace(root, model=Replies(write, "done"), editor=Silent()) as workspace:
+        outcome = await workspace.session.edit("write it").outcome()
+
+    assert [(it.state, it.reason) for it in outcome.receipts] == [("rejected", "not decided on")]
+
+
+async def test_questions_are_answered_by_the_editor(root):
+    call = ToolCall("1", "ExecuteCommand", {"command": "touch made", "description": "make it"})
+    model = Replies(call, "done")
+    async with Workspace(root, model=model, editor=Accepting()) as workspace:
+        events = [record.event async for record in workspace.session.edit("make it")]
+
+    assert [it.question.kind for it in events if isinstance(it, QuestionAsked)] == ["permission"]
+    assert (root / "made").exists()
+
+
+@pytest.mark.parametrize("name", ["ask", "review"])
+async def test_a_fault_in_the_editor_ends_the_turn_and_is_raised(root, write, name):
+    async def fail(_):
+        raise ZeroDivisionError
+
+    command = ToolCall("1", "ExecuteCommand", {"command": "touch made", "description": "make it"})
+    editor = DiskEditor()
+    setattr(editor, name, fail)
+    model = Replies(write if name == "review" else command, "never", "hi")
+    async with Workspace(root, model=model, editor=editor) as workspace:
+        records = []
+        workspace.subscribe(records.append)
+        turn = workspace.session.edit("do it")
+        with pytest.raises(ZeroDivisionError):
+            [record async for record in turn]
+        with pytest.raises(ZeroDivisionError):
+            await turn.outcome()
+
+        [finished] = [record.event for record in records if isinstance(record.event, TurnFinished)]
+        assert finished.outcome.reason == "interrupted"
+        assert not workspace.session.is_busy
+        assert len(model.requests) == 1
+        assert sorted(it.name for it in root.iterdir()) == ["greet.py"]
+
+
+async def test_a_fault_in_the_loop_ends_the_turn(root):
+    model = Replies("never", "hi")
+    model.may_answer.clear()
+    async with Workspace(root, model=model) as workspace:
+        turn = workspace.session.ask("hello")
+        with pytest.raises(ZeroDivisionError):
+            [1 / 0 async for _ in turn]
+        assert (await turn.outcome()).reason == "interrupted"
+        model.may_answer.set()
+        assert (await workspace.session.ask("again").outcome()).reason == "end_turn"
+
+
+async def test_what_runs_when_the_workspace_is_left_is_ended_and_nothing_waits(root, write):
+    class Slow(DiskEditor):
+        async def review(self, review):
+            asked.set()
+            await asyncio.Event().wait()
+
+    asked = asyncio.Event()
+    async with Workspace(root, model=Replies(write), editor=Slow()) as workspace:
+        turn = workspace.session.edit("write it")
+        await asked.wait()
+
+    outcome = await turn.outcome()
+    assert (outcome.reason, [it.state for it in outcome.receipts]) == ("interrupted", ["rejected"])
+    with pytest.raises(RequestError, match="not open"):
+        workspace.begin()
+
+
+async def test_what_another_odin_has_left_in_review_waits_on(root, write):
+    class Later(DiskEditor):
+        async def review(self, review):
+            shown.set()
+
+    shown = asyncio.Event()
+    core = Core(Project(Told(roots=(root,))), Later(), parts=Parts(model=Replies(write)))
+    live = core.sessions.begin()
+    live.turns.start(UserMessage(turn_id="t", text="write it", mode="edit_mode"))
+    await shown.wait()
+    await core.close()
+
+    async with Workspace(root, model=Replies("hi"), editor=Accepting()) as workspace:
+        opened = []
+        workspace.subscribe(lambda record: opened.append(record.event.kind))
+        session = await workspace.resume(live.session.id)
+        await session.ask("hello").outcome()
+
+    assert "reviewOpened" in opened
+    assert "reviewClosed" not in opened
+    assert not (root / "new.txt").exists()
+
+
+async def test_a_subscriber_hears_of_all_sessions_until_it_stops(root):
+    async with Workspace(root, model=Replies("one", "two", "three")) as workspace:
+        records = []
+        stop = workspace.subscribe(records.append)
+        first, second = workspace.begin(), workspace.begin()
+        await first.ask("a").outcome()
+        await second.ask("b").outcome()
+        stop()
+        await second.ask("c").outcome()
+
+    finished = [record.session_id for record in records if isinstance(record.event, TurnFinished)]
+    assert finished == [first.id, second.id]
+    assert [record.seq for record in records] == list(range(1, len(records) + 1))
+
+
+async def test_what_cannot_be_done_is_said_at_once(root, caplog):
+    with pytest.raises(RequestError, match="is not a folder"):
+        Workspace(root / "greet.py")
+    async with Workspace(root, settings={"limits": {"maxTurns": -1}}) as workspace:
+        with pytest.raises(EmptyPrompt):
+            workspace.session.ask(" ")
+        assert not workspace.session.is_busy
+    assert "maxTurns" in caplog.text
