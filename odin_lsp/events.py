@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from odin_lsp.modes import Mode
 from odin_lsp.ports import Answer, Level, Question, Receipt, Review, ReviewHunk
-from odin_lsp.records import KeptFile, ModelStatus, Outcome, Todo, ToolStatus, Usage
+from odin_lsp.records import CommandRun, KeptFile, ModelStatus, Outcome, Todo, ToolStatus, Usage
 from odin_lsp.values import Value
 
 Activity = Literal[
@@ -112,6 +112,7 @@ class ToolFinished(Value):
     output: str = ""
     """Of a command: the end of all that `toolProgress` told."""
     duration_ms: int = 0
+    ran: CommandRun | None = None
     kind: Literal["toolFinished"] = "toolFinished"
 
 

@@ -39,6 +39,19 @@ class Todo(Value):
     status: TodoStatus
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandRun(Value):
+    """A command that a call has run."""
+
+    command: str
+    exit_code: int | None = None
+    """Negative: the signal that ended it; none: it could not be run, or goes on in the background."""
+    duration_ms: int = 0
+    """Of the command alone, without what the call waited for."""
+    output: str = ""
+    """The end of what it printed."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolRecord(Value):
     name: str
@@ -48,6 +61,7 @@ class ToolRecord(Value):
     added: int = 0
     """Lines, as in a diff."""
     removed: int = 0
+    ran: CommandRun | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from odin_lsp.permissions.rules import Effect, forbidden
 from odin_lsp.records import ToolRecord, ToolStatus
 from odin_lsp.review.drafts import FileReceipts, told_of
 from odin_lsp.review.proposals import CHOSEN, Proposal
-from odin_lsp.tools.base import Tool, ToolContext, ToolOutput
+from odin_lsp.tools.base import Tool, ToolContext, ToolOutput, output_of
 from odin_lsp.tools.editing import report_receipts
 from odin_lsp.workspace.shown import Shown
 from odin_lsp.workspace.uris import printable
@@ -256,7 +256,7 @@ class Executor:
             status = "success"
         except ToolError as error:
             status = "error"
-            output = ToolOutput(data=str(error), description=str(error).partition("\n")[0])
+            output = output_of(error)
             await self._after("PostToolUseFailure", call, output)
         finally:
             results[call.id] = ToolResult(call.id, call.name, output.data, failed=status != "success")
@@ -265,7 +265,7 @@ class Executor:
 
     def _tell_of_end(self, call: ToolCall, status: ToolStatus, output: ToolOutput, told: str, began: float) -> None:
         self.records.append(
-            ToolRecord(call.name, output.description, output.files, status, output.added, output.removed)
+            ToolRecord(call.name, output.description, output.files, status, output.added, output.removed, output.ran)
         )
         self.context.emit(
             ToolFinished(
@@ -279,6 +279,7 @@ class Executor:
                 diff=output.diff,
                 output=told,
                 duration_ms=round((time.monotonic() - began) * 1000),
+                ran=output.ran,
             )
         )
 

@@ -13,13 +13,15 @@ from odin_lsp.config import SubagentSettings
 from odin_lsp.errors import OdinError, ToolError
 from odin_lsp.events import Emit, SubagentFinished, SubagentStarted, UsageChanged
 from odin_lsp.messages import Message, ToolResult, user
-from odin_lsp.records import SubagentRecord, Todo
+from odin_lsp.records import CommandRun, SubagentRecord, Todo, ToolRecord
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.sessions.history import History
-from odin_lsp.tools.base import AgentTask, Completion, CompletionStatus, all_tools
+from odin_lsp.tools.base import AgentTask, Completion, CompletionStatus
 
 MAX_SUMMARY = 20_000
 """Characters of what a helper has said that are kept in the session."""
+MAX_PRINTED = 500
+"""Characters of the end of what each of its commands printed."""
 
 
 @dataclass(slots=True)
@@ -194,14 +196,19 @@ class Subagents:
 def _completion(helper: Helper, status: CompletionStatus, limitations: Sequence[str]) -> Completion:
     """From what it did, not from what it says it did."""
     progress = helper.progress
-    commands = {tool.name for tool in all_tools().values() if tool.runs_commands}
     refused = [it for it in progress.review.receipts if it.state not in ("accepted", "modified")]
     return Completion(
         helper.id,
         status,
         progress.answer,
         files_changed=tuple(str(path) for path in progress.review.touched),
-        verification_run=tuple(it.description for it in progress.records if it.name in commands),
+        verification_run=tuple(_told(it, it.ran) for it in progress.records if it.ran),
         remaining_limitations=tuple(limitations),
         known_risks=tuple(f"an edit of {it.uri} was {it.state}: {it.reason or 'no reason given'}" for it in refused),
     )
+
+
+def _told(record: ToolRecord, ran: CommandRun) -> str:
+    printed = ran.output[-MAX_PRINTED:].strip("\n")
+    told = f"`{ran.command}`: {record.description}"
+    return "\n".join([told, *(f"  {line}" for line in printed.splitlines())])

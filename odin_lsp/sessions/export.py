@@ -40,6 +40,7 @@ from odin_lsp.values import to_wire
 
 MAX_HANDED_OVER = 300
 """Characters of what a helper handed over; the model was told all of it, and exports to JSON have it."""
+MAX_LAST_LINES = 10
 UNBEGUN = "not begun: Odin was ended before"
 Format = Literal["markdown", "html", "json"]
 SUFFIXES: dict[Format, str] = {"markdown": ".md", "html": ".html", "json": ".json"}
@@ -120,7 +121,7 @@ def transcript(session: Session) -> str:
 
 def markdown(title: str, turns: Iterable[ToldTurn], earlier: int = 0, *, blocks: bool = True) -> Iterator[str]:
     """What models, pages and files said stands in it, and whoever opens it may have a preview: it must do nothing.
-    Without `blocks`, for those who read along: no diffs, and not what programs printed."""
+    Without `blocks`, for those who read along: no diffs, and only the last lines of what programs printed."""
     yield f"# {harmless(title)}\n"
     if earlier:
         yield f"\n*{earlier} earlier turns are left out here; an export has them.*\n"
@@ -134,15 +135,15 @@ def _markdown_turn(turn: ToldTurn, *, blocks: bool) -> str:
         if not summary:
             parts += [f"{harmless(line.text)}\n" for line in lines]
             continue
-        shown = harmless("".join(f"- {_flat(line.text)}\n{_indented(line) if blocks else ''}" for line in lines))
+        shown = harmless("".join(f"- {_flat(it.text)}\n{_indented(it.block if blocks else it.end)}" for it in lines))
         parts.append(f"<details><summary>{summary}</summary>\n\n{shown}\n</details>\n")
     parts += [harmless(f"*{_flat(it)}*\n") for it in _endings(turn)]
     return "\n".join(parts)
 
 
-def _indented(line: "Line") -> str:
+def _indented(block: str) -> str:
     """A block of code that belongs to an item of a list."""
-    return "".join(f"  {it}\n" for it in as_code(line.block).splitlines()) if line.block else ""
+    return "".join(f"  {it}\n" for it in as_code(block).splitlines()) if block else ""
 
 
 def _asked(said: str, mode: Mode, at: float, model: str = "") -> str:
@@ -174,6 +175,8 @@ class Line:
     text: str
     block: str = ""
     """What a program printed, or a diff."""
+    end: str = ""
+    """The last lines of what a program printed."""
 
 
 def _sections(turn: ToldTurn) -> Iterator[tuple[str, list[Line]]]:
@@ -197,7 +200,9 @@ def _lines(item: Item) -> Iterator[Line]:
             status = {"error": " (failed)", "cancelled": " (cancelled)", "running": " (not ended)"}.get(item.status, "")
             is_said = f"+{item.added} -{item.removed}" in item.result
             changed = f" (+{item.added} −{item.removed})" if (item.added or item.removed) and not is_said else ""
-            yield Line(f"{item.name}{status}: {item.result or item.title}{changed}", item.diff or item.output)
+            what = ": ".join(filter(None, (item.command, item.result or item.title)))
+            end = "".join(item.output.splitlines(keepends=True)[-MAX_LAST_LINES:]) if item.command else ""
+            yield Line(f"{item.name}{status}: {what}{changed}", item.diff or item.output, end)
         case Helped(agent_id, description, mode, status, summary):
             ended = "did not end" if status == "running" else status
             about = f"{agent_id} ({MODE_NAMES[mode]}, {ended}): {cleaned(description)}"

@@ -63,6 +63,7 @@ class Used:
     removed: int = 0
     diff: str = ""
     output: str = ""
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +139,9 @@ class ToldTurn:
                 self._add(agent, Noted("info", f"earlier parts were summarised: {before:,} → {after:,} tokens"))
             case ModelChanged(selected, running) if selected != running:
                 self._add(agent, Noted("info", f"{running} answers in place of {selected}"))
-            case ToolStarted(call_id, name, _, description):
-                self._put(f"call/{agent}/{call_id}", agent, Used(name=name, title=description))
+            case ToolStarted(call_id, name, arguments, description):
+                used = Used(name=name, title=description, command=str(arguments.get("command", "")))
+                self._put(f"call/{agent}/{call_id}", agent, used)
             case ToolFinished():
                 self._finish(agent, event)
             case BackgroundFinished(call_id=call_id, message=message, output=output):
@@ -179,7 +181,7 @@ class ToldTurn:
 
     def _finish(self, agent: str, event: ToolFinished) -> None:
         known = self._item(key := f"call/{agent}/{event.call_id}")
-        title = known.title if isinstance(known, Used) else ""
+        title, command = (known.title, known.command) if isinstance(known, Used) else ("", "")
         self._put(
             key,
             agent,
@@ -191,7 +193,8 @@ class ToldTurn:
                 added=event.added,
                 removed=event.removed,
                 diff=event.diff or "",
-                output=event.output,
+                output=event.output or (event.ran.output if event.ran else ""),
+                command=event.ran.command if event.ran else command,
             ),
         )
 

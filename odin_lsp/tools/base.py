@@ -24,7 +24,7 @@ from odin_lsp.permissions.gate import CHANGED, Gate, Want
 from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.permissions.rules import Effect, decide
 from odin_lsp.ports import Editor
-from odin_lsp.records import Todo
+from odin_lsp.records import CommandRun, Todo
 from odin_lsp.review.drafts import Draft
 from odin_lsp.review.saving import Saver
 from odin_lsp.sessions.memory import Memory
@@ -62,6 +62,22 @@ class ToolOutput:
     added: int = 0
     removed: int = 0
     diff: str | None = None
+    ran: CommandRun | None = None
+
+
+class ToolFailed(ToolError):
+    """A call that has failed, and has more to tell than why."""
+
+    def __init__(self, output: ToolOutput) -> None:
+        super().__init__(output.data)
+        self.output = output
+
+
+def output_of(error: ToolError) -> ToolOutput:
+    """What there is to tell of a call that has failed."""
+    if isinstance(error, ToolFailed):
+        return error.output
+    return ToolOutput(data=str(error), description=str(error).partition("\n")[0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +18,8 @@ from odin_lsp.events import BackgroundFinished, ToolProgress
 from odin_lsp.permissions.gate import Want, exact
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.permissions.shell import CommandVerdict
-from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
+from odin_lsp.records import CommandRun
+from odin_lsp.tools.base import Params, Tool, ToolContext, ToolFailed, ToolOutput, output_of
 from odin_lsp.tools.editing import report_receipts
 from odin_lsp.workspace.buffers import moved
 from odin_lsp.workspace.changes import moment
@@ -37,6 +38,8 @@ MAX_LISTED_FILES = 100
 LOOK_SECONDS = 2.0
 """For what a command has changed."""
 MAX_HASHED = 16 * 1024 * 1024
+MAX_COMMAND = MAX_TAIL = 2000
+"""Characters of a command and of what it printed that are kept with the turn."""
 
 
 class ExecuteCommandParams(Params):
@@ -81,23 +84,23 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
         context.outside.admit(context.commands.folder)
         live = _Live(lambda text: context.emit(ToolProgress(context.call_id, text)))
         since = await moment() if order.held_to is None else None
-        problem = None
-        output = ToolOutput(data="", description="")
+        has_failed = False
         try:
             if params.run_in_background:
                 output = await _started(params, order, live, context)
             else:
                 output = await _finished(params, order, live, context)
         except ToolError as error:
-            problem = error
+            has_failed, output = True, output_of(error)
         finally:
             live.close()
             changed = await _look_again(since, context)
-        told = "\n".join(filter(None, (str(problem or output.data), said, changed.told)))
-        if problem is not None:
-            raise ToolError(told)
+        told = "\n".join(filter(None, (output.data, said, changed.told)))
         files = tuple(printable(str(path)) for path in changed.files[:MAX_LISTED_FILES])
-        return ToolOutput(data=told, description=f"{output.description}{changed.counted}", files=files)
+        output = replace(output, data=told, description=f"{output.description}{changed.counted}", files=files)
+        if has_failed:
+            raise ToolFailed(output)
+        return output
 
 
 async def _ordered(params: ExecuteCommandParams, context: ToolContext) -> Order:
@@ -181,9 +184,20 @@ async def _finished(params: ExecuteCommandParams, order: Order, live: "_Live", c
     timed_out = result.ended.how == "timed out"
     ending = f"timed out after {timeout:g} s" if timed_out else how_it_ended(result.ended)
     text = _text(result, ending)
+    ran = replace(
+        _run(params),
+        exit_code=result.ended.exit_code,
+        duration_ms=round(result.ended.seconds * 1000),
+        output=result.text[-MAX_TAIL:],
+    )
     if result.ended.how != "exited":
-        raise ToolError(f"{text}\n{LONGER}" if timed_out else text)
-    return ToolOutput(data=text, description=ending)
+        raise ToolFailed(ToolOutput(data=f"{text}\n{LONGER}" if timed_out else text, description=ending, ran=ran))
+    return ToolOutput(data=text, description=ending, ran=ran)
+
+
+def _run(params: ExecuteCommandParams) -> CommandRun:
+    command = exact(params.command.strip())
+    return CommandRun(command=command if len(command) <= MAX_COMMAND else f"{command[:MAX_COMMAND]}…")
 
 
 def _text(result: Result, ending: str) -> str:
@@ -201,6 +215,7 @@ async def _started(params: ExecuteCommandParams, order: Order, live: "_Live", co
         data=f"It runs in the background as {command.id}. Its output is in {command.output.path};"
         " CommandStatus shows what is new, and stops it.",
         description=f"started {command.id}",
+        ran=_run(params),
     )
 
 

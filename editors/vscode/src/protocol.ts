@@ -45,6 +45,13 @@ export interface ClearParams {
   sessionId?: string;
 }
 
+export interface CommandRun {
+  command: string;
+  exitCode?: number;
+  durationMs?: number;
+  output?: string;
+}
+
 export interface CompactParams {
   sessionId?: string;
   focus?: string;
@@ -529,6 +536,7 @@ export interface ToolRecord {
   status: "success" | "error" | "cancelled";
   added?: number;
   removed?: number;
+  ran?: CommandRun;
 }
 
 export interface TrustParams {
@@ -643,6 +651,7 @@ export interface ToolFinished {
   diff?: string;
   output?: string;
   durationMs?: number;
+  ran?: CommandRun;
   kind: "toolFinished";
 }
 
