@@ -108,7 +108,10 @@ class ToolFinished(Value):
     files: tuple[str, ...] = ()
     added: int = 0
     removed: int = 0
+    created: bool = False
+    """The file was not there before."""
     diff: str | None = None
+    """It may be cut; `added` and `removed` count all lines."""
     output: str = ""
     """Of a command: the end of all that `toolProgress` told."""
     duration_ms: int = 0

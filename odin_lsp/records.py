@@ -61,6 +61,8 @@ class ToolRecord(Value):
     added: int = 0
     """Lines, as in a diff."""
     removed: int = 0
+    created: bool = False
+    """The file was not there before."""
     ran: CommandRun | None = None
 
 

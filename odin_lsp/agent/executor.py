@@ -25,7 +25,7 @@ from odin_lsp.records import ToolRecord, ToolStatus
 from odin_lsp.review.drafts import FileReceipts, told_of
 from odin_lsp.review.proposals import CHOSEN, Proposal
 from odin_lsp.tools.base import Tool, ToolContext, ToolOutput, output_of
-from odin_lsp.tools.editing import report_receipts
+from odin_lsp.tools.editing import counted, report_receipts
 from odin_lsp.workspace.shown import Shown
 from odin_lsp.workspace.uris import printable
 
@@ -190,7 +190,12 @@ class Executor:
                 made = any(it.state in CHOSEN for file in told for it in file.receipts)
                 found[call.id] = ToolResult(call.id, call.name, self.report(told), failed=not made)
                 files = tuple(printable(str(it.file.new_path or it.file.path)) for it in told)
-                output = ToolOutput(data="", description=f"{self._about(call)}, decided later", files=files)
+                added, removed = counted(told)
+                about = f"{self._about(call)}, decided later"
+                created = any(it.file.operation == "create" for it in told)
+                output = ToolOutput(
+                    data="", description=about, files=files, added=added, removed=removed, created=created
+                )
                 self._tell_of_end(call, "success" if made else "error", output, "", time.monotonic())
         return found
 
@@ -265,17 +270,27 @@ class Executor:
 
     def _tell_of_end(self, call: ToolCall, status: ToolStatus, output: ToolOutput, told: str, began: float) -> None:
         self.records.append(
-            ToolRecord(call.name, output.description, output.files, status, output.added, output.removed, output.ran)
+            ToolRecord(
+                name=call.name,
+                description=_line(output.description),
+                affected_files=output.files,
+                status=status,
+                added=output.added,
+                removed=output.removed,
+                created=output.created,
+                ran=output.ran,
+            )
         )
         self.context.emit(
             ToolFinished(
                 call_id=call.id,
                 name=call.name,
                 status=status,
-                description=output.description,
+                description=_line(output.description),
                 files=output.files,
                 added=output.added,
                 removed=output.removed,
+                created=output.created,
                 diff=output.diff,
                 output=told,
                 duration_ms=round((time.monotonic() - began) * 1000),
@@ -286,7 +301,7 @@ class Executor:
     def _about(self, call: ToolCall) -> str:
         tool = self.tools.get(call.name)
         try:
-            return tool.describe(tool.parse(call.arguments)) if tool else call.name
+            return _line(tool.describe(tool.parse(call.arguments))) if tool else call.name
         except ToolError:
             return call.name
 
@@ -323,6 +338,10 @@ class Executor:
         decision = await self.hooks.fire(event, {**_seen(call), "result": output.data})
         self.stopped = self.stopped or not decision.go_on
         return decision.system_message
+
+
+def _line(description: str) -> str:
+    return " ".join(description.split())
 
 
 def _key(call: ToolCall) -> str:

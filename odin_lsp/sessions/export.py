@@ -199,10 +199,11 @@ def _lines(item: Item) -> Iterator[Line]:
         case Used():
             status = {"error": " (failed)", "cancelled": " (cancelled)", "running": " (not ended)"}.get(item.status, "")
             is_said = f"+{item.added} -{item.removed}" in item.result
-            changed = f" (+{item.added} −{item.removed})" if (item.added or item.removed) and not is_said else ""
+            counts = f"+{item.added} −{item.removed}" if (item.added or item.removed) and not is_said else ""
+            changed = ", ".join(filter(None, ("new file" if item.created else "", counts)))
             what = ": ".join(filter(None, (item.command, item.result or item.title)))
             end = "".join(item.output.splitlines(keepends=True)[-MAX_LAST_LINES:]) if item.command else ""
-            yield Line(f"{item.name}{status}: {what}{changed}", item.diff or item.output, end)
+            yield Line(f"{item.name}{status}: {what}{changed and f' ({changed})'}", item.diff or item.output, end)
         case Helped(agent_id, description, mode, status, summary):
             ended = "did not end" if status == "running" else status
             about = f"{agent_id} ({MODE_NAMES[mode]}, {ended}): {cleaned(description)}"

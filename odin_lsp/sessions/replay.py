@@ -172,6 +172,7 @@ def _finished(call_id: str, tool: ToolRecord) -> ToolFinished:
         files=tool.affected_files,
         added=tool.added,
         removed=tool.removed,
+        created=tool.created,
         ran=tool.ran,
     )
 

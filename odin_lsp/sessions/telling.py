@@ -61,6 +61,7 @@ class Used:
     result: str = ""
     added: int = 0
     removed: int = 0
+    created: bool = False
     diff: str = ""
     output: str = ""
     command: str = ""
@@ -192,6 +193,7 @@ class ToldTurn:
                 result=event.description,
                 added=event.added,
                 removed=event.removed,
+                created=event.created,
                 diff=event.diff or "",
                 output=event.output or (event.ran.output if event.ran else ""),
                 command=event.ran.command if event.ran else command,

@@ -61,6 +61,7 @@ class ToolOutput:
     files: tuple[str, ...] = ()
     added: int = 0
     removed: int = 0
+    created: bool = False
     diff: str | None = None
     ran: CommandRun | None = None
 

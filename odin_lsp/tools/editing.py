@@ -9,7 +9,7 @@ from odin_lsp.permissions.subagent_rights import may_edit
 from odin_lsp.ports import Receipt
 from odin_lsp.review.drafts import FileReceipts
 from odin_lsp.review.hunks import Difference, difference
-from odin_lsp.review.proposals import UNASKED, FileProposal
+from odin_lsp.review.proposals import CHOSEN, UNASKED, FileProposal
 from odin_lsp.tools.base import ToolContext, ToolOutput
 from odin_lsp.workspace.buffers import moved
 from odin_lsp.workspace.files import FileText
@@ -81,8 +81,29 @@ def report_receipts(decided: Sequence[FileReceipts], name: Callable[[Path], str]
     return "\n".join([head, *(line for told in decided for line in _became(told, name))])
 
 
+def counted(decided: Sequence[FileReceipts]) -> tuple[int, int]:
+    """Lines that the accepted hunks have added and removed."""
+    made = {it.hunk_id for told in decided for it in told.receipts if it.state in CHOSEN}
+    hunks = [it for told in decided for it in told.file.hunks if it.id in made]
+    diffs = [difference(it.hunk.old, it.result.new).unified("") for it in hunks]
+    return sum(it.added for it in diffs), sum(it.removed for it in diffs)
+
+
+def length(path: Path, context: ToolContext) -> str:
+    """Of a file as the model knows it now."""
+    drafted = context.draft.texts.get(path)
+    count = len(split_lines(drafted if drafted is not None else _now(path, context) or ""))
+    return f"It has {count} line{'' if count == 1 else 's'} now."
+
+
 def _made(file: FileProposal, before: str, now: str) -> Difference:
-    return difference(before, now) if file.operation == "edit" else difference("", file.proposed)
+    match file.operation:
+        case "edit":
+            return difference(before, now)
+        case "delete":
+            return difference(before, "")
+        case _:
+            return difference("", file.proposed)
 
 
 def _report(file: FileProposal, made: Difference, told: Sequence[str], context: ToolContext) -> ToolOutput:
@@ -94,6 +115,7 @@ def _report(file: FileProposal, made: Difference, told: Sequence[str], context: 
         files=(printable(str(file.new_path or file.path)),),
         added=diff.added,
         removed=diff.removed,
+        created=file.operation == "create",
         diff=diff.text[:MAX_DIFF_CHARS] or None,
     )
 

@@ -1,10 +1,13 @@
 """Create a file, or give one a new text."""
 
+from dataclasses import replace
+from pathlib import Path
+
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.review.proposals import Wish, edit_of, operation_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
-from odin_lsp.tools.editing import carry_out, readable
+from odin_lsp.tools.editing import carry_out, length, readable
 from odin_lsp.workspace.text import split_lines, usual_line_end, whole_lines
 
 
@@ -28,22 +31,27 @@ class WriteFile(Tool[WriteFileParams]):
 
     async def execute(self, params: WriteFileParams, context: ToolContext) -> ToolOutput:
         path = await context.reach(params.file_path)
-        name = context.files.shown(path)
-        count = len(split_lines(params.content))
-        if not path.exists() and context.files.buffers.of_path(path) is None and path not in context.draft.texts:
-            wish = Wish(context.call_id, f"new file {name}")
-            output = await carry_out(operation_of(path, "create", params.content, wish), context)
-            context.shown.note(path, 1, split_lines(params.content), size=len(params.content), total=count)
-            return output
-        file = readable(path, context)
-        seen = context.shown.of(path)
-        if seen is None or not seen.is_whole or not context.shown.covers(path, 1, split_lines(file.text)):
-            raise ToolError(
-                f"Must read file first: {name} exists, and you have not seen all of it as it is now; read it, or change"
-                " parts of it with EditTool"
-            )
-        wish = Wish(context.call_id, f"new text of {name}")
-        return await carry_out(edit_of(path, file.text, _like(params.content, file.text), wish), context)
+        output = await _written(path, params, context)
+        return replace(output, data=f"{output.data}\n{length(path, context)}")
+
+
+async def _written(path: Path, params: WriteFileParams, context: ToolContext) -> ToolOutput:
+    name = context.files.shown(path)
+    count = len(split_lines(params.content))
+    if not path.exists() and context.files.buffers.of_path(path) is None and path not in context.draft.texts:
+        wish = Wish(context.call_id, f"new file {name}")
+        output = await carry_out(operation_of(path, "create", params.content, wish), context)
+        context.shown.note(path, 1, split_lines(params.content), size=len(params.content), total=count)
+        return output
+    file = readable(path, context)
+    seen = context.shown.of(path)
+    if seen is None or not seen.is_whole or not context.shown.covers(path, 1, split_lines(file.text)):
+        raise ToolError(
+            f"Must read file first: {name} exists, and you have not seen all of it as it is now; read it, or change"
+            " parts of it with EditTool"
+        )
+    wish = Wish(context.call_id, f"new text of {name}")
+    return await carry_out(edit_of(path, file.text, _like(params.content, file.text), wish), context)
 
 
 def _like(content: str, old: str) -> str:

@@ -536,6 +536,7 @@ export interface ToolRecord {
   status: "success" | "error" | "cancelled";
   added?: number;
   removed?: number;
+  created?: boolean;
   ran?: CommandRun;
 }
 
@@ -648,6 +649,7 @@ export interface ToolFinished {
   files?: string[];
   added?: number;
   removed?: number;
+  created?: boolean;
   diff?: string;
   output?: string;
   durationMs?: number;

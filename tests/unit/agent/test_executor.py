@@ -8,6 +8,7 @@ import pytest
 from odin_lsp.agent.executor import AT_ONCE
 from odin_lsp.agent.hooks import HookDecision, Hooks
 from odin_lsp.errors import ToolError
+from odin_lsp.events import ToolFinished, ToolStarted
 from odin_lsp.messages import Message, ToolCall, ToolResult, user
 from odin_lsp.permissions.gate import Want
 from odin_lsp.tools.base import all_tools
@@ -278,3 +279,15 @@ async def test_only_a_person_has_accepted_an_edit(tmp_path, policy, told):
     await bench.read(path)
 
     assert (await bench.edit(path, "one", "two")).content == told
+
+
+async def test_what_a_call_is_about_and_what_it_led_to_is_said_in_one_line_each(bench):
+    ask = ToolCall("1", "AskUser", {"question": "which?\nleft\tor right", "options": [{"label": "left\nthen up"}]})
+    bench.editor.says = "1"
+
+    await results_of(bench.executor, ask, ToolCall("2", "Glob", {"pattern": "a\nb"}), ToolCall("3", "Nothing", {}))
+
+    told = [it.description for it in bench.events if isinstance(it, ToolStarted | ToolFinished)]
+    assert "ask: which? left or right" in told
+    assert [it for it in told if not it or len(it.splitlines()) > 1] == []
+    assert [it for it in bench.executor.records if len(it.description.splitlines()) != 1] == []
