@@ -20,7 +20,8 @@ class Range(Value):
     end: Position
 
 
-QuestionKind = Literal["permission", "outside", "trust", "question"]
+QuestionKind = Literal["permission", "outside", "trust", "review", "question"]
+"""Of a review only events tell (`questionId` is its `proposalId`); it is shown and decided as one."""
 
 
 @dataclass(frozen=True, slots=True)

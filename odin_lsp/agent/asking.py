@@ -10,7 +10,7 @@ class AskerInTurn:
     def __init__(self, asker: Asker, emit: Callable[[], Emit]) -> None:
         self._asker = asker
         self._emit = emit
-        """Of the turn that runs when something is asked."""
+        """Of the turn that runs when something is asked; of none, what is asked apart from turns."""
 
     async def ask(self, question: Question) -> Answer | None:
         emit = self._emit()

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from odin_lsp import locks
+from odin_lsp.agent.asking import AskerInTurn
 from odin_lsp.agent.live_session import LiveSession
 from odin_lsp.agent.model_registry import ModelRegistry
 from odin_lsp.agent.open_sessions import OpenSessions
@@ -59,6 +60,8 @@ class Core:
         self.stream = EventStream()
         self.files = Files(now.roots, buffers or Buffers(), FileCache(now.config.cache), now.config.files)
         self.search = Search(self.files)
+        self.asker = AskerInTurn(editor, lambda: self.stream.emitter("", ""))
+        """For what is asked apart from turns."""
         self.models = ModelRegistry(project, parts.model, parts.small_model)
         self.pages = Pages(*_of_pages(now))
         self._undo_log = UndoLog(lambda: self._sessions / "undo", lambda: project.now.config.review)

@@ -189,7 +189,13 @@ class Planners:
             commands=scope.commands,
             draft=Draft(self._desk, progress.review, scope.shown),
             saver=Saver(
-                self._files, self._editor, self._desk.applier, progress.review, scope.shown, config.review.save
+                self._files,
+                self._editor,
+                scope.gate.asker,
+                self._desk.applier,
+                progress.review,
+                scope.shown,
+                config.review.save,
             ),
             delegate=helpers.run if helpers else None,
             write_scope=write_scope,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from odin_lsp.config import ReviewSettings, Timeouts
-from odin_lsp.events import Notice, ReviewChanged, ReviewClosed, ReviewOpened
+from odin_lsp.events import Notice, QuestionAnswered, QuestionAsked, ReviewChanged, ReviewClosed, ReviewOpened
 from odin_lsp.ports import Cause, Decision, Editor, PreviewingEditor, Receipt, Review, ReviewAnswer
 from odin_lsp.review.applying import SEE_LOG, Applier
 from odin_lsp.review.journal import ReviewJournal, StoredReview
@@ -15,7 +15,7 @@ from odin_lsp.review.making import Maker, noted_of
 from odin_lsp.review.open_reviews import OpenReview, Proposals
 from odin_lsp.review.previews import Preview
 from odin_lsp.review.proposals import UNASKED, FileProposal, PendingHunk, Proposal
-from odin_lsp.review.screen import Caution, Screen, receipt_of
+from odin_lsp.review.screen import Caution, Screen, answer_of, question_of, receipt_of
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo_log import UndoLog
 from odin_lsp.review.undo_steps import new_step
@@ -171,12 +171,14 @@ class ReviewDesk:
     async def _have_decided(self, review: OpenReview) -> None:
         asking = asyncio.create_task(self._ask(review))
         asking.add_done_callback(lambda task: self._take_answer(task, review))
+        review.turn.emit(QuestionAsked(question_of(review.proposal)))
         try:
             async with asyncio.timeout(self._settings()[1].person):
                 await review.settled.wait()
         except TimeoutError:
             self._reject_rest(review, TOO_LATE, "late")
         finally:
+            review.turn.emit(QuestionAnswered(review.proposal.id, answer_of(review.proposal)))
             if not asking.done():
                 await self._withdraw(asking, review.proposal)
 

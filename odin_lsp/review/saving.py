@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from odin_lsp.events import Notice
-from odin_lsp.ports import Editor, Option, Question
+from odin_lsp.ports import Asker, Editor, Option, Question
 from odin_lsp.review.applying import Applier
 from odin_lsp.review.hunks import hunks_between
 from odin_lsp.review.turn_review import TurnReview
@@ -24,6 +24,7 @@ class Saver:
 
     files: Files
     editor: Editor
+    asker: Asker
     applier: Applier
     turn: TurnReview
     shown: Shown
@@ -69,7 +70,7 @@ class Saver:
             detail="Odin has changed these files in the editor.",
             options=(Option("save", "Save"), Option("leave", "Leave unsaved")),
         )
-        answer = await self.editor.ask(question)
+        answer = await self.asker.ask(question)
         return answer is not None and answer.option_ids == ("save",)
 
 

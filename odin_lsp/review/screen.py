@@ -1,14 +1,16 @@
 """A proposal as people see it."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from odin_lsp.ports import Receipt, Review, ReviewFile, ReviewHunk
+from odin_lsp.ports import Answer, Question, Receipt, Review, ReviewFile, ReviewHunk
 from odin_lsp.review.applying import Applier
 from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal
 from odin_lsp.review.undo_log import UndoLog
 from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.uris import printable
 
 NO_WAY_BACK = "this cannot be undone"
 CHANGED_SINCE = "the user has changed these lines since"
@@ -77,3 +79,24 @@ def receipt_of(file: FileProposal, it: PendingHunk) -> Receipt:
     if it.is_lost:
         return replace(receipt, reason=CHANGED_SINCE, cause="typed")
     return replace(receipt, state="modified", text=it.applied, reason=None, cause="typed")
+
+
+def question_of(proposal: Proposal) -> Question:
+    """That somebody has to decide, for those who only follow."""
+    count = len(proposal.pending)
+    names = ", ".join(printable(file.path.name) for file in proposal.files)
+    return Question(
+        question_id=proposal.id,
+        kind="review",
+        title=f"Accept {count} change{'' if count == 1 else 's'} in {names}?",
+        detail=proposal.reason,
+        paths=tuple(printable(str(file.path)) for file in proposal.files),
+    )
+
+
+def answer_of(proposal: Proposal) -> Answer | None:
+    """How many hunks ended how; none if some wait, or nobody has decided in time."""
+    if proposal.pending or any(it.cause == "late" for it in proposal.hunks):
+        return None
+    states = Counter(it.state for it in proposal.hunks)
+    return Answer(text=", ".join(f"{count} {state}" for state, count in states.items()))

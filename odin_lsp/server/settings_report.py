@@ -54,7 +54,7 @@ class SettingsReport:
                 Option("deny", "Never"),
             ),
         )
-        answer = await self._server.editor.ask(question)
+        answer = await self._server.core.asker.ask(question)
         match answer.option_ids if answer else ():
             case ("allow_always",) if project.look() == now:
                 project.decide_trust(trusted=True)

@@ -44,7 +44,6 @@ PLAIN: Mapping[str, tuple[str, ...]] = {
     "toolFinished": ("callId", "name", "status", "added", "removed", "durationMs"),
     "backgroundFinished": ("callId", "backgroundId", "status", "exitCode", "durationMs"),
     "reviewClosed": ("proposalId",),
-    "questionAsked": ("questionId",),
     "questionAnswered": ("questionId",),
     "usageChanged": ("usage",),
     "subagentStarted": ("agentId", "mode"),
@@ -230,9 +229,15 @@ def _client(redis: Any, url: str) -> "Redis":
 
 def _plain(kind: str, event: Mapping[str, Any]) -> dict[str, Any]:
     details = {key: event[key] for key in PLAIN.get(kind, ()) if key in event}
-    if kind == "todosChanged":
-        details["todos"] = len(event["todos"])
-        details["completed"] = sum(todo["status"] == "completed" for todo in event["todos"])
+    match event:
+        case {"kind": "todosChanged", "todos": [*todos]}:
+            details |= {"todos": len(todos), "completed": sum(todo["status"] == "completed" for todo in todos)}
+        case {"kind": "questionAsked", "question": {"questionId": id, "kind": about}}:
+            details |= {"questionId": id, "about": about}
+        case {"kind": "reviewOpened", "proposal": {"proposalId": id, "files": [*files]}}:
+            details |= {"proposalId": id, "files": len(files), "hunks": sum(len(file["hunks"]) for file in files)}
+        case _:
+            pass
     if "outcome" in details:
         details["outcome"] = {key: details["outcome"][key] for key in PLAIN_OUTCOME if key in details["outcome"]}
     return details

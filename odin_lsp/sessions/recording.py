@@ -4,7 +4,17 @@ What passes is left out, because what it comes to is an event of its own: pieces
 
 from dataclasses import replace
 
-from odin_lsp.events import Event, EventRecord, ReviewChanged, ReviewClosed, ReviewOpened, TurnFinished, TurnStarted
+from odin_lsp.events import (
+    Event,
+    EventRecord,
+    QuestionAnswered,
+    QuestionAsked,
+    ReviewChanged,
+    ReviewClosed,
+    ReviewOpened,
+    TurnFinished,
+    TurnStarted,
+)
 from odin_lsp.ports import HunkState, Review, ReviewHunk
 from odin_lsp.sessions.session import Session
 
@@ -25,6 +35,8 @@ class Recorder:
         """Turns that have begun here and not ended."""
         self._states: dict[str, HunkState] = {}
         """Of the hunks in open reviews, as they were last kept."""
+        self._reviews: set[str] = set()
+        """That wait for the user: what became of them is told by events of their own."""
 
     def follow(self, record: EventRecord) -> None:
         if record.session_id != self._session.id or record.event.kind in PASSING:
@@ -49,6 +61,12 @@ class Recorder:
                 decided = tuple(_without_text(it) for it in hunks if self._states.get(it.id) != it.state)
                 self._states |= {it.id: it.state for it in decided}
                 return ReviewChanged(proposal_id, decided) if decided else None
+            case QuestionAsked(question) if question.kind == "review":
+                self._reviews.add(question.question_id)
+                return None
+            case QuestionAnswered(question_id) if question_id in self._reviews:
+                self._reviews.remove(question_id)
+                return None
             case ReviewClosed(_, receipts):
                 for it in receipts:
                     self._states.pop(it.hunk_id, None)

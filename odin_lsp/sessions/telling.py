@@ -158,7 +158,7 @@ class ToldTurn:
                 known = self._item(f"helper/{agent_id}")
                 known = known if isinstance(known, Helped) else Helped(agent_id)
                 self._put(f"helper/{agent_id}", agent, replace(known, status=status, summary=summary))
-            case QuestionAsked(question):
+            case QuestionAsked(question) if question.kind != "review":
                 self._put(f"question/{question.question_id}", agent, Asked(question))
             case QuestionAnswered(question_id, answer):
                 if isinstance(asked := self._item(f"question/{question_id}"), Asked):

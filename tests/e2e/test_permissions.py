@@ -111,6 +111,8 @@ async def test_a_workspaces_settings_need_trust_and_again_when_they_change(start
     policy = await policy_of(client)
     await client.until_asked(1)
     assert (policy, client.questions[0]["kind"]) == ("each", "trust")
+    asked = await client.until_kind("questionAsked")
+    assert (asked["turnId"], asked["event"]["question"]["kind"]) == ("", "trust")
 
     assert await client.command("trust", decision="trust") == {"trusted": True}
     assert await policy_of(client) == "auto"

@@ -56,7 +56,7 @@ def tool_context(
         outside=OutsideGate(editor),
         commands=SessionCommands(lambda: settings, judged_by(gate.rules)),
         draft=Draft(desk, turn, shown),
-        saver=Saver(files, editor, desk.applier, turn, shown, settings.review.save),
+        saver=Saver(files, editor, editor, desk.applier, turn, shown, settings.review.save),
     )
 
 

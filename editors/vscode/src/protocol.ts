@@ -299,7 +299,7 @@ export interface Proposals {
 
 export interface Question {
   questionId: string;
-  kind: "permission" | "outside" | "trust" | "question";
+  kind: "permission" | "outside" | "trust" | "review" | "question";
   title: string;
   detail?: string;
   command?: string;

@@ -113,7 +113,9 @@ export class StatusFollower implements Disposable {
         }
         break;
       case "questionAsked":
-        this.#set({ questions: new Set([...questions, event.question.questionId]) });
+        if (event.question.kind !== "review") {
+          this.#set({ questions: new Set([...questions, event.question.questionId]) });
+        }
         break;
       case "questionAnswered":
         this.#set({ questions: without(questions, event.questionId) });

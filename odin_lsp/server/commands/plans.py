@@ -60,5 +60,5 @@ async def _ask_for_reason(server: Work) -> str | None:
     question = Question(
         question_id=uuid.uuid4().hex, kind="question", title="What should be different in the plan?", allow_text=True
     )
-    answer = await server.editor.ask(question)
+    answer = await server.core.asker.ask(question)
     return answer.text if answer else None

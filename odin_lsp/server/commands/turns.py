@@ -63,7 +63,7 @@ async def prompt(server: Work, params: wire.PromptParams, token: Token) -> dict[
         options=tuple(Option(str(index), wish) for index, wish in enumerate(WISHES[params.mode])),
         allow_text=True,
     )
-    answer = await server.editor.ask(question)
+    answer = await server.core.asker.ask(question)
     chosen = [question.options[int(it)].label for it in answer.option_ids] if answer else []
     text = " ".join(filter(None, [*chosen, answer.text if answer else None]))
     if not text:

@@ -68,7 +68,7 @@ def saver(files, editor, events, path):
         shown = Shown()
         shown.note(path, 1, ["one", "two"], total=2)
         desk_text = type("Applier", (), {"text": staticmethod(lambda it: files.read(it).text)})()
-        return Saver(files, editor, desk_text, turn, shown, policy)
+        return Saver(files, editor, editor, desk_text, turn, shown, policy)
 
     return saver
 

@@ -10,6 +10,9 @@ from odin_lsp.events import (
     EventRecord,
     MessageFinished,
     Notice,
+    QuestionAnswered,
+    QuestionAsked,
+    ReviewOpened,
     TextStreamed,
     TodosChanged,
     ToolFinished,
@@ -17,6 +20,7 @@ from odin_lsp.events import (
     TurnFinished,
     TurnStarted,
 )
+from odin_lsp.ports import Answer, Position, Question, Range, Review, ReviewFile, ReviewHunk
 from odin_lsp.records import Outcome, Todo
 from odin_lsp.sessions.publish import MAX_WAITING, Published, Publisher
 from odin_lsp.values import from_wire
@@ -74,6 +78,23 @@ async def test_red_03_nothing_that_anybody_wrote_is_published_by_default(publish
     assert [entry["seq"] for entry in entries] == [1, 2, 3, 4, 5, 6, 7]
     assert entries[4]["details"] == {"todos": 2, "completed": 1}
     assert entries[6]["details"]["outcome"]["reason"] == "end_turn"
+
+
+async def test_red_03_that_a_person_is_waited_for_is_published(publish):
+    question = Question(question_id="q", kind="permission", title=CANARY, command=CANARY)
+    position = Position(0, 0)
+    hunk = ReviewHunk("h", Range(position, position), CANARY, CANARY, CANARY)
+    file = ReviewFile(uri=CANARY, operation="edit", base_hash=CANARY, proposed_text=CANARY, hunks=(hunk, hunk))
+    _, entries = publish(
+        QuestionAsked(question), QuestionAnswered("q", Answer((), CANARY)), ReviewOpened(Review("r", "t", "", (file,)))
+    )
+
+    assert CANARY not in json.dumps(entries)
+    assert [entry["details"] for entry in entries] == [
+        {"questionId": "q", "about": "permission"},
+        {"questionId": "q"},
+        {"proposalId": "r", "files": 1, "hunks": 2},
+    ]
 
 
 async def test_red_03_every_entry_fits_the_schema(publish):

@@ -224,6 +224,9 @@ end
 
 function Story:on_questionAsked(event, record)
   local question = event.question
+  if question.kind == "review" then
+    return
+  end
   self.questions[question.questionId] = question
   self:show_question(question, record, "")
 end

@@ -116,7 +116,7 @@ export class Fold {
         this.reviews.take(record, event);
         break;
       case "questionAsked":
-        questions.ask(ledger, ledger.turnOf(record), event.question);
+        if (event.question.kind !== "review") questions.ask(ledger, ledger.turnOf(record), event.question);
         break;
       case "questionAnswered":
         questions.settle(ledger, event.questionId, event.answer ?? null);
