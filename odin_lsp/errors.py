@@ -35,7 +35,10 @@ class PermissionDenied(ToolError):
 
 
 class ModelError(OdinError):
-    pass
+    status: int | None = None
+    """What the provider has answered with, if it has."""
+    request_id: str | None = None
+    """By which the provider finds the request."""
 
 
 class ModelUnavailable(ModelError):

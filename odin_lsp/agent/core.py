@@ -17,7 +17,7 @@ from odin_lsp.agent.parts import Parts
 from odin_lsp.agent.planners import Planners
 from odin_lsp.agent.plans import Plans
 from odin_lsp.agent.preview import ContextPreview
-from odin_lsp.agent.stream import EventStream
+from odin_lsp.agent.stream import EventStream, log_event
 from odin_lsp.agent.turn import Remark
 from odin_lsp.agent.turn_queue import TurnQueue
 from odin_lsp.config import Network, WebSettings
@@ -66,6 +66,7 @@ class Core:
         self.pages = Pages(*_of_pages(now))
         self._undo_log = UndoLog(lambda: self._sessions / "undo", lambda: project.now.config.review)
         self.stream.subscribe(self._undo_log.follow)
+        self.stream.subscribe(log_event)
         self._journal = ReviewJournal(lambda: self._sessions / "reviews")
         self.desk = ReviewDesk(
             self.files,

@@ -1,6 +1,7 @@
 """One stream of events, several subscribers; what is heard of a reply, and a pace that people can read."""
 
 import asyncio
+import json
 import logging
 import time
 from collections import deque
@@ -19,8 +20,11 @@ from odin_lsp.events import (
     ThinkingStreamed,
 )
 from odin_lsp.models.base import Attempt, StreamEvent, TextDelta, ThinkingDelta
+from odin_lsp.sessions.publish import PASSING, plain
+from odin_lsp.values import to_wire
 
 log = logging.getLogger("odin.stream")
+events_log = logging.getLogger("odin.events")
 Subscriber = Callable[[EventRecord], None]
 """It takes an event and waits for nobody: what takes time goes on in a task or a thread of its own."""
 PACE_SECONDS = 0.15
@@ -67,6 +71,13 @@ class _Subscription:
             if not self.has_failed:
                 log.exception("a subscriber cannot take the event %s; later failures are not logged", record.event.kind)
             self.has_failed = True
+
+
+def log_event(record: EventRecord) -> None:
+    """What happens, without anything that anybody wrote."""
+    if events_log.isEnabledFor(logging.DEBUG) and record.event.kind not in PASSING:
+        details = plain(record.event.kind, to_wire(record.event))
+        events_log.debug("%s %s/%s %s", record.event.kind, record.turn_id or "-", record.agent_id, json.dumps(details))
 
 
 class Pacer:

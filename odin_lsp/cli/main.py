@@ -14,6 +14,8 @@ from odin_lsp import __version__, state_folder
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from odin_lsp.logs import Level
+
 EXITS = (
     "exit codes: 0 answered, 1 failed, 2 bad usage, 3 a limit was reached, 4 refused or denied, 130 interrupted, "
     "141 nobody reads the output any more"
@@ -42,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _settle_encodings()
     state_folder.settle_home()
     if arguments is None and len(sys.argv) == 1 and not sys.stdin.isatty():
-        return _serve(None)
+        return _serve()
     try:
         try:
             return _run(arguments)
@@ -83,7 +85,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             if options.command is None and not options.stdio and sys.stdin.isatty():
                 parser.print_help()
                 return 0
-            return _serve(getattr(options, "tcp", None))
+            return _serve(getattr(options, "tcp", None), options.log_level)
 
 
 def _settle_encodings() -> None:
@@ -98,14 +100,14 @@ def _settle_encodings() -> None:
             stream.reconfigure(encoding=locale.getencoding() if is_changed else None, errors=errors)
 
 
-def _serve(tcp_port: int | None) -> int:
+def _serve(tcp_port: int | None = None, log_level: "Level | None" = None) -> int:
     """What is imported stays: collecting garbage meanwhile, and looking at it again later, only costs time."""
     gc.disable()
     from odin_lsp.server.server import serve
 
     gc.freeze()
     gc.enable()
-    return serve(tcp_port)
+    return serve(tcp_port, log_level)
 
 
 def _parser() -> "ArgumentParser":
@@ -116,12 +118,14 @@ def _parser() -> "ArgumentParser":
     parser = ArgumentParser(prog="odin-lsp", description=__doc__, epilog=EXITS)
     parser.add_argument("--version", action="version", version=f"odin-lsp {__version__}")
     parser.add_argument("--stdio", action="store_true", help="serve over stdin and stdout (the default)")
+    _add_log_level(parser, of_command=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     server = commands.add_parser("serve", help="run the language server; editors start it so")
     server.add_argument("--stdio", action="store_true", help="over stdin and stdout (the default)")
     server.add_argument(
         "--tcp", metavar="PORT", type=int, help="on a loopback port instead, for debugging; 0 picks one"
     )
+    _add_log_level(server)
     for name, about in ABOUT.items():
         _add_turn(commands.add_parser(name, help=about, description=about, epilog=EXITS), SAID.get(name))
     plan = commands.add_parser("run", help=RUN, description=RUN, epilog=EXITS)
@@ -162,6 +166,19 @@ def _add_options(parser: "ArgumentParser") -> None:
     parser.add_argument("--max-tokens", type=int, metavar="N", help="what the model may write in one step")
     parser.add_argument("--temperature", type=float, metavar="T", help="0 to 2: how freely the model chooses its words")
     parser.add_argument("--max-budget", type=float, metavar="USD", help="dollars at most; 0 is unlimited")
+    _add_log_level(parser)
+
+
+def _add_log_level(parser: "ArgumentParser", *, of_command: bool = True) -> None:
+    """It may stand before the command or behind it; what is left out behind it takes nothing back."""
+    from argparse import SUPPRESS
+
+    parser.add_argument(
+        "--log-level",
+        choices=("error", "warning", "info", "debug"),
+        default=SUPPRESS if of_command else None,
+        help="what is written to the log, stderr",
+    )
 
 
 def _prompt(parser: "ArgumentParser", options: "Namespace") -> str:
@@ -206,7 +223,12 @@ def _settings(options: "Namespace") -> dict[str, Any]:
         "maxBudgetUsd": options.max_budget,
         "maxTokens": options.max_tokens,
     }
-    said = {"limits": _given(limits), "model": options.model or None, "temperature": options.temperature}
+    said = {
+        "limits": _given(limits),
+        "model": options.model or None,
+        "temperature": options.temperature,
+        "logLevel": options.log_level,
+    }
     return _given(said)
 
 

@@ -23,7 +23,12 @@ FILE_NAME = "odinconfig.json"
 FOLDER = ".odin"
 """What a workspace says besides: agents."""
 MAX_FILE_BYTES = 1024 * 1024
-ENVIRONMENT = {"ODIN_MODEL": "model", "ODIN_SMALL_MODEL": "smallModel", "ODIN_TITLES": "titles"}
+ENVIRONMENT = {
+    "ODIN_MODEL": "model",
+    "ODIN_SMALL_MODEL": "smallModel",
+    "ODIN_TITLES": "titles",
+    "ODIN_LOG": "logLevel",
+}
 NOT_TAKEN = {"workspace": ("keys", "network", "web", "publish"), "editor": ("publish",)}
 """What would lead the user's keys elsewhere, or Odin into the user's network. An editor may pass on what a workspace
 says."""

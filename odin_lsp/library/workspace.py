@@ -19,6 +19,7 @@ from odin_lsp.agent.parts import Parts
 from odin_lsp.agent.plans import PlanRun
 from odin_lsp.agent.prompt import SystemPrompt, unchanged
 from odin_lsp.agent.turn import UserMessage
+from odin_lsp.config import Config
 from odin_lsp.errors import RequestError
 from odin_lsp.events import EventRecord
 from odin_lsp.library.disk_editor import DiskEditor
@@ -90,6 +91,11 @@ class Workspace:
         await asyncio.gather(*(turn.outcome() for turn in running), return_exceptions=True)
         await self._ticking.settled()
         await self._core.close()
+
+    @property
+    def config(self) -> Config:
+        """The settings that are in force."""
+        return self._project.now.config
 
     @property
     def session(self) -> Session:

@@ -186,7 +186,7 @@ class _Answer:
             case {"type": "message_stop"}:
                 self._complete = True
             case {"type": "error"}:
-                raise _fault(self._service, 200, event, {})
+                raise _fault(self._service, 200, event, {"request-id": str(event.get("request_id", ""))})
             case _:
                 pass  # a ping, or something that is newer than this
 

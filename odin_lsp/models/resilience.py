@@ -123,9 +123,11 @@ class ResilientModel:
                         else:
                             yield event
                 return
-            except (ModelUnavailable, KeyRejected) as error:
+            except ModelError as error:
+                log.warning("request %d to %s failed%s: %s", attempt, candidate.ref, _marks(error), error)
+                if not isinstance(error, ModelUnavailable | KeyRejected):
+                    raise
                 fault = error
-            log.info("request %d to %s failed: %s", attempt, candidate.ref, fault)
             faults += 1
             if self._rest(candidate, fault, faults):
                 yield Status(self.status())
@@ -208,6 +210,14 @@ class _Step:
     link: int
     wait: float
     activity: Literal["retrying", "retrying_key", "cooling"]
+
+
+def _marks(fault: ModelError) -> str:
+    """By which the provider knows what has failed."""
+    status = f"status {fault.status}" if fault.status else ""
+    request = f"request id {fault.request_id}" if fault.request_id else ""
+    marks = ", ".join(filter(None, (status, request)))
+    return f" ({marks})" if marks else ""
 
 
 def _priced(event: StreamEvent, ref: str) -> StreamEvent:

@@ -87,6 +87,12 @@ class Service:
 
     def fault(self, status: int, message: str, headers: Mapping[str, str]) -> ModelError:
         """`status` is 200 when the error arrived within the answer."""
+        fault = self._fault(status, message, headers)
+        fault.status = status
+        fault.request_id = headers.get("request-id", headers.get("x-request-id"))
+        return fault
+
+    def _fault(self, status: int, message: str, headers: Mapping[str, str]) -> ModelError:
         said = self._quote(message) or f"status {status}"
         if status == 413 or self.too_long.search(message):
             return ContextTooLong(f"the request does not fit into {self.model} ({said}); make it shorter")

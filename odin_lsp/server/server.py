@@ -5,9 +5,7 @@ without it, and the functions of `OdinServer` are the place where it comes in.""
 
 import asyncio
 import gc
-import logging
 import pkgutil
-import sys
 from collections.abc import Coroutine, Generator
 from functools import partial
 from importlib import import_module
@@ -20,15 +18,17 @@ from pygls.protocol import lsp_method
 from odin_lsp import __version__, state_folder
 from odin_lsp.config import ConfigProblem
 from odin_lsp.errors import ModelError, RequestError
+from odin_lsp.logs import Level, Logs
 from odin_lsp.models import selection
 from odin_lsp.modes import MODES
-from odin_lsp.project.project import Project
+from odin_lsp.project.project import Project, Situation, Told
 from odin_lsp.server import features, rpc, serving
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.declared import tool_names
 from odin_lsp.server.features import notebooks
 from odin_lsp.server.handshake import PROTOCOL_VERSION, InitOptions, ServerInfo, roots_of
 from odin_lsp.server.settings_report import SettingsReport
+from odin_lsp.server.tracing import Tracing
 from odin_lsp.server.transport import stdio_channel, tcp_channel
 from odin_lsp.tasks import Tasks
 from odin_lsp.values import from_wire, is_object, to_flat_wire
@@ -55,10 +55,11 @@ REPLACED = (
 """What pygls does by itself and Odin does differently."""
 
 
-def serve(tcp_port: int | None) -> NoReturn:
+def serve(tcp_port: int | None, log_level: Level | None = None) -> NoReturn:
     channel = stdio_channel() if tcp_port is None else tcp_channel("127.0.0.1", tcp_port)
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    serving.run(OdinServer(), channel)
+    server = OdinServer(Told(flags={"logLevel": log_level} if log_level else {}))
+    server.logs.begin()
+    serving.run(server, channel)
 
 
 class Protocol(rpc.OdinProtocol):
@@ -71,14 +72,14 @@ class Protocol(rpc.OdinProtocol):
 
 
 class OdinServer(LanguageServer):
-    def __init__(self) -> None:
+    def __init__(self, told: Told | None = None) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
             "odin", __version__, protocol_cls=Protocol, notebook_document_sync=notebooks.SYNC
         )
         self.rpc = cast("Protocol", self.protocol)
         self.buffers = Buffers()
         self.abilities = Abilities()
-        self.project = Project()
+        self.project = Project(told)
         self.watcher: Watcher | None = None
         self.report = SettingsReport(self)
         self._core: Core | None = None
@@ -86,6 +87,10 @@ class OdinServer(LanguageServer):
         self._turns: Turns | None = None
         self._sender: EventSender | None = None
         self.tasks = Tasks()
+        self.logs = Logs("warning")
+        self._log(self.project.now)
+        self.project.follow(self._log)
+        self.tracing = Tracing(self.logs, self.rpc.notify)
         for method in REPLACED:
             self.rpc.fm.builtin_features.pop(method, None)  # pyright: ignore[reportUnknownMemberType]
         for module in pkgutil.iter_modules(features.__path__, f"{features.__name__}."):
@@ -134,6 +139,7 @@ class OdinServer(LanguageServer):
         gc.freeze()
 
     def start(self, params: types.InitializeParams) -> None:
+        self.tracing.set(params.trace)
         self.abilities = Abilities.of(params.capabilities, params.client_info.name if params.client_info else "")
         self.buffers.encoding = cast("Any", str(getattr(self.workspace.position_encoding, "value", None) or "utf-16"))
         options, problems = InitOptions(), ()
@@ -203,15 +209,21 @@ class OdinServer(LanguageServer):
         if self._core is not None:
             await self._core.close()
 
+    def _log(self, now: Situation) -> None:
+        self.logs.configure(now.config.log_level, now.secrets.values())
+
     def _make_core(self) -> "Core":
         from odin_lsp.agent.core import Core
         from odin_lsp.server.event_sender import EventSender
+        from odin_lsp.server.notices import Notices
 
         core = Core(self.project, self.editor, buffers=self.buffers)
         core.stream.subscribe(self.editor.hints.follow)
         if self.abilities.events:
             self._sender = EventSender(partial(self.rpc.notify, "odin/event"), lambda: self.rpc.backlog)
             core.stream.subscribe(self._sender)
+        else:
+            core.stream.subscribe(Notices(self.rpc, self.editor).follow)
         return core
 
 

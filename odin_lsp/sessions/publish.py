@@ -139,7 +139,7 @@ class Publisher:
     def _entry(self, seq: int, record: EventRecord) -> str:
         """As it is stored, with every secret hidden that can be recognised."""
         event = to_wire(record.event)
-        details = event if self.settings.content else _plain(record.event.kind, event)
+        details = event if self.settings.content else plain(record.event.kind, event)
         entry = self._published(seq, record, details)
         return entry if len(entry) <= MAX_ENTRY else self._published(seq, record, {})
 
@@ -227,7 +227,8 @@ def _client(redis: Any, url: str) -> "Redis":
     return redis.Redis.from_url(url, protocol=2, retry=retry, **timeouts)
 
 
-def _plain(kind: str, event: Mapping[str, Any]) -> dict[str, Any]:
+def plain(kind: str, event: Mapping[str, Any]) -> dict[str, Any]:
+    """What of an event nobody wrote."""
     details = {key: event[key] for key in PLAIN.get(kind, ()) if key in event}
     match event:
         case {"kind": "todosChanged", "todos": [*todos]}:

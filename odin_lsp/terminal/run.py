@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from odin_lsp.errors import OdinError, RequestError
 from odin_lsp.library.session import Turn
 from odin_lsp.library.workspace import Workspace
+from odin_lsp.logs import Logs
 from odin_lsp.modes import MODES
 from odin_lsp.records import ExitReason, Outcome
 from odin_lsp.terminal.editor import Policy, TerminalEditor, say
@@ -61,9 +62,11 @@ def run(options: Options) -> int:
 
 
 async def _run(options: Options) -> int:
-    editor, output = TerminalEditor(options.policy), PipedOutput()
+    editor, output, logs = TerminalEditor(options.policy), PipedOutput(), Logs("error")
     try:
         async with Workspace(options.cwd, settings=options.settings, editor=editor) as workspace:
+            logs.configure(workspace.config.log_level)
+            logs.begin()
             outcome = await _turn(workspace, options, editor, output)
     finally:
         _when_interrupted(output.give_up)

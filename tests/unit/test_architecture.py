@@ -12,7 +12,7 @@ from odin_lsp import library
 
 ROOT = Path(odin_lsp.__file__).parent
 VALUES = {"errors", "values", "modes", "patterns", "messages", "records", "events", "ports", "config"}
-VALUES |= {"markdown", "redaction", "frames", "locks", "private_files", "reading", "state_folder", "tasks"}
+VALUES |= {"markdown", "redaction", "frames", "locks", "logs", "private_files", "reading", "state_folder", "tasks"}
 """And what everything needs of the system."""
 MAY_IMPORT = {
     **dict.fromkeys(VALUES, VALUES),

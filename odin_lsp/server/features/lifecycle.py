@@ -10,6 +10,7 @@ from lsprotocol import types
 from odin_lsp.errors import ModelError
 from odin_lsp.server.features.files import follow
 from odin_lsp.server.host import Host
+from odin_lsp.server.tracing import Tracing
 from odin_lsp.tasks import Tasks
 from odin_lsp.workspace.uris import path_of
 
@@ -21,6 +22,9 @@ class Lifecycle(Host, Protocol):
 
     @property
     def tasks(self) -> Tasks: ...
+
+    @property
+    def tracing(self) -> Tracing: ...
 
     def start(self, params: types.InitializeParams) -> None: ...
 
@@ -56,6 +60,10 @@ def register(server: Lifecycle) -> None:
     def did_change_workspace_folders(params: types.DidChangeWorkspaceFoldersParams) -> None:
         server.project.change_folders(_paths(params.event.removed), _paths(params.event.added))
         server.documents_changed()
+
+    @server.feature(types.SET_TRACE)
+    def set_trace(params: types.SetTraceParams) -> None:
+        server.tracing.set(params.value)
 
     @server.feature(types.SHUTDOWN)
     def shutdown(_: None = None) -> None:
