@@ -43,5 +43,6 @@ class EditTool(Tool[EditParams]):
         wish = Wish(context.call_id, f"edit of {context.files.shown(path)}")
         proposed = edit_of(path, file.text, matching.replaced(file.text, match), wish)
         touched = [proposed.lines.numbers(it.start, it.end) for it in match.replacements]
-        await require_seen(path, file.text, touched, [(params.old_string, params.new_string)], context)
+        doubtful = [] if params.replace_all else [(params.old_string, params.new_string)]
+        await require_seen(path, file.text, touched, doubtful, context)
         return await carry_out(proposed, context, [f"Note: {match.how}."] if match.how else [])

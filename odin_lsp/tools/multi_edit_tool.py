@@ -46,5 +46,6 @@ class MultiEditTool(Tool[MultiEditParams]):
         wish = Wish(context.call_id, f"{len(edits)} edits of {context.files.shown(path)}")
         proposed = edit_of(path, file.text, made.text, wish)
         touched = [proposed.lines.numbers(*it) for it in made.touched]
-        await require_seen(path, file.text, touched, [(old, new) for old, new, _ in edits], context)
+        doubtful = [(old, new) for old, new, is_everywhere in edits if not is_everywhere]
+        await require_seen(path, file.text, touched, doubtful, context)
         return await carry_out(proposed, context, [f"Note: {note}." for note in made.forgiven])

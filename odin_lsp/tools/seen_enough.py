@@ -58,19 +58,19 @@ def require_shown(path: Path, context: ToolContext) -> None:
 
 
 async def require_seen(
-    path: Path, text: str, touched: Sequence[Lines], edits: Sequence[tuple[str, str]], context: ToolContext
+    path: Path, text: str, touched: Sequence[Lines], doubtful: Sequence[tuple[str, str]], context: ToolContext
 ) -> None:
-    """Refuse to change lines that the model has not been shown as they are now. `edits`: each old text with its new.
-    Of a line that was seen without any other, such as one that a search has found, the small model says whether that
-    is enough."""
+    """Refuse to change lines that the model has not been shown as they are now. Of a line that was seen without any
+    other, such as one that a search has found, the small model says whether that is enough. `doubtful`: what it judges,
+    each old text with its new; what means every place needs no more than to be seen."""
     require_shown(path, context)
     current = split_lines(text)
     if missing := _missing(path, touched, current, context, margin=0):
         raise _insufficient(path, missing, len(current), context, "or they have changed since")
     alone = [it for it in touched if it[0] == it[1] and _is_alone(path, it[0], current, context)]
-    if not alone:
+    if not alone or not doubtful:
         return
-    judgement = await _judge(path, edits, context)
+    judgement = await _judge(path, doubtful, context)
     if judgement is not None and not judgement.is_sufficient:
         suggested = [(it.start_line, it.end_line) for it in judgement.suggested_line_ranges] or alone
         raise _insufficient(path, suggested, len(current), context, judgement.explanation)

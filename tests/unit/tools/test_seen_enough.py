@@ -70,6 +70,17 @@ async def test_a_line_was_seen_with_its_neighbour_so_nobody_is_asked(check, firs
     assert small.asked == []
 
 
+@pytest.mark.parametrize("is_everywhere", [True, False])
+async def test_of_what_is_replaced_everywhere_the_lines_alone_are_enough(tmp_path, is_everywhere):
+    bench, small = Bench(tmp_path), Small(json.dumps({"is_sufficient": True}))
+    bench.executor.context = replace(bench.context, small=small)
+    path = bench.write("long.txt", TEXT)
+    await bench.use("Grep", pattern="line 20$", path=path)
+    await bench.use("EditTool", file_path=path, old_string="line 20", new_string="LINE", replace_all=is_everywhere)
+
+    assert bool(small.asked) is not is_everywhere
+
+
 async def test_the_whole_file_was_seen_so_nobody_is_asked(check):
     small = Small("{}")
     await check(1, 30, small)
