@@ -11,7 +11,7 @@ def asked(odin):
     """A model that gives a task to a helper; all that it and the helper are asked, by who they are."""
     requests = {"main": [], "helper": []}
     read = ToolCall("r", "Read", {"file_path": str(odin.root / "greet.py")})
-    todos = ToolCall("t", "TodoWrite", {"todos": [{"id": "1", "content": "helper's own", "status": "pending"}]})
+    todos = ToolCall("t", "TodoWrite", {"todos": [{"id": "1", "content": "helper's own", "status": "completed"}]})
     task = ToolCall("a", "AgentTool", {"description": "look", "prompt": "look around"})
     replies = {"main": [calls(task), says("done")], "helper": [calls(read, todos), says("seen")]}
 
