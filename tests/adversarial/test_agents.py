@@ -25,6 +25,7 @@ class Planner:
     """Works until it is let go."""
 
     ref = "scripted/x"
+    about_mode = ""
 
     def __init__(self, go):
         self.go = go

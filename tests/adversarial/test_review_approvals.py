@@ -322,7 +322,7 @@ async def test_appr_07_what_a_hook_makes_of_a_call_meets_the_rules(tmp_path):
     assert list(bench.root.iterdir()) == []
 
 
-@pytest.mark.parametrize("arguments", [{"file_path": 7}, {"content": "x"}, {"file_path": "a.txt", "content": "x"}])
+@pytest.mark.parametrize("arguments", [{"file_path": 7}, {"content": "x"}, {"file_path": "~/a.txt", "content": "x"}])
 async def test_appr_07_what_a_hook_makes_of_a_call_is_checked_like_a_call(tmp_path, arguments):
     bench = hooked(tmp_path, HookDecision(arguments=arguments))
 

@@ -27,6 +27,7 @@ ARGUMENTS = {
     "Grep": {"pattern": "x"},
     "InitTool": {},
     "LS": {"path": "{root}"},
+    "Lookup": {"what": "references", "symbol": "x"},
     "Memory": {"action": "recall"},
     "MoveFile": {"file_path": "{root}/a.txt", "new_path": "{root}/b.txt"},
     "MultiEditTool": {"file_path": "{root}/a.txt", "edits": [{"old_string": "plain", "new_string": "x"}]},

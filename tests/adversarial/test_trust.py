@@ -366,7 +366,9 @@ async def test_trust_04_in_restricted_mode_a_forged_call_runs_nothing(start, hos
 
     await client.command("ask", text="go")
 
-    assert all(said.startswith("there is no tool") for said in results(wire))
+    commands, files = results(wire)
+    assert commands.startswith("ExecuteCommand is not available")
+    assert files.startswith("Ask mode cannot change files")
     for mode in ("edit", "plan"):
         with pytest.raises(Exception, match="restricted mode"):
             await client.command(mode, text="go")

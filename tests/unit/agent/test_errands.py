@@ -119,8 +119,8 @@ async def test_the_summary_is_asked_for_what_the_user_wants_kept(odin):
         await odin.take(text)
     make = odin.live._plan_turn
 
-    def plan(*arguments):
-        planner = make(*arguments)
+    async def plan(*arguments):
+        planner = await make(*arguments)
         planner.compaction.small = small
         return planner
 
@@ -155,7 +155,8 @@ async def test_an_answer_that_was_taken_back_is_given_anew(odin):
 async def test_a_session_that_was_cleared_begins_anew_also_after_a_restart(odin, call):
     todos = [{"id": "1", "content": "look", "status": "pending"}]
     read = call("Read", file_path=str(odin.root / "greet.py"))
-    odin.script({"calls": [read, call("TodoWrite", todos=todos)]}, {"text": "one"}, {"text": "two"})
+    calls = [read, call("TodoWrite", todos=todos)]
+    odin.script({"calls": calls}, {"text": "one"}, {"text": "one, all the same"}, {"text": "two"})
     await odin.take("first")
     folder, before = odin.core.sessions.folder, odin.session
 

@@ -75,7 +75,7 @@ async def test_a_tool_that_is_disabled_or_denied_is_not_offered(odin, settings):
     offered = {tool.name for tool in requests[0].tools}
     assert ("WebFetch" in offered, {"Read", "Grep"} <= offered) == (False, True)
     assert outcome.tools[0].status == "error"
-    assert "there is no tool 'WebFetch' here" in requests[1].messages[-1].results[0].content
+    assert "WebFetch is turned off in the user's settings" in requests[1].messages[-1].results[0].content
 
 
 async def test_switching_the_mode_changes_nothing_that_was_sent_before(odin):
