@@ -53,6 +53,10 @@ class ActivityChanged(Value):
     detail: str = ""
     kind: Literal["activityChanged"] = "activityChanged"
 
+    @property
+    def words(self) -> str:
+        return ": ".join(filter(None, (self.activity.replace("_", " "), self.detail)))
+
 
 @dataclass(frozen=True, slots=True)
 class TextStreamed(Value):
@@ -81,6 +85,27 @@ class MessageFinished(Value):
     tool_calls: int
     thinking: str = ""
     kind: Literal["messageFinished"] = "messageFinished"
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentsStreamed(Value):
+    """A piece of the JSON of a call that the model is making, to be watched: nothing is done before the call is
+    complete, and it may never be. `messageFinished` and `streamRolledBack` end it."""
+
+    call_id: str
+    name: str
+    text: str
+    kind: Literal["argumentsStreamed"] = "argumentsStreamed"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolQueued(Value):
+    """One of several calls of a step: it is complete, and `toolStarted` says when its turn has come."""
+
+    call_id: str
+    name: str
+    description: str
+    kind: Literal["toolQueued"] = "toolQueued"
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +312,8 @@ Event = (
     | ThinkingStreamed
     | StreamRolledBack
     | MessageFinished
+    | ArgumentsStreamed
+    | ToolQueued
     | ToolStarted
     | ToolProgress
     | ToolFinished
@@ -311,7 +338,7 @@ Event = (
     | TurnUndone
 )
 
-PASSING = frozenset({"textStreamed", "thinkingStreamed", "toolProgress"})
+PASSING = frozenset({"textStreamed", "thinkingStreamed", "argumentsStreamed", "toolProgress"})
 """Kinds that are pieces of what comes whole later."""
 
 

@@ -16,7 +16,7 @@ from odin_lsp.agent.history import is_shortened
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.tool_names import no_such_tool
 from odin_lsp.errors import PermissionDenied, ToolError
-from odin_lsp.events import BackgroundFinished, Emit, Event, ToolFinished, ToolProgress, ToolStarted
+from odin_lsp.events import BackgroundFinished, Emit, Event, ToolFinished, ToolProgress, ToolQueued, ToolStarted
 from odin_lsp.messages import Message, ToolCall, ToolResult
 from odin_lsp.permissions.gate import Want
 from odin_lsp.permissions.outside import OutsideGate
@@ -128,6 +128,8 @@ class Executor:
         """Carry out the calls; `results` is filled as they end, and when this is cancelled, with what is known then."""
         calls = [it for it in message.calls if it.id not in results]
         self.context.draft.reason = message.text.strip().partition("\n")[0]
+        for call in calls if len(calls) > 1 else ():
+            self.context.emit(ToolQueued(call.id, call.name, self._about(call)))
         try:
             await self._ask_together(calls)
             for group in self._groups(calls):

@@ -36,6 +36,7 @@ from odin_lsp.models.base import (
     Attempt,
     CallReady,
     Model,
+    Reached,
     Reply,
     Request,
     Status,
@@ -313,7 +314,6 @@ class Planner:
         """`None`: there is more room for the reply now."""
         await self._room.fit()
         began = time.monotonic()
-        self.emit(ActivityChanged("waiting_token"))
         speech = Speech(self.emit)
         stream = cast("AsyncGenerator[StreamEvent]", self.model.stream(self._request(may_call=may_call)))
         try:
@@ -323,6 +323,8 @@ class Planner:
                     match event:
                         case CallReady(call) if may_call:
                             self.executor.start_early(call)
+                        case Reached(activity, detail):
+                            self.emit(ActivityChanged(activity, detail))
                         case Status(status):
                             self.emit(ModelStatusChanged(status))
                         case Attempt():
@@ -362,8 +364,8 @@ class Planner:
         if attempt.running != self._room.model:
             self._room.model = attempt.running
             self.emit(ModelChanged(self.model.ref, attempt.running))
-        wait = f" in {attempt.wait:.0f} s" if attempt.wait >= 1 else ""
-        self.emit(ActivityChanged(attempt.activity, f"{attempt.reason}; trying {attempt.running} again{wait}"))
+        wait = f"cooldown {attempt.wait:.0f} s, " if attempt.wait >= 1 else ""
+        self.emit(ActivityChanged(attempt.activity, f"{wait}retry {attempt.number}/{attempt.most}: {attempt.reason}"))
 
     def _within_limit(self, usage: Usage) -> Usage:
         """The window is as large as the user allows, whatever the model could take."""

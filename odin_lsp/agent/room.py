@@ -83,6 +83,7 @@ class Room:
 
     async def _compact(self, budget: int, focus: str = "") -> bool:
         history = self.conversation.history
+        self.emit(ActivityChanged("compacting", f"{self.tokens:,} tokens"))
         shorter = await self.compaction.compact(history.valid(), self.tokens, budget, self.emit, focus)
         if shorter is None:
             return False

@@ -12,6 +12,7 @@ from itertools import count
 from odin_lsp.events import (
     MAIN,
     ActivityChanged,
+    ArgumentsStreamed,
     Emit,
     EventRecord,
     MessageFinished,
@@ -19,7 +20,7 @@ from odin_lsp.events import (
     TextStreamed,
     ThinkingStreamed,
 )
-from odin_lsp.models.base import Attempt, StreamEvent, TextDelta, ThinkingDelta
+from odin_lsp.models.base import ArgumentsDelta, Attempt, StreamEvent, TextDelta, ThinkingDelta
 from odin_lsp.sessions.publish import PASSING, plain
 from odin_lsp.values import to_wire
 
@@ -107,6 +108,9 @@ class Speech:
     def __init__(self, emit: Emit) -> None:
         self._emit = emit
         self._pacer = Pacer(lambda text: emit(ThinkingStreamed(text)))
+        self._call = ("", "")
+        self._arguments = Pacer(lambda text: emit(ArgumentsStreamed(*self._call, text)))
+        """Of the call that the model is making."""
         self._said: list[str] = []
         self._thought: list[str] = []
         self._has_begun = False
@@ -137,11 +141,13 @@ class Speech:
             self.finished(self.text)
 
     def hear(self, event: StreamEvent) -> None:
-        if not self._has_begun and isinstance(event, TextDelta | ThinkingDelta):
+        if not self._has_begun and isinstance(event, TextDelta | ThinkingDelta | ArgumentsDelta):
             self._has_begun = True
             self._emit(ActivityChanged("streaming"))
         if not isinstance(event, ThinkingDelta):
             self._pacer.flush()
+        if not isinstance(event, ArgumentsDelta) or (event.call_id, event.name) != self._call:
+            self._arguments.flush()
         match event:
             case TextDelta(text):
                 self._said.append(text)
@@ -149,6 +155,9 @@ class Speech:
             case ThinkingDelta(text):
                 self._thought.append(text)
                 self._pacer.add(text)
+            case ArgumentsDelta(call_id, name, text):
+                self._call = call_id, name
+                self._arguments.add(text)
             case Attempt():
                 self._said.clear()
                 self._thought.clear()

@@ -23,9 +23,11 @@ from odin_lsp.errors import ModelError
 from odin_lsp.messages import Image, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 from odin_lsp.models import catalog
 from odin_lsp.models.base import (
+    ArgumentsDelta,
     CallReady,
     Connection,
     Model,
+    Reached,
     Reply,
     Request,
     StopReason,
@@ -115,6 +117,7 @@ class AnthropicModel:
         answer = _Answer(self._service)
         with _translated_errors(self._service):
             async with await self._send(request) as stream:
+                yield Reached("waiting_token")
                 for limited in rate_limit(stream.response.headers):
                     yield limited
                 async for data in self._service.events(stream.response):
@@ -216,6 +219,11 @@ def _grown(block: _Block, delta: Mapping[str, Any]) -> Iterator[StreamEvent]:
             yield ThinkingDelta(text)
         case {"type": "input_json_delta", "partial_json": str(text)}:
             block.pieces.append(text)
+            match block.start:
+                case {"type": "tool_use", "id": str(id), "name": str(name)}:
+                    yield ArgumentsDelta(id, name, text)
+                case _:
+                    pass
         case {"type": "signature_delta", "signature": str(signature)}:
             block.signature += signature
         case _:

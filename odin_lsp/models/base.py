@@ -52,6 +52,15 @@ class ThinkingDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class ArgumentsDelta:
+    """A piece of a call's JSON, for people to watch. Nothing acts on it."""
+
+    call_id: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallReady:
     """A call whose own block is complete, while the stream still runs: good for speculation, no more."""
 
@@ -70,6 +79,14 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
+class Reached:
+    """How far the request has come. `resilience` tells of the way there, a provider that the answer begins."""
+
+    activity: Literal["connecting", "waiting_headers", "waiting_token"]
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """The stream starts again from nothing: what was streamed since the last `Reply` does not count.
     `resilience` sends it; providers do not."""
@@ -79,6 +96,9 @@ class Attempt:
     reason: str
     wait: float
     activity: Literal["retrying", "retrying_key", "cooling"]
+    number: int = 1
+    """Of this attempt, counted from 1."""
+    most: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +115,7 @@ class Status:
     status: ModelStatus
 
 
-StreamEvent = TextDelta | ThinkingDelta | CallReady | Reply | Attempt | Limited | Status
+StreamEvent = TextDelta | ThinkingDelta | ArgumentsDelta | CallReady | Reply | Reached | Attempt | Limited | Status
 
 
 class Model(Protocol):

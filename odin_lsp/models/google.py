@@ -4,8 +4,9 @@ import asyncio
 import base64
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import httpx2
@@ -21,6 +22,7 @@ from odin_lsp.models.base import (
     CallReady,
     Connection,
     Model,
+    Reached,
     Reply,
     Request,
     StopReason,
@@ -96,6 +98,10 @@ def connect(ref: ModelRef, connection: Connection) -> Model:
     return GoogleModel(service, genai.Client(vertexai=False, api_key=key, http_options=options), http)
 
 
+_WHEN_ANSWERED: ContextVar[Callable[[], None]] = ContextVar("when_answered", default=lambda: None)
+"""Of the task that reads: the SDK does not tell when the headers of its answer are there."""
+
+
 class GoogleModel:
     def __init__(self, service: Service, client: genai.Client, http: httpx2.AsyncClient) -> None:
         self._service = service
@@ -112,6 +118,9 @@ class GoogleModel:
         with _translated_errors(self._service):
             async with aclosing(self._chunks(request)) as chunks:
                 async for chunk in chunks:
+                    if isinstance(chunk, Reached):
+                        yield chunk
+                        continue
                     for event in answer.take(chunk):
                         yield event
         yield answer.reply()
@@ -120,13 +129,14 @@ class GoogleModel:
         await self._http.aclose()
         self._client.close()
 
-    async def _chunks(self, request: Request) -> AsyncGenerator[types.GenerateContentResponse]:
+    async def _chunks(self, request: Request) -> AsyncGenerator[types.GenerateContentResponse | Reached]:
         """Read by a task of its own. The SDK nests generators, and closing the outermost leaves the connection
         to the garbage collector; a read that is cancelled closes it at once."""
-        chunks: asyncio.Queue[types.GenerateContentResponse | None] = asyncio.Queue()
+        chunks: asyncio.Queue[types.GenerateContentResponse | Reached | None] = asyncio.Queue()
 
         async def read() -> None:
             try:
+                _WHEN_ANSWERED.set(lambda: chunks.put_nowait(Reached("waiting_token")))
                 async for chunk in await self._send(request):
                     chunks.put_nowait(chunk)
             finally:
@@ -160,6 +170,8 @@ class GoogleModel:
 
     async def _check(self, response: httpx2.Response) -> None:
         self._service.check_events(response)
+        if response.is_success:
+            _WHEN_ANSWERED.get()()
 
 
 def _thinking(entry: catalog.Entry, effort: Effort | None) -> types.ThinkingConfig | None:

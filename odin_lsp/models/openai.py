@@ -21,9 +21,11 @@ from odin_lsp.errors import ModelError
 from odin_lsp.messages import Image, Message, Part, Text, Thinking, ToolCall
 from odin_lsp.models import catalog
 from odin_lsp.models.base import (
+    ArgumentsDelta,
     CallReady,
     Connection,
     Model,
+    Reached,
     Reply,
     Request,
     StopReason,
@@ -99,6 +101,7 @@ class OpenAIModel:
         answer = _Answer(self._service)
         with _translated_errors(self._service):
             async with await self._send(request) as stream:
+                yield Reached("waiting_token")
                 for limited in rate_limit(stream.response.headers):
                     yield limited
                 async for data in self._service.events(stream.response):
@@ -192,7 +195,9 @@ class _Answer:
             self._open = _Call(index, call_id, _string(function, "name"))
             if not self._open.name:
                 raise self._service.cut_off("its calls are out of order")
-        self._open.pieces.append(_string(function, "arguments"))
+        self._open.pieces.append(piece := _string(function, "arguments"))
+        if self._open.id and piece:
+            yield ArgumentsDelta(self._open.id, self._open.name, piece)
 
     def _end_call(self) -> Iterator[StreamEvent]:
         if not self._open:

@@ -16,7 +16,7 @@ from typing import Literal, cast
 from odin_lsp.config import Retries
 from odin_lsp.errors import KeyRejected, ModelError, ModelUnavailable
 from odin_lsp.models import catalog
-from odin_lsp.models.base import Attempt, Limited, Model, Reply, Request, Status, StreamEvent
+from odin_lsp.models.base import Attempt, Limited, Model, Reached, Reply, Request, Status, StreamEvent
 from odin_lsp.models.providers import Candidate
 from odin_lsp.records import ModelStatus, RateLimit
 
@@ -136,7 +136,8 @@ class ResilientModel:
                 raise fault if attempt == 1 else ModelError(f"{fault} (tried {attempt} times)") from fault
             if step.link != link:
                 link, faults = step.link, 0
-            yield Attempt(self._chain[link][0].ref, str(fault), step.wait, step.activity)
+            most = self._retries.attempts
+            yield Attempt(self._chain[link][0].ref, str(fault), step.wait, step.activity, attempt + 1, most)
             await self._sleep(step.wait)
 
     async def warm(self) -> None:
@@ -158,7 +159,10 @@ class ResilientModel:
             await self.aclose()
 
     async def _once(self, candidate: Candidate, request: Request) -> AsyncGenerator[StreamEvent]:
+        if candidate not in self._models:
+            yield Reached("connecting", candidate.ref)
         stream = cast("AsyncGenerator[StreamEvent]", (await self._connected(candidate)).stream(request))
+        yield Reached("waiting_headers")
         async with aclosing(stream):
             while True:
                 try:

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from odin_lsp.events import EventRecord, TextStreamed, ThinkingStreamed
+from odin_lsp.events import ArgumentsStreamed, EventRecord, TextStreamed, ThinkingStreamed
 from odin_lsp.values import to_wire
 
 CROWDED = 256 * 1024
 """Bytes that the client has not taken yet; from here on deltas are joined."""
 LONGEST_JOINED = 64 * 1024
+Delta = TextStreamed | ThinkingStreamed | ArgumentsStreamed
 
 
 class EventSender:
@@ -35,17 +36,15 @@ class EventSender:
 
 
 def _is_delta(record: EventRecord) -> bool:
-    return isinstance(record.event, TextStreamed | ThinkingStreamed)
+    return isinstance(record.event, Delta)
 
 
 def _joined(held: EventRecord, record: EventRecord) -> EventRecord | None:
     """Both as one, if they are neighbours of one stream."""
     before, after = held.event, record.event
-    if held.turn_id != record.turn_id or held.agent_id != record.agent_id or type(before) is not type(after):
+    if held.turn_id != record.turn_id or held.agent_id != record.agent_id:
         return None
-    if not isinstance(before, TextStreamed | ThinkingStreamed) or not isinstance(
-        after, TextStreamed | ThinkingStreamed
-    ):
+    if not isinstance(before, Delta) or not isinstance(after, Delta) or replace(before, text=after.text) != after:
         return None
     if len(before.text) + len(after.text) > LONGEST_JOINED:
         return None

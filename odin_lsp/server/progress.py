@@ -33,8 +33,8 @@ class TurnProgress:
         if not self._begun or record.turn_id != self._turn_id:
             return
         match record.event:
-            case ActivityChanged(activity, detail):
-                message = detail or activity.replace("_", " ")
+            case ActivityChanged():
+                message = record.event.words
             case ToolStarted(description=description):
                 message = description
             case _:

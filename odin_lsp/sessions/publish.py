@@ -40,6 +40,7 @@ PLAIN: Mapping[str, tuple[str, ...]] = {
     "turnStarted": ("mode", "model"),
     "activityChanged": ("activity",),
     "messageFinished": ("toolCalls",),
+    "toolQueued": ("callId", "name"),
     "toolStarted": ("callId", "name"),
     "toolFinished": ("callId", "name", "status", "added", "removed", "durationMs"),
     "backgroundFinished": ("callId", "backgroundId", "status", "exitCode", "durationMs"),

@@ -21,6 +21,7 @@ from odin_lsp.sessions.session import Session
 PASSING = frozenset(
     {
         *("turnQueued", "activityChanged", "textStreamed", "thinkingStreamed", "streamRolledBack", "toolProgress"),
+        *("argumentsStreamed", "toolQueued"),
         *("modelStatusChanged", "sessionSwitchStarted", "sessionRestored", "sessionRenamed"),
     }
 )

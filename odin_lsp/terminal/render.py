@@ -115,8 +115,8 @@ class RichRenderer:
                 self._live.update(self._screen(), refresh=True)
                 if text.strip():
                     self._console.print(Markdown(harmless(text)))
-            case ActivityChanged(activity, detail):
-                self._activity = detail or activity.replace("_", " ")
+            case ActivityChanged():
+                self._activity = record.event.words
             case ToolStarted(description=description):
                 self._activity = description
             case ToolFinished(name=name, status=status, description=description):

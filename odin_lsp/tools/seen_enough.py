@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from odin_lsp.errors import ModelError, ToolError
+from odin_lsp.events import ActivityChanged
 from odin_lsp.tools.base import ToolContext
 from odin_lsp.tools.missing import missing
 from odin_lsp.workspace.text import split_lines
@@ -118,6 +119,8 @@ async def _judge(path: Path, edits: Sequence[tuple[str, str]], context: ToolCont
     shown = context.shown.of(path)
     if context.small is None or shown is None:
         return None
+    count = f"{len(edits)} edit{'' if len(edits) == 1 else 's'}"
+    context.emit(ActivityChanged("verifying", f"{count} of {context.files.shown(path)}"))
     content = "\n".join(f"{number:6}\t{line}" for number, line in sorted(shown.lines.items()))
     question = {
         "FilePath": str(path),
@@ -133,3 +136,5 @@ async def _judge(path: Path, edits: Sequence[tuple[str, str]], context: ToolCont
         return Judgement.model_validate_json(answer[answer.index("{") : answer.rindex("}") + 1])
     except (TimeoutError, ModelError, ValidationError, ValueError):
         return None
+    finally:
+        context.emit(ActivityChanged("executing", count))

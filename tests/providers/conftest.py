@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from odin_lsp.models.base import Connection, Model, Reply, Request, StreamEvent
+from odin_lsp.models.base import ArgumentsDelta, Connection, Model, Reached, Reply, Request, StreamEvent
 from odin_lsp.models.reference import ModelRef
 from tests.support import wire as wire_module
 from tests.support.wire import DIALECTS, HELLO, KEY, VARIABLES, Answer, Dialect, Wire, serving
@@ -56,12 +56,12 @@ async def connect() -> AsyncIterator[Open]:
 
 @pytest.fixture
 def ask(wire: Wire) -> Ask:
-    """Play the bytes as an answer and collect what the model makes of them."""
+    """Play the bytes as an answer and collect what the model makes of them, but not how it gets there."""
 
     async def ask(model: Model, *answers: Answer | bytes, request: Request | None = None) -> list[StreamEvent]:
         wire.play(*answers)
         async with asyncio.timeout(10), aclosing(model.stream(request or HELLO)) as stream:
-            return [event async for event in stream]
+            return [event async for event in stream if not isinstance(event, Reached | ArgumentsDelta)]
 
     return ask
 

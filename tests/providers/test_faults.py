@@ -1,6 +1,7 @@
 """Everything that can go wrong between Odin and a provider, for all three of them."""
 
 import asyncio
+import json
 import time
 from contextlib import aclosing
 from email.utils import formatdate
@@ -9,7 +10,7 @@ import pytest
 
 from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavailable
 from odin_lsp.messages import Text
-from odin_lsp.models.base import CallReady, Connection, Network, Reply, TextDelta
+from odin_lsp.models.base import ArgumentsDelta, CallReady, Connection, Network, Reached, Reply, TextDelta
 
 HTML = b"<!DOCTYPE html><html><body>Please log in to the hotel's network</body></html>"
 
@@ -42,7 +43,23 @@ async def test_nothing_but_speculation_comes_out_of_an_answer_without_an_end(dia
     with pytest.raises(ModelUnavailable, match="cut off"):
         await read()
     assert seen
-    assert all(isinstance(event, TextDelta | CallReady) for event in seen)
+    assert all(isinstance(event, Reached | TextDelta | ArgumentsDelta | CallReady) for event in seen)
+
+
+async def test_arguments_are_shown_before_their_call_is_complete(dialect, wire, connect, kit):
+    """Google sends calls as a whole."""
+    wire.play(kit.Answer([dialect.called]))
+
+    events = [event async for event in connect(dialect.ref).stream(kit.HELLO)]
+
+    shown: dict[str, str] = {}
+    for event in events:
+        match event:
+            case ArgumentsDelta(call_id, _, text):
+                shown[call_id] = shown.get(call_id, "") + text
+            case CallReady(call) if dialect.provider != "google" and call.arguments:
+                assert json.loads(shown[call.id]) == call.arguments
+    assert bool(shown) is (dialect.provider != "google")
 
 
 @pytest.mark.parametrize("framing", ["chunked", "close", "length"])
@@ -227,7 +244,7 @@ async def test_a_server_that_is_too_slow_is_unavailability(dialect, wire, connec
     wire.play(kit.Answer([dialect.hello[:20]], held=True))
     model = connect(dialect.ref, Connection(network=Network(timeout=0.05)))
     with pytest.raises(ModelUnavailable):
-        await anext(model.stream(kit.HELLO))
+        _ = [event async for event in model.stream(kit.HELLO)]
 
 
 async def test_the_proxy_is_used(dialect, monkeypatch, wire, connect, ask, kit):
@@ -277,5 +294,6 @@ async def test_a_model_answers_many_at_once_and_again(dialect, connect, wire, ki
         return [event async for event in model.stream(kit.HELLO)]
 
     for events in await asyncio.gather(*(read() for _ in range(20))):
+        assert events[0] == Reached("waiting_token")
         assert isinstance(events[-1], Reply)
     assert (await read())[-1].message.parts == (Text("Grüße 👋"),)

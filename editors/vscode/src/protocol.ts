@@ -627,6 +627,20 @@ export interface MessageFinished {
   kind: "messageFinished";
 }
 
+export interface ArgumentsStreamed {
+  callId: string;
+  name: string;
+  text: string;
+  kind: "argumentsStreamed";
+}
+
+export interface ToolQueued {
+  callId: string;
+  name: string;
+  description: string;
+  kind: "toolQueued";
+}
+
 export interface ToolStarted {
   callId: string;
   name: string;
@@ -787,6 +801,8 @@ export type Event =
   | ThinkingStreamed
   | StreamRolledBack
   | MessageFinished
+  | ArgumentsStreamed
+  | ToolQueued
   | ToolStarted
   | ToolProgress
   | ToolFinished

@@ -291,3 +291,13 @@ async def test_what_a_call_is_about_and_what_it_led_to_is_said_in_one_line_each(
     assert "ask: which? left or right" in told
     assert [it for it in told if not it or len(it.splitlines()) > 1] == []
     assert [it for it in bench.executor.records if len(it.description.splitlines()) != 1] == []
+
+
+async def test_of_several_calls_each_is_queued_then_runs_then_has_ended(bench):
+    write = ToolCall("3", "WriteFile", {"file_path": str(bench.root / "b.txt"), "content": ""})
+    await results_of(bench.executor, read(bench, "1"), read(bench, "2"), write)
+
+    for call_id in ("1", "2", "3"):
+        life = [it.kind for it in bench.events if getattr(it, "call_id", "") == call_id]
+        assert life == ["toolQueued", "toolStarted", "toolFinished"]
+    assert [it.call_id for it in bench.events[:3]] == ["1", "2", "3"]

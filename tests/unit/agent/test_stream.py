@@ -2,8 +2,10 @@ import asyncio
 
 import pytest
 
-from odin_lsp.agent.stream import EventStream, Pacer
-from odin_lsp.events import TextStreamed
+from odin_lsp.agent.stream import EventStream, Pacer, Speech
+from odin_lsp.events import ActivityChanged, ArgumentsStreamed, TextStreamed
+from odin_lsp.messages import ToolCall
+from odin_lsp.models.base import ArgumentsDelta, CallReady
 
 
 def test_every_subscriber_gets_every_event_with_ids_and_rising_numbers():
@@ -66,3 +68,19 @@ def test_small_pieces_go_out_at_a_pace_and_none_is_lost():
     pacer.flush()
 
     assert sent == ["a", "bcd", "ef"]
+
+
+def test_arguments_are_told_as_they_come_each_call_by_itself_and_at_a_pace():
+    events = []
+    speech = Speech(events.append)
+    for call_id in ("1", "2"):
+        for piece in ('{"file_path": "a', '.py", ', '"content"', ': "x"}'):
+            speech.hear(ArgumentsDelta(call_id, "WriteFile", piece))
+    speech.hear(CallReady(ToolCall("2", "WriteFile", {})))
+
+    told = [it for it in events if isinstance(it, ArgumentsStreamed)]
+    whole = '{"file_path": "a.py", "content": "x"}'
+    assert ["".join(it.text for it in told if it.call_id == call_id) for call_id in ("1", "2")] == [whole, whole]
+    assert [it.call_id for it in told] == sorted(it.call_id for it in told)
+    assert len(told) < 8
+    assert events[0] == ActivityChanged("streaming")

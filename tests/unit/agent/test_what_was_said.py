@@ -4,7 +4,7 @@ import asyncio
 
 from odin_lsp.events import ActivityChanged, Compacted, TextStreamed, ThinkingStreamed, TodosChanged
 from odin_lsp.messages import Message, Text, ToolCall
-from odin_lsp.models.base import Reply, TextDelta, ThinkingDelta
+from odin_lsp.models.base import Reached, Reply, TextDelta, ThinkingDelta
 from odin_lsp.sessions.session import Session
 
 
@@ -39,8 +39,8 @@ async def test_that_it_streams_is_told_once_for_each_reply(odin):
     look = ToolCall("1", "Glob", {"pattern": "*"})
     speaking(
         odin,
-        [ThinkingDelta("hm"), TextDelta("I "), TextDelta("look"), reply("I look", look)],
-        [TextDelta("found"), reply("found")],
+        [Reached("waiting_token"), ThinkingDelta("hm"), TextDelta("I "), TextDelta("look"), reply("I look", look)],
+        [Reached("waiting_token"), TextDelta("found"), reply("found")],
     )
 
     await odin.take()

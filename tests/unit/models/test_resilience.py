@@ -8,7 +8,7 @@ from odin_lsp.config import Config, Retries
 from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavailable
 from odin_lsp.messages import Message, Text
 from odin_lsp.models import providers, selection
-from odin_lsp.models.base import Attempt, Limited, Network, Reply, Request, Status, TextDelta
+from odin_lsp.models.base import Attempt, Limited, Network, Reached, Reply, Request, Status, TextDelta
 from odin_lsp.models.providers import Candidate
 from odin_lsp.models.resilience import KeyPool, ResilientModel
 from odin_lsp.models.service import http_client
@@ -66,7 +66,7 @@ class World:
         return Scripted()
 
     async def run(self):
-        return [event async for event in self.model.stream(REQUEST)]
+        return [event async for event in self.model.stream(REQUEST) if not isinstance(event, Reached)]
 
 
 async def test_a_good_answer_is_passed_on_with_its_price():
@@ -341,3 +341,17 @@ async def test_two_who_want_a_model_at_once_get_the_same():
     await asyncio.gather(*waiting)
 
     assert len(made) == 1
+
+
+async def test_how_far_a_request_has_come_is_told_for_each_attempt():
+    world = World({"k1": [ModelUnavailable("busy"), (Reached("waiting_token"), OK)]})
+
+    events = [event async for event in world.model.stream(REQUEST)]
+
+    assert [it for it in events if isinstance(it, Reached | Attempt)] == [
+        Reached("connecting", REF),
+        Reached("waiting_headers"),
+        Attempt(REF, "busy", 0.5, "retrying", 2, 6),
+        Reached("waiting_headers"),
+        Reached("waiting_token"),
+    ]

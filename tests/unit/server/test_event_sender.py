@@ -1,4 +1,4 @@
-from odin_lsp.events import EventRecord, TextStreamed, ThinkingStreamed, TodosChanged
+from odin_lsp.events import ArgumentsStreamed, EventRecord, TextStreamed, ThinkingStreamed, TodosChanged
 from odin_lsp.server.event_sender import CROWDED, EventSender
 
 
@@ -28,6 +28,21 @@ def test_under_load_text_is_joined_and_nothing_is_lost_or_reordered():
         (2, "x", "thinkingStreamed"),
         (3, "c", "textStreamed"),
         (4, None, "todosChanged"),
+    ]
+
+
+def test_under_load_arguments_of_one_call_are_joined():
+    sent = []
+    sender = EventSender(sent.append, lambda: CROWDED)
+
+    for call_id, text in (("1", "a"), ("1", "b"), ("2", "c")):
+        sender(record(ArgumentsStreamed(call_id, "Read", text)))
+    sender(record(TodosChanged(())))
+
+    assert [(it["event"].get("callId"), it["event"].get("text")) for it in sent] == [
+        ("1", "ab"),
+        ("2", "c"),
+        (None, None),
     ]
 
 
