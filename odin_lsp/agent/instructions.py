@@ -1,14 +1,17 @@
-"""What the project tells every agent: ODIN.md, AGENTS.md and CLAUDE.md. None hides another.
+"""What the user and the project tell every agent: ODIN.md, AGENTS.md and CLAUDE.md. None hides another.
 
-Those of a workspace folder itself hold for the whole session, as they were when it began. Those further down are added
-when the work gets there, and only in a workspace that the user trusts: anywhere else they are files like others."""
+The user's own are in the folder of the user's settings, and come first. Those of a workspace folder itself hold for the
+whole session, as they were when it began. Those further down are added when the work gets there, and only in a
+workspace that the user trusts: anywhere else they are files like others."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from odin_lsp.agent.quoting import quoted
+from odin_lsp.config import user_file
 from odin_lsp.errors import ToolError
 from odin_lsp.messages import Message, Text
 from odin_lsp.values import Value
@@ -17,6 +20,7 @@ from odin_lsp.workspace.opening import opened_file
 from odin_lsp.workspace.uris import printable
 
 NAMES = ("ODIN.md", "AGENTS.md", "CLAUDE.md")
+USER_NAMES = ("ODIN.md", "AGENTS.md")
 MAX_BYTES = 32 * 1024
 """Of one file."""
 MAX_NESTED = 20
@@ -38,10 +42,12 @@ class InstructionFile(Value):
     """What people can see of it."""
     is_cut: bool = False
     """It is longer than what is used of it."""
+    of: Literal["user", "project"] = "project"
 
     @property
     def block(self) -> str:
-        return quoted("instructions", {"file": printable(self.path)}, self.text)
+        whose = {"from": "user"} if self.of == "user" else {}
+        return quoted("instructions", {"file": printable(self.path), **whose}, self.text)
 
     def __str__(self) -> str:
         cut = f", of which the first {MAX_BYTES:,} are used" if self.is_cut else ""
@@ -54,9 +60,9 @@ class Instructions:
 
     @classmethod
     def load(cls, roots: Sequence[Path]) -> "Instructions":
-        """What two files say alike is said once."""
+        """The user's own, then those of each folder. What two files say alike is said once."""
         files: dict[str, InstructionFile] = {}
-        for found in (it for root in roots for it in _in_folder(root)):
+        for found in (*_of_user(user_file().parent), *(it for root in roots for it in _in_folder(root))):
             files.setdefault(found.text, found)
         return cls(tuple(files.values()))
 
@@ -114,6 +120,13 @@ def told_as(file: InstructionFile) -> str:
     return f"{NESTED.format(folder=printable(str(Path(file.path).parent)))}\n{file.block}"
 
 
+def _of_user(folder: Path) -> Iterator[InstructionFile]:
+    """Wherever a link leads: it is the user's."""
+    for name in USER_NAMES:
+        with suppress(OSError, RuntimeError, ToolError):
+            yield replace(_content(folder / name, (folder / name).resolve()), of="user")
+
+
 def _in_folder(folder: Path) -> Iterator[InstructionFile]:
     for name in NAMES:
         with suppress(OSError, RuntimeError, ToolError):
@@ -126,6 +139,10 @@ def _read(path: Path) -> InstructionFile:
     real = path.resolve()
     if real.suffix != ".md" or not real.is_relative_to(path.parent.resolve()):
         raise ToolError(f"{path} leads elsewhere")
+    return _content(path, real)
+
+
+def _content(path: Path, real: Path) -> InstructionFile:
     with opened_file(real) as (file, status):
         content = file.read(MAX_BYTES)
         text = visible(content.decode("utf-8", "replace"))[0]

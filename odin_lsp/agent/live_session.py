@@ -164,9 +164,9 @@ class LiveSession:
         """Which they are, once; and each time that they are not what they were."""
         used, now = self.scope.briefing.instructions, Instructions.load(self._project.now.roots)
         if self._told is None and used.files:
-            emit(Notice("info", f"the project's instructions: {used}"))
+            emit(Notice("info", f"instructions: {used}"))
         if now not in (used, self._told):
-            emit(Notice("info", "the project's instructions have changed; a new session will use them"))
+            emit(Notice("info", "the instructions have changed; a new session will use them"))
         self._told = now
 
     def _helpers_of(self, turn_id: str | None) -> Subagents | None:

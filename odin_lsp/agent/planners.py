@@ -117,7 +117,14 @@ class Planners:
             tuple(repair([*session.messages, user(prompt.opening(session), prompt.about_mode, text)])),
             tuple(map(tool_spec, self._tools(mode).values())),
         )
-        return preview(request, self._models.selected, session_id=session.id, mode=mode, spent=session.usage)
+        return preview(
+            request,
+            self._models.selected,
+            briefing.instructions,
+            session_id=session.id,
+            mode=mode,
+            spent=session.usage,
+        )
 
     @property
     def _memory(self) -> Memory | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from odin_lsp.agent.instructions import Instructions
 from odin_lsp.models import catalog
 from odin_lsp.models.base import Request
 from odin_lsp.modes import Mode
@@ -24,6 +25,16 @@ class ContextPart(Value):
     """Word for word; of a tool and a message as JSON."""
 
 
+@dataclass(frozen=True, slots=True)
+class ContextInstructions(Value):
+    """A file of instructions that holds for the whole session; the text is among the parts."""
+
+    path: str
+    of: Literal["user", "project"]
+    tokens: int
+    """An estimate."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextPreview(Value):
     session_id: str
@@ -41,9 +52,13 @@ class ContextPreview(Value):
     """By the session so far."""
     parts: tuple[ContextPart, ...]
     """In the order in which they are sent."""
+    instructions: tuple[ContextInstructions, ...] = ()
+    """In the order in which they count."""
 
 
-def preview(request: Request, ref: str, *, session_id: str, mode: Mode, spent: Usage) -> ContextPreview:
+def preview(
+    request: Request, ref: str, instructions: Instructions, *, session_id: str, mode: Mode, spent: Usage
+) -> ContextPreview:
     parts = tuple(_parts(request))
     tokens = sum(part.tokens for part in parts)
     fresh = parts[-1].tokens if parts else 0
@@ -57,6 +72,7 @@ def preview(request: Request, ref: str, *, session_id: str, mode: Mode, spent: U
         cached_cost_usd=catalog.cost(ref, Usage(input_tokens=fresh, cache_read_tokens=tokens - fresh)),
         spent=spent,
         parts=parts,
+        instructions=tuple(ContextInstructions(it.path, it.of, _tokens(it.block)) for it in instructions.files),
     )
 
 

@@ -63,6 +63,12 @@ export interface CompactResult {
   after: number;
 }
 
+export interface ContextInstructions {
+  path: string;
+  of: "user" | "project";
+  tokens: number;
+}
+
 export interface ContextItem {
   kind: "selection" | "file" | "diagnostics" | "command" | "text";
   content?: string;
@@ -95,6 +101,7 @@ export interface ContextPreview {
   cachedCostUsd: number;
   spent: Usage;
   parts: ContextPart[];
+  instructions?: ContextInstructions[];
 }
 
 export interface ContinueParams {

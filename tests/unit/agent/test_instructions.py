@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from odin_lsp.agent.instructions import MAX_BYTES, Instructions, NestedInstructions
+from odin_lsp.config import user_file
 from odin_lsp.messages import Message, Text
 
 
@@ -57,7 +58,7 @@ async def test_the_files_and_their_sizes_are_shown(odin):
     await odin.take()
 
     first, second = odin.root / "ODIN.md", odin.root / "AGENTS.md"
-    assert notices(odin) == [f"the project's instructions: {first} (9 bytes), {second} (8 bytes)"]
+    assert notices(odin) == [f"instructions: {first} (9 bytes), {second} (8 bytes)"]
     state = await odin.state()
     assert state["instructionFiles"] == [
         {"path": str(first), "size": 9, "isCut": False},
@@ -79,7 +80,7 @@ async def test_a_change_is_told_once_and_a_new_session_uses_it(odin):
     odin.core.sessions.begin()
 
     assert "Use spaces." in (await odin.state())["instructions"]
-    assert notices(odin)[1:] == ["the project's instructions have changed; a new session will use them"]
+    assert notices(odin)[1:] == ["the instructions have changed; a new session will use them"]
 
 
 @pytest.fixture
@@ -192,3 +193,53 @@ def test_what_no_model_may_read_is_no_instruction(tmp_path):
     nested = NestedInstructions(tmp_path, hides=lambda path: path.name == "ODIN.md")
 
     assert nested.due([tmp_path / "lib" / "code.py"], []) == []
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """The folder of the user's settings."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    folder = user_file().parent
+    folder.mkdir(parents=True)
+    return folder
+
+
+def test_the_users_own_instructions_come_first_and_say_whose_they_are(own, tmp_path):
+    project = tmp_path / "project"
+    project.mkdir()
+    for path in (own / "ODIN.md", own / "AGENTS.md", own / "CLAUDE.md", project / "ODIN.md"):
+        path.write_text(f"by {path}")
+
+    found = Instructions.load([project])
+
+    assert [(it.path, it.of) for it in found.files] == [
+        (str(own / "ODIN.md"), "user"),
+        (str(own / "AGENTS.md"), "user"),
+        (str(project / "ODIN.md"), "project"),
+    ]
+    assert ['from="user"' in it.block for it in found.files] == [True, True, False]
+
+
+def test_a_link_of_the_users_own_may_lead_anywhere(own, tmp_path):
+    elsewhere = tmp_path / "dotfiles" / "agents.txt"
+    elsewhere.parent.mkdir()
+    elsewhere.write_text("Use tabs.")
+    (own / "AGENTS.md").symlink_to(elsewhere)
+
+    assert [it.text for it in Instructions.load([]).files] == ["Use tabs."]
+
+
+async def test_which_instructions_hold_and_what_they_cost_is_in_the_context(odin, own):
+    (own / "ODIN.md").write_text("Use tabs.")
+    (odin.root / "AGENTS.md").write_text("Be kind.")
+    odin.script({"text": "done"})
+    await odin.take()
+
+    seen = await odin.core.preview(None, "ask_mode", "hi")
+
+    assert [(it.path, it.of) for it in seen.instructions] == [
+        (str(own / "ODIN.md"), "user"),
+        (str(odin.root / "AGENTS.md"), "project"),
+    ]
+    assert all(it.tokens > 0 for it in seen.instructions)
+    assert "Use tabs." in next(it.content for it in seen.parts if "Be kind." in it.content)

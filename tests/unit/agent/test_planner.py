@@ -144,7 +144,7 @@ async def test_the_projects_instructions_are_part_of_the_prompt_as_they_were_at_
     await odin.take("second")
 
     assert all("Use tabs." in request.system[1] for request in requests)
-    assert "the project's instructions have changed; a new session will use them" in [
+    assert "the instructions have changed; a new session will use them" in [
         event.message for event in odin.events if event.kind == "notice"
     ]
 
