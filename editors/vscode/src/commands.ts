@@ -27,6 +27,7 @@ import type { Servicing } from "./server/servicing";
 import { SessionCommands } from "./sessions";
 import { SETTINGS_FILE, userFile } from "./settings";
 import { MODE_NAMES } from "./status";
+import { UpkeepCommands } from "./upkeep";
 import { counted } from "./words";
 
 export interface Parts {
@@ -45,6 +46,7 @@ export function registerCommands(parts: Parts): Disposable[] {
   const turns = new TurnCommands(parts);
   const settings = new SettingCommands(parts);
   const sessions = new SessionCommands(parts.odin, parts.chat, parts.showChat);
+  const upkeep = new UpkeepCommands(parts.odin, parts.chat, parts.showChat);
   const { servicing } = parts;
   const handlers: Record<string, (...given: never[]) => unknown> = {
     ask: () => turns.say("ask_mode"),
@@ -52,6 +54,9 @@ export function registerCommands(parts: Parts): Disposable[] {
     plan: () => turns.say("plan_mode"),
     edit: () => turns.say("edit_mode"),
     cancel: () => parts.chat.cancel(),
+    cancelAndSendNext: () => parts.chat.cancel("next"),
+    cancelAndEditQueued: () => parts.chat.cancel("return"),
+    continue: () => turns.goOn(),
     init: () => turns.init(),
     executePlan: () => turns.executePlan(),
     undoTurn: () => turns.undo(),
@@ -63,6 +68,10 @@ export function registerCommands(parts: Parts): Disposable[] {
     renameSession: () => sessions.rename(),
     exportSession: () => sessions.export(),
     deleteSession: () => sessions.delete(),
+    note: () => upkeep.note(),
+    removeLast: () => upkeep.removeLast(),
+    compact: () => upkeep.compact(),
+    clear: () => upkeep.clear(),
     selectModel: () => settings.selectModel(),
     trust: () => settings.decideTrust("trust"),
     restrict: () => settings.decideTrust("restrict"),
@@ -107,6 +116,12 @@ class TurnCommands {
       const item = open ? fileItem(open) : ({ kind: "file", uri: wanted.toString() } as const);
       await this.take("ask_mode", [item], path.posix.basename(wanted.path));
     }
+  }
+
+  async goOn(): Promise<void> {
+    this.parts.showChat();
+    await this.parts.chat.restore();
+    await this.parts.chat.goOnWithLast();
   }
 
   async init(): Promise<void> {

@@ -3,6 +3,7 @@
 import type { CancellationToken, Event } from "vscode";
 import type {
   Answer,
+  CancelParams,
   Commands,
   ContextItem,
   EventRecord,
@@ -15,6 +16,8 @@ import type {
 
 export type CommandName = keyof Commands;
 export type Mode = "ask_mode" | "plan_mode" | "edit_mode";
+/** What becomes of the messages behind a turn that is cancelled: they wait, go on, or are given back. */
+export type AfterCancel = NonNullable<CancelParams["queue"]>;
 export type TurnCommand = "odin.ask" | "odin.plan" | "odin.edit";
 
 export const TURN_COMMANDS: Readonly<Record<Mode, TurnCommand>> = {
@@ -54,5 +57,5 @@ export interface Turns {
   take(mode: Mode, text: string, context?: readonly ContextItem[]): Promise<Outcome | undefined>;
   /** The turn that runs, if one does. */
   readonly running: { turnId: string; mode: Mode } | undefined;
-  cancel(): Promise<void>;
+  cancel(queue?: AfterCancel): Promise<void>;
 }

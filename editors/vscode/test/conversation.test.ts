@@ -63,7 +63,14 @@ function kept(...turns: Told[]): EventPage {
 function keeps(sessionId: string, page: EventPage, state: Partial<State> = {}): void {
   odin.replies["odin.session.resume"] = () => summary(sessionId, page.events.length);
   odin.replies["odin.session.events"] = () => page;
-  odin.replies["odin.state"] = () => ({ executing: false, suspended: false, unbegun: [], usage: {}, ...state });
+  odin.replies["odin.state"] = () => ({
+    executing: false,
+    suspended: false,
+    queue: [],
+    unbegun: [],
+    usage: {},
+    ...state,
+  });
 }
 
 const shown = () => chat.state.turns.map((it) => [it.head.said, it.head.status]);
@@ -181,6 +188,37 @@ describe("the queue", () => {
     odin.replies["odin.ask"] = (argument) => outcome(String(argument.turnId));
     await chat.sendQueued(chat.state.head.queue[0]?.turnId ?? "");
     expect(odin.of("odin.ask").at(-1)).toMatchObject({ text: "Two" });
+  });
+
+  it("waits when the turn is cancelled, until the user goes on with it", async () => {
+    const running = String(chat.state.head.running);
+    await chat.cancel();
+    odin.tell(running, { kind: "turnFinished", outcome: { ...outcome(running), reason: "interrupted" } });
+    expect(odin.of("odin.cancel")).toEqual([{ turnId: running, queue: "keep" }]);
+    expect(chat.state.head).toMatchObject({ running: undefined, queue: [{ body: "Two", lost: false }] });
+    await chat.goOnWithLast();
+    expect(odin.of("odin.queue")).toEqual([{ action: "resume" }]);
+    await chat.cancel("next");
+    expect(odin.of("odin.cancel")).toHaveLength(1);
+  });
+
+  it("is given back in one piece when the turn is cancelled so", async () => {
+    void chat.take("edit_mode", "Three");
+    await settled();
+    const returned = [...chat.state.head.queue];
+    odin.replies["odin.cancel"] = () => ({ cancelled: true, returned });
+    const given: string[] = [];
+    chat.onDidReturn((text) => given.push(text));
+    await chat.cancel("return");
+    expect(given).toEqual(["Two\n\nThree"]);
+    expect(chat.state.head.queue).toEqual([]);
+  });
+
+  it("is still there when the user comes back to a session whose turn was cancelled", async () => {
+    const queue = [{ turnId: "x", body: "Two", mode: "ask_mode", timestamp: 0 }] as const;
+    keeps("s2", kept(["a", "One", "interrupted"]), { queue: [...queue] });
+    await chat.openSession("s2");
+    expect(chat.state.head.queue).toEqual([{ turnId: "x", body: "Two", mode: "ask_mode", lost: false }]);
   });
 
   it("asks what a message says that came from elsewhere", async () => {
@@ -341,7 +379,7 @@ describe("sessions", () => {
       const inPage: Event = { kind: "notice", level: "info", message: "in the page" };
       return { ...kept(["a", "One", undefined, inPage]), seq: 6 };
     };
-    odin.replies["odin.state"] = () => ({ executing: true, suspended: false, unbegun: [], usage: {} });
+    odin.replies["odin.state"] = () => ({ executing: true, queue: [], suspended: false, unbegun: [], usage: {} });
     await chat.openSession("s1");
     expect(chat.running?.turnId).toBe("a");
     expect(chat.state.turns[0]?.items).toMatchObject([{ message: "in the page" }, { message: "after it" }]);
@@ -458,6 +496,52 @@ it("drops a review with its turn while that runs, and leaves it to others afterw
   expect(odin.of("odin.cancel")).toEqual([{ turnId, drop: true }]);
   turn.finish();
   expect(await chat.cancelWithReview("p")).toBe(false);
+});
+
+describe("a session that is cleared", () => {
+  beforeEach(async () => {
+    keeps("s1", kept(["a", "One", "end_turn"]));
+    await chat.openSession("s1");
+    odin.replies["odin.session.events"] = () => kept();
+  });
+
+  it("is shown as empty, and says so if it cannot be", async () => {
+    odin.replies["odin.clear"] = () => {
+      throw new Error("the session is in a turn");
+    };
+    await expect(chat.clear()).rejects.toThrow("the session is in a turn");
+    expect(shown()).toEqual([["One", "ended"]]);
+    odin.replies["odin.clear"] = () => {
+      odin.tell("", { kind: "sessionRestored", sessionId: "s1", title: "Title", messages: 0 });
+      return summary("s1", 0);
+    };
+    await chat.clear();
+    expect(odin.of("odin.clear").at(-1)).toEqual({ sessionId: "s1" });
+    expect(shown()).toEqual([]);
+    expect(odin.of("odin.session.resume")).toHaveLength(1);
+  });
+
+  it("is shown as empty whoever has cleared it", async () => {
+    odin.tell("", { kind: "sessionSwitchStarted", sessionId: "s1" });
+    odin.tell("", { kind: "sessionRestored", sessionId: "s1", title: "Title", messages: 1 });
+    await settled();
+    expect(shown()).toEqual([["One", "ended"]]);
+    odin.tell("", { kind: "sessionRestored", sessionId: "s1", title: "Title", messages: 0 });
+    await vi.waitFor(() => expect(shown()).toEqual([]));
+  });
+});
+
+it("continues the last turn, and tells why it cannot", async () => {
+  keeps("s1", kept(["a", "One", "end_turn"]));
+  await chat.openSession("s1");
+  await chat.goOnWithLast();
+  expect(odin.of("odin.continue")).toEqual([{ sessionId: "s1" }]);
+  odin.replies["odin.continue"] = () => {
+    throw new Error("there is nothing to go on with");
+  };
+  await chat.goOnWithLast();
+  expect(chat.state.turns[0]?.head).toMatchObject({ status: "ended", reason: "end_turn" });
+  expect(chat.state.turns[1]?.items).toMatchObject([{ kind: "notice", message: "there is nothing to go on with" }]);
 });
 
 it("brings back what was undone", async () => {

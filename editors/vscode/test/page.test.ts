@@ -69,7 +69,7 @@ describe("the message", () => {
     ] as const;
     page.show([turnWith([], { status: "running" })], { running: "t", queue: [...queue] });
     named("Stop").click();
-    expect(page.of("stop")).toHaveLength(1);
+    expect(page.of("stop")).toEqual([{ type: "stop", queue: "keep" }]);
     find(".queue li:nth-child(1) [aria-label='Edit waiting message']").click();
     const field = find<HTMLTextAreaElement>(".queue textarea");
     write(field, "next!");
@@ -79,6 +79,43 @@ describe("the message", () => {
     expect(page.of("queueEdit")).toEqual([{ type: "queueEdit", turnId: "q1", text: "next!" }]);
     expect(page.of("queueRemove")).toEqual([{ type: "queueRemove", turnId: "q2" }]);
     expect(page.of("queueSend")).toEqual([{ type: "queueSend", turnId: "q2" }]);
+  });
+});
+
+describe("messages that wait", () => {
+  const waiting = { turnId: "q1", body: "next", mode: "ask_mode", lost: false } as const;
+
+  it("are sent or given back with the end of the turn", () => {
+    page.show([turnWith([], { status: "running" })], { running: "t", queue: [waiting] });
+    expect(find(".queue-head").textContent).toBe("1 message queued");
+    named("Stop and send the next message").click();
+    named("Stop and edit the queued messages").click();
+    expect(page.of("stop").map((it) => it.queue)).toEqual(["next", "return"]);
+  });
+
+  it("say so after the turn was stopped, and can be sent then", () => {
+    page.show([turnWith([])], { queue: [waiting] });
+    expect(find(".queue-head").textContent).toBe("1 message waiting");
+    named("Send the waiting messages").click();
+    expect(page.of("queueResume")).toHaveLength(1);
+    named("Edit the waiting messages").click();
+    expect(page.of("stop")).toEqual([{ type: "stop", queue: "return" }]);
+    page.show([turnWith([])], { queue: [{ ...waiting, lost: true }] });
+    expect(find(".queue-head").hidden).toBe(true);
+  });
+
+  it("come back before what is written, with what they mention", () => {
+    const attachment = { kind: "file", uri: "file:///a.ts", label: "a.ts" } as const;
+    write(message(), "see @a");
+    const completions = [{ word: "a.ts", detail: "", icon: "file", attachment } as const];
+    page.take({ type: "completions", request: page.of("complete")[0]?.request ?? 0, completions });
+    press(message(), "Enter");
+    press(message(), "Enter");
+    write(message(), "half a thou");
+    page.take({ type: "returned", text: "see @a.ts" });
+    expect(message().value).toBe("see @a.ts\n\nhalf a thou");
+    press(message(), "Enter");
+    expect(page.of("send")[1]?.attachments).toEqual([attachment]);
   });
 });
 
@@ -317,6 +354,25 @@ describe("the conversation", () => {
     const about = { name: "EditTool", title: "edit /w/a.py", result, status: "success", progress: "" } as const;
     page.show([turnWith([{ kind: "tool", id: "1", ...about, files: ["/w/a.py"], added: 5, removed: 4 }])]);
     expect(find(".tool summary").textContent).toBe(`Edited ${result.replace(" +5 -4", "")}+5−4`);
+  });
+
+  it("shows the output of the user's own command, and how it has ended", () => {
+    const about = { name: "ExecuteCommand", title: "run ls", result: "exit code 1", status: "success" } as const;
+    const ran: Item = {
+      kind: "tool",
+      id: "1",
+      ...about,
+      progress: "a",
+      command: "ls",
+      files: [],
+      added: 0,
+      removed: 0,
+    };
+    page.show([turnWith([{ ...ran, isOwn: true }], { said: "!ls" })]);
+    expect(find<HTMLDetailsElement>(".tool").open).toBe(true);
+    expect(find(".tool").textContent).toBe("Run lsexit code 1$ lsa");
+    page.show([turnWith([ran])]);
+    expect(find<HTMLDetailsElement>(".tool").open).toBe(false);
   });
 
   it("keeps what was folded out", () => {

@@ -61,6 +61,12 @@ describe("recorded turns", () => {
   });
 });
 
+it("knows the user's own commands from those of the model", () => {
+  const ran: Event = { kind: "toolStarted", callId: "c", name: "ExecuteCommand", arguments: {}, description: "run ls" };
+  expect(only(told([{ ...STARTED, text: "!ls" }, ran])).items).toMatchObject([{ isOwn: true }]);
+  expect(only(told([STARTED, ran])).items[0]).not.toHaveProperty("isOwn");
+});
+
 describe("streams", () => {
   it("takes back what a failed attempt has shown, and no more", () => {
     const transcript = told([

@@ -125,6 +125,9 @@ export class App {
       case "draft":
         this.#composer.write(message.text, message.mode);
         break;
+      case "returned":
+        this.#composer.giveBack(message.text);
+        break;
       case "focus":
         this.#composer.text.focus();
         break;

@@ -5,7 +5,7 @@ import type { Head, Waiting } from "../src/chat/state";
 import { readable } from "../src/chat/text";
 import type { Mode } from "../src/odin";
 import { CompletionList } from "./completion";
-import { h, icon, iconButton } from "./dom";
+import { h, icon, iconButton, plural } from "./dom";
 import { moneyOf, short } from "./ending";
 import { MODES } from "./log";
 
@@ -34,9 +34,10 @@ export class Composer {
   #mode = h("select", { "aria-label": "Mode" });
   #model = h("button", { type: "button", class: "model" });
   #chips = h("div", { class: "chips" });
+  #queueHead = h("div", { class: "queue-head", hidden: true });
   #queue = h("ul", { class: "queue", "aria-label": "Waiting messages" });
   #send = iconButton("send", "Send (Enter)", () => this.submit());
-  #stop = iconButton("debug-stop", "Stop", () => this.post({ type: "stop" }));
+  #stop = iconButton("debug-stop", "Stop", () => this.post({ type: "stop", queue: "keep" }));
   #figures = h("p", { class: "figures" });
   #attached: Attachment | null = null;
   /** The chip that the user has taken away, until something else is looked at. */
@@ -45,6 +46,7 @@ export class Composer {
   #recalled = 0;
   /** One that is being edited is not made anew for nothing. */
   #shownQueue = "";
+  #shownQueueHead = "";
   said: string[] = [];
 
   constructor(
@@ -74,7 +76,7 @@ export class Composer {
       this.#send,
     );
     const box = h("div", { class: "box" }, this.completions.element, this.#chips, this.text, bar);
-    this.element.append(this.#queue, box, this.#figures);
+    this.element.append(this.#queueHead, this.#queue, box, this.#figures);
     this.#changed();
   }
 
@@ -91,6 +93,13 @@ export class Composer {
 
   write(text: string, mode?: Mode): void {
     this.draft = { text, mode: mode ?? this.draft.mode, mentions: {} };
+    this.text.focus();
+  }
+
+  /** Words that were sent and are not taken: they come before what is written now. */
+  giveBack(text: string): void {
+    const { draft } = this;
+    this.draft = { ...draft, text: [text, draft.text].filter((it) => it.trim()).join("\n\n") };
     this.text.focus();
   }
 
@@ -114,6 +123,7 @@ export class Composer {
     const parts = [fill ? `${fill}% of the context used` : "", moneyOf(head.costUsd)];
     this.#figures.textContent = parts.filter(Boolean).join(" · ");
     this.#figures.title = fill === undefined ? "" : `${short(contextTokens)} of ${short(contextLimit)} tokens`;
+    this.#showQueueHead(head);
     const queue = JSON.stringify(head.queue);
     if (queue === this.#shownQueue) return;
     this.#shownQueue = queue;
@@ -127,7 +137,7 @@ export class Composer {
     this.post({ type: "send", mode, text: text.trim(), attachments: this.#attachments(text) });
     this.#removed = "";
     this.#recalled = 0;
-    this.draft = { text: "", mode, mentions: {} };
+    this.draft = { ...this.draft, text: "" };
     this.#showChips();
   }
 
@@ -190,6 +200,29 @@ export class Composer {
     );
   }
 
+  /** What can be done with all that waits: for the turn that runs, or since one was cancelled. */
+  #showQueueHead({ queue, running }: Head): void {
+    const count = queue.filter((it) => !it.lost).length;
+    const isRunning = running !== undefined;
+    const shown = `${count} ${isRunning}`;
+    if (shown === this.#shownQueueHead) return;
+    this.#shownQueueHead = shown;
+    this.#queueHead.hidden = count === 0;
+    const cancel = (then: "next" | "return") => () => this.post({ type: "stop", queue: then });
+    const [words, ...buttons] = isRunning
+      ? [
+          `${plural(count, "message")} queued`,
+          iconButton("debug-step-over", "Stop and send the next message", cancel("next")),
+          iconButton("reply", "Stop and edit the queued messages", cancel("return")),
+        ]
+      : [
+          `${plural(count, "message")} waiting`,
+          iconButton("play", "Send the waiting messages", () => this.post({ type: "queueResume" })),
+          iconButton("reply", "Edit the waiting messages", cancel("return")),
+        ];
+    this.#queueHead.replaceChildren(h("span", { class: "queue-text", text: words }), ...buttons);
+  }
+
   #waiting(message: Waiting): HTMLElement {
     const { turnId, body, mode, lost } = message;
     const row = h("li", {}, icon(lost ? "history" : "watch"));
@@ -198,9 +231,7 @@ export class Composer {
       row.replaceChildren(
         icon(lost ? "history" : "watch"),
         text,
-        iconButton("send", lost ? "Send" : "Say it now, into the running turn", () =>
-          this.post({ type: "queueSend", turnId }),
-        ),
+        iconButton("send", lost ? "Send" : "Send now", () => this.post({ type: "queueSend", turnId })),
         iconButton("edit", "Edit waiting message", edit),
         iconButton("trash", "Remove waiting message", () => this.post({ type: "queueRemove", turnId })),
       );

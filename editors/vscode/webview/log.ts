@@ -176,6 +176,7 @@ function viewOf(item: Item, actions: LogActions): ItemView {
     case "tool": {
       const tool = new ToolView(actions.openFile);
       keepFold(tool.element, item.id, actions);
+      if (item.isOwn) tool.element.open = true;
       return { element: tool.element, update: (it) => it.kind === "tool" && tool.update(it) };
     }
     case "helper":

@@ -2,7 +2,8 @@
 
 import { randomUUID } from "node:crypto";
 import type { CancellationToken, Disposable, Memento } from "vscode";
-import { type Mode, type Odin, type ServerState, TURN_COMMANDS, type Turns } from "../odin";
+import { Emitter } from "../emitter";
+import { type AfterCancel, type Mode, type Odin, type ServerState, TURN_COMMANDS, type Turns } from "../odin";
 import type { Answer, ContextItem, EventRecord, KeptFile, Outcome, Question, SessionSummary } from "../protocol";
 import { Asking } from "./asking";
 import { Kept } from "./kept";
@@ -26,6 +27,9 @@ export class Conversation implements Turns, Disposable {
   readonly #reading: Reading;
   readonly #showing = new Showing(() => this.#current);
   #asking = new Asking((chat) => this.#showing.changed(chat));
+  readonly #returned = new Emitter<string>();
+  /** Words of the user that belong into the input again. */
+  readonly onDidReturn = this.#returned.event;
   #restoring: Promise<void> | undefined;
   #switching = 0;
   #wanted = "";
@@ -89,9 +93,21 @@ export class Conversation implements Turns, Disposable {
     return this.#seeThrough(chat, turnId, () => this.#odin.execute("odin.continue", { sessionId }));
   }
 
-  async cancel(): Promise<void> {
-    const turnId = this.state.head.running;
-    if (turnId) await this.#attempt(() => this.#odin.execute("odin.cancel", { turnId }));
+  async cancel(queue: AfterCancel = "keep"): Promise<void> {
+    await this.#attempt(async () => {
+      const returned = await this.#queue.cancel(this.#current, queue);
+      for (const { turnId } of returned) this.#kept.end(turnId);
+      if (returned.length > 0) this.#returned.fire(returned.map((it) => it.body).join("\n\n"));
+    });
+  }
+
+  /** Go on with the messages that wait, or with the last turn if none does. */
+  async goOnWithLast(): Promise<void> {
+    const { queue, sessionId } = this.state.head;
+    const waits = queue.some((it) => !it.lost);
+    await this.#attempt(() =>
+      waits ? this.#queue.resume() : this.#odin.execute("odin.continue", sessionId ? { sessionId } : {}),
+    );
   }
 
   async cancelHelper(agentId: string): Promise<void> {
@@ -189,6 +205,18 @@ export class Conversation implements Turns, Disposable {
     await this.#switch(async () => this.#opened(await this.#reading.resume(sessionId)));
   }
 
+  /** Have the server forget all that was said in the session. */
+  async clear(): Promise<void> {
+    const { sessionId } = this.state.head;
+    if (!sessionId) return;
+    this.#switching += 1;
+    try {
+      this.#display(await this.#opened(await this.#odin.execute("odin.clear", { sessionId })));
+    } finally {
+      this.#switching -= 1;
+    }
+  }
+
   /** What came before the first turn that is shown. */
   async showEarlier(): Promise<void> {
     await this.#attempt(() => this.#reading.readEarlier(this.#current));
@@ -254,7 +282,10 @@ export class Conversation implements Turns, Disposable {
   #take(record: EventRecord): void {
     const { event } = record;
     if (event.kind === "sessionSwitchStarted") this.#wanted = event.sessionId;
-    else if (event.kind === "sessionRestored") this.#restoredElsewhere(event.sessionId);
+    else if (event.kind === "sessionRestored") {
+      this.#restoredElsewhere(event.sessionId);
+      this.#wanted = "";
+    }
     const chat = this.#chatOf(record);
     if (!this.#reading.holds(chat, record)) this.#tell(chat, record);
   }
@@ -278,7 +309,8 @@ export class Conversation implements Turns, Disposable {
     return isOwn || isFirst ? this.#adopt(this.#current, sessionId) : new Transcript();
   }
 
-  /** Somebody else asked for a session: a command, or a message to one that is open in another window. */
+  /** Somebody else asked for a session: a command, or a message to one that is open in another window. One that nobody
+   * asked for has been emptied. */
   #restoredElsewhere(sessionId: string): void {
     if (this.#switching > 0) return;
     if (this.#wanted === this.state.head.sessionId) {

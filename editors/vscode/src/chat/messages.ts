@@ -1,6 +1,6 @@
 // What the chat's host and its page tell each other.
 
-import type { Mode } from "../odin";
+import type { AfterCancel, Mode } from "../odin";
 import type { ContextItem } from "../protocol";
 import type { Patch } from "./patches";
 
@@ -24,6 +24,7 @@ export type ToPage =
   | { type: "completions"; request: number; completions: Completion[] }
   | { type: "found"; paths: string[] }
   | { type: "draft"; text: string; mode?: Mode }
+  | { type: "returned"; text: string }
   | { type: "focus" }
   | { type: "recent"; sessions: { id: string; title: string; when: string }[] };
 
@@ -31,7 +32,7 @@ export type FromPage =
   | { type: "ready" }
   | { type: "focused"; isFocused: boolean }
   | { type: "send"; mode: Mode; text: string; attachments: Attachment[] }
-  | { type: "stop" }
+  | { type: "stop"; queue: AfterCancel }
   | { type: "stopHelper"; agentId: string }
   | { type: "retry"; turnId: string }
   | { type: "continue"; turnId: string }
@@ -39,6 +40,7 @@ export type FromPage =
   | { type: "fork"; turnId: string }
   | { type: "undo"; turnId: string }
   | { type: "bringBack"; turnId: string }
+  | { type: "queueResume" }
   | { type: "queueEdit"; turnId: string; text: string }
   | { type: "queueRemove"; turnId: string }
   | { type: "queueSend"; turnId: string }

@@ -1,10 +1,25 @@
 // Messages that wait while a turn runs.
 
-import type { Odin } from "../odin";
+import type { AfterCancel, Odin } from "../odin";
+import type { QueuedMessage } from "../protocol";
 import type { Transcript } from "./transcript";
 
 export class MessageQueue {
   constructor(private readonly odin: Odin) {}
+
+  /** Cancel the turn that runs. Returns what was given back of the messages behind it. */
+  async cancel(chat: Transcript, queue: AfterCancel): Promise<QueuedMessage[]> {
+    const turnId = chat.state.head.running;
+    if (!turnId && queue !== "return") return [];
+    const { returned = [] } = await this.odin.execute("odin.cancel", { ...(turnId ? { turnId } : {}), queue });
+    for (const it of returned) chat.unqueue(it.turnId);
+    return returned;
+  }
+
+  /** Begin with what waits since a turn was cancelled. */
+  async resume(): Promise<void> {
+    await this.odin.execute("odin.queue", { action: "resume" });
+  }
 
   async edit(chat: Transcript, turnId: string, text: string): Promise<void> {
     const waiting = chat.waiting(turnId);

@@ -92,6 +92,8 @@ export interface ToolItem extends Piece {
   title: string;
   result: string;
   command?: string;
+  /** The user's own command: its output is what they have asked for. */
+  isOwn?: boolean;
   status: "running" | "success" | "error" | "cancelled";
   progress: string;
   files: string[];

@@ -7,12 +7,15 @@ import type { ToolItem } from "./state";
 /** Tools whose doing is shown otherwise: as a helper, as a list, as a question. */
 const SHOWN_OTHERWISE = new Set(["AgentTool", "TodoWrite", "AskUser"]);
 const MAX_PROGRESS = 20_000;
+/** How a message begins that is a command for the shell. */
+const OWN_COMMAND = "!";
 
 export function startTool(ledger: Ledger, record: EventRecord, event: ToolStarted): void {
   if (SHOWN_OTHERWISE.has(event.name)) return;
   const command = event.arguments.command;
-  const item = newTool(record, event);
-  ledger.put(ledger.turnOf(record), typeof command === "string" ? { ...item, command } : item);
+  const turn = ledger.turnOf(record);
+  const item = { ...newTool(record, event), ...(turn.head.said.startsWith(OWN_COMMAND) ? { isOwn: true } : {}) };
+  ledger.put(turn, typeof command === "string" ? { ...item, command } : item);
 }
 
 export function addProgress(ledger: Ledger, record: EventRecord, callId: string, text: string): void {

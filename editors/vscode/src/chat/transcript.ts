@@ -80,8 +80,9 @@ export class Transcript {
   }
 
   /** What the server knows of the session besides what has happened in it. */
-  settleWith({ executing, suspended, unbegun, usage }: State): void {
+  settleWith({ executing, suspended, queue, unbegun, usage }: State): void {
     if (!executing) this.#rest(suspended);
+    for (const { turnId, body, mode } of queue) this.enqueue({ turnId, body, mode, lost: false });
     for (const { turnId, body, mode } of unbegun) this.enqueue({ turnId, body, mode, lost: true });
     this.#ledger.countCost(usage.costUsd);
   }

@@ -44,6 +44,8 @@ export class ChatView implements WebviewViewProvider, Disposable {
   #hasFocus = false;
   /** Questions that wait for an answer. */
   #asking = 0;
+  /** Words that belong into the input, until there is a page. */
+  #returned: string[] = [];
 
   constructor(
     private readonly extension: Uri,
@@ -57,6 +59,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
       window.onDidChangeActiveTextEditor(() => this.#lookSoon()),
       window.onDidChangeTextEditorSelection(() => this.#lookSoon()),
       odin.onDidChangeState(() => void this.#showRecent()),
+      chat.onDidReturn((text) => void this.#giveBack(text)),
     ];
   }
 
@@ -78,10 +81,10 @@ export class ChatView implements WebviewViewProvider, Disposable {
     webview.options = { enableScripts: true, localResourceRoots: [files] };
     webview.onDidReceiveMessage((message: FromPage) => this.#take(message));
     view.onDidChangeVisibility(() => {
-      if (!view.visible) this.#connection?.dispose();
+      if (!view.visible) this.#disconnect();
     });
     view.onDidDispose(() => {
-      this.#connection?.dispose();
+      this.#disconnect();
       this.#view = undefined;
     });
     this.#view = view;
@@ -128,7 +131,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
         await chat.take(message.mode, message.text, message.attachments.flatMap(itemsOf));
         return;
       case "stop":
-        return chat.cancel();
+        return chat.cancel(message.queue);
       case "stopHelper":
         return chat.cancelHelper(message.agentId);
       case "retry":
@@ -145,6 +148,8 @@ export class ChatView implements WebviewViewProvider, Disposable {
         return chat.bringBack(message.turnId);
       case "undo":
         return chat.undo(message.turnId);
+      case "queueResume":
+        return chat.goOnWithLast();
       case "queueEdit":
         return chat.editQueued(message.turnId, message.text);
       case "queueRemove":
@@ -209,9 +214,25 @@ export class ChatView implements WebviewViewProvider, Disposable {
       if (patches.some((it) => it.kind === "all")) void this.#showRecent();
     });
     this.#look();
+    this.#handBack();
     if (this.#wantsFocus) this.#focus();
     this.seen();
     void this.chat.restore();
+  }
+
+  #disconnect(): void {
+    this.#connection?.dispose();
+    this.#connection = undefined;
+  }
+
+  async #giveBack(text: string): Promise<void> {
+    this.#returned.push(text);
+    await this.reveal(false);
+    if (this.#connection) this.#handBack();
+  }
+
+  #handBack(): void {
+    for (const text of this.#returned.splice(0)) this.#post({ type: "returned", text });
   }
 
   async #fork(turnId: string): Promise<void> {

@@ -1,0 +1,79 @@
+// What the model reads of a conversation, from the palette: add to it, take the last of it away, compact and clear it.
+
+import { window } from "vscode";
+import type { Conversation } from "./chat/conversation";
+import type { Odin } from "./odin";
+
+export class UpkeepCommands {
+  constructor(
+    private readonly odin: Odin,
+    private readonly chat: Conversation,
+    private readonly showChat: () => void,
+  ) {}
+
+  /** The chat shows what was noted. */
+  async note(): Promise<void> {
+    const text = await window.showInputBox({
+      title: "Add Note",
+      prompt: "The model reads the note with your next message.",
+      ignoreFocusOut: true,
+    });
+    if (!text?.trim()) return;
+    this.showChat();
+    if (!(await this.sessionId())) await this.chat.newSession();
+    await this.odin.execute("odin.note", { ...(await this.current()), text: text.trim() });
+  }
+
+  async removeLast(): Promise<void> {
+    const { removed } = await this.odin.execute("odin.removeLast", await this.current());
+    if (!removed) {
+      void window.showInformationMessage("Odin: there is no message to remove.");
+      return;
+    }
+    const told = "Odin: the model no longer reads the last message. To get another answer, continue.";
+    void window.showInformationMessage(told, "Continue").then((chosen) => {
+      if (chosen) return this.chat.goOnWithLast();
+    });
+  }
+
+  async compact(): Promise<void> {
+    const focus = await window.showInputBox({
+      title: "Compact Session",
+      prompt: "What should the summary keep above all? Leave it empty if nothing matters more than the rest.",
+      ignoreFocusOut: true,
+    });
+    if (focus === undefined) return;
+    this.showChat();
+    const argument = { ...(await this.current()), focus: focus.trim(), turnId: crypto.randomUUID() };
+    const { before, after } = await this.odin.execute("odin.compact", argument);
+    const tokens = (count: number) => count.toLocaleString("en");
+    void window.showInformationMessage(
+      after < before
+        ? `Odin: compacted the session from ${tokens(before)} to ${tokens(after)} tokens.`
+        : "Odin: the session is as long as before.",
+    );
+  }
+
+  async clear(): Promise<void> {
+    if (!(await this.sessionId())) {
+      void window.showInformationMessage("Odin: the session is empty.");
+      return;
+    }
+    const confirm = "Clear";
+    const detail = "Odin forgets all messages and todos of this session. Files stay as they are. You cannot undo this.";
+    if ((await window.showWarningMessage("Clear the session?", { modal: true, detail }, confirm)) !== confirm) return;
+    await this.chat.clear();
+    void window.showInformationMessage("Odin: cleared the session.");
+  }
+
+  /** Of the session that is shown, or would be. */
+  private async sessionId(): Promise<string | undefined> {
+    await this.chat.restore();
+    return this.chat.state.head.sessionId;
+  }
+
+  private async current(): Promise<{ sessionId?: string }> {
+    const sessionId = await this.sessionId();
+    return sessionId ? { sessionId } : {};
+  }
+}
