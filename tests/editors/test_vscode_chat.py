@@ -147,6 +147,53 @@ async def test_what_is_said_meanwhile_waits_and_can_be_changed(chat: Chat, wire:
     assert (root / "one.txt").exists()
 
 
+async def test_what_waits_behind_a_cancelled_turn_is_kept_sent_or_edited(
+    vscode: VSCode, chat: Chat, wire: Wire, root: Path
+) -> None:
+    wire.play(begins("It begins"), says("The second is done."))
+    await chat.say("first")
+    await expect(chat.turn.get_by_text("It begins")).to_be_visible()
+    await chat.say("second")
+    await chat.button("Stop").click()
+    await expect(chat.turn.locator(".end")).to_contain_text("Stopped")
+    await expect(chat.page.get_by_text("1 message waiting")).to_be_visible()
+    await chat.button("Send the waiting messages").click()
+    await expect(chat.turn.get_by_text("The second is done.")).to_be_visible()
+
+    wire.play(begins("It begins"), begins("The next begins"))
+    for text in ("third", "fourth"):
+        await chat.say(text)
+    await expect(chat.waiting).to_have_text(["fourth"])
+    await chat.button("Stop and send the next message").click()
+    await expect(chat.turn.get_by_text("The next begins")).to_be_visible()
+    for text in ("fifth", "sixth"):
+        await chat.say(text)
+    await chat.box.fill("my draft")
+    await vscode.palette("Odin: Cancel Turn and Edit Queued Messages")
+    await expect(chat.box).to_have_value("fifth\n\nsixth\n\nmy draft")
+    await expect(chat.waiting).to_have_count(0)
+    await chat.box.fill("")
+
+    (root / "seen.txt").write_text("seen by me\n")
+    await chat.say("!cat seen.txt")
+    await expect(chat.turn.get_by_role("region", name="Output")).to_have_text("seen by me\n")
+    await expect(chat.turn.locator(".tool summary")).to_contain_text("exit code 0")
+    await vscode.palette("Odin: Add Note")
+    await vscode.answer("the build is red")
+    await expect(chat.log.get_by_text("noted: the build is red")).to_be_visible()
+    await vscode.reload()
+    await expect(chat.log.get_by_role("region", name="Output")).to_have_text("seen by me\n")
+
+    await vscode.palette("Odin: Clear Session")
+    await vscode.choose("Clear")
+    await expect(chat.said).to_have_count(0)
+    wire.play(says("Nothing was said."))
+    await chat.say("what was said?")
+    await expect(chat.turn.get_by_text("Nothing was said.")).to_be_visible()
+    assert "seen by me" not in str(wire.request["messages"])
+    await expect(chat.said).to_have_text(["what was said?"])
+
+
 async def test_a_hostile_answer_does_nothing(vscode: VSCode, chat: Chat, wire: Wire, root: Path) -> None:
     asked: list[str] = []
 
