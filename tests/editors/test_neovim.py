@@ -59,6 +59,12 @@ end
 MUCH_LONGER = 20
 """Times what looks at everything once, on a machine that has other things to do as well."""
 IDLE = "return not vim.iter({ require('odin.chat').current() }):any(function(it) return it.turn ~= nil end)"
+QUEUE = """
+local queue = vim.api.nvim_get_namespaces()["odin.queue"]
+return vim.iter(vim.api.nvim_buf_get_extmarks(..., queue, 0, -1, { details = true })):map(function(mark)
+  return vim.iter(mark[4].virt_lines):map(function(line) return line[1][1] end):totable()
+end):flatten():totable()
+"""
 LINES = "return vim.api.nvim_buf_get_lines(... or 0, 0, -1, false)"
 
 Write = Callable[..., Path]
@@ -260,7 +266,7 @@ async def test_three_files_are_reviewed_hunk_by_hunk(neovim: Neovim, wire: Wire,
     await comes(neovim, LINES, ["first = 0", "alpha = 1", "beta = 2", "gamma = 3", "", "", "", "delta = 4"])
 
 
-async def test_a_turn_is_cancelled_by_a_key_and_the_next_waits_its_turn(
+async def test_a_turn_is_cancelled_by_a_key_and_the_next_waits_until_it_is_wanted(
     neovim: Neovim, wire: Wire, write: Write
 ) -> None:
     await attached(neovim, write("cancel.py", "x = 1"))
@@ -271,14 +277,17 @@ async def test_a_turn_is_cancelled_by_a_key_and_the_next_waits_its_turn(
     await neovim.command("OdinAsk two")
     await neovim.command("OdinAsk three")
     await happened(neovim, "OdinTurnQueued", 2)
-    queue = "vim.api.nvim_buf_get_extmarks(..., vim.api.nvim_get_namespaces()['odin.queue'], 0, -1, { details = true })"
-    [mark] = await neovim.lua(f"return {queue}", await neovim.lua(NAMED, "odin://chat"))
-    assert [line[0][0] for line in mark[3]["virt_lines"]] == ["queued: two", "queued: three"]
+    chat_buffer = await neovim.lua(NAMED, "odin://chat")
+    await comes(neovim, QUEUE, ["queued: two", "queued: three"], chat_buffer)
     assert "2 queued" in await neovim.lua("return require('odin').status()")
     await neovim.command("OdinChat")  # closes it
     await neovim.command("OdinChat")  # opens it, and enters its prompt
     await neovim.feed("<C-c>")
     assert (await outcome(neovim))["reason"] == "interrupted"
+    resume = ":OdinContinue to send, :OdinCancel return to edit"
+    await comes(neovim, QUEUE, ["waiting: two", "waiting: three", resume], chat_buffer)
+    assert await neovim.lua("return require('odin').status()") == "Odin 2 waiting"
+    await neovim.command("OdinContinue")
     assert [(await outcome(neovim, number))["answer"] for number in (2, 3)] == ["two", "three"]
     assert (await chat(neovim))[2] == "three"
     assert await neovim.lua("return require('odin').status()") == ""

@@ -191,6 +191,45 @@ async def test_a_session_that_is_read_again_in_the_middle_of_a_turn_tells_nothin
     assert await told_anew(neovim, "OdinRestart") == shown
 
 
+async def test_queued_messages_go_on_or_come_back_and_a_session_is_cleared(neovim: Neovim, wire: Wire) -> None:
+    begun = kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, "I am going to"))
+    wire.play(kit.Answer([begun], held=True), kit.Answer([begun], held=True))
+    await neovim.command("OdinAsk one")
+    await happened(neovim, "OdinTextStreamed")
+    for text in ("two", "three", "four"):
+        await neovim.command(f"OdinAsk {text}")
+    await happened(neovim, "OdinTurnQueued", 3)
+    await neovim.command("OdinCancel next")
+    await happened(neovim, "OdinTextStreamed", 2)
+    prompt = await neovim.lua(NAMED, "odin://prompt")
+    await neovim.call("nvim_buf_set_lines", prompt, 0, -1, False, ["my draft"])
+    await neovim.command("OdinCancel return")
+    await comes(neovim, LINES, ["three", "", "four", "", "my draft"], prompt)
+    await outcome(neovim, 4)
+    assert await neovim.lua("return require('odin').status()") == ""
+
+    await turn(neovim, "OdinAsk !cat first.py", 5)
+    shown = await told(neovim)
+    assert shown[shown.index("!cat first.py") + 2].startswith("- ✓ ExecuteCommand: `cat first.py`: exit code 0")
+    assert shown[shown.index("!cat first.py") + 3] == "    first = 1"
+    await neovim.command("OdinNote the build is red")
+    await neovim.until("vim.fn.execute('messages'):find('the model reads it with your next message') ~= nil")
+    noted = await told(neovim)
+    assert noted[-1] == "*info: noted: the build is red*"
+    assert await told_anew(neovim, "OdinRestart") == noted
+    await neovim.command("OdinRemoveLast")
+    await neovim.until("vim.fn.execute('messages'):find('no longer reads the last message') ~= nil")
+    wire.play(says("In short."))
+    await neovim.command("OdinCompact the names")
+    await neovim.until("vim.fn.execute('messages'):find('Odin: compacted the session from') ~= nil")
+
+    assert await told_anew(neovim, "OdinClear") == [""]
+    wire.play(says("Nothing."))
+    await neovim.command("OdinAsk what was said?")
+    await neovim.until("_G.finished[#_G.finished].answer == 'Nothing.'")
+    assert "first = 1" not in str(wire.request["messages"])
+
+
 async def test_a_turn_that_was_undone_says_so_at_its_end(neovim: Neovim, wire: Wire, own_root: Path) -> None:
     for number in (1, 2):
         wire.play(says(f"answer {number}"))

@@ -23,6 +23,8 @@ local words = require("odin.words")
 local Chat = {}
 Chat.__index = Chat
 
+local WAITING = ":OdinContinue to send, :OdinCancel return to edit"
+
 local M = {}
 ---@type table<string, odin.Chat>
 local chats = {}
@@ -85,8 +87,7 @@ end
 ---@param text string
 ---@param context? odin.ContextItem[]
 function Chat:send(mode, text, context)
-  local turn = ("nvim-%d-%d"):format(vim.fn.getpid(), vim.uv.hrtime())
-  self.sent[turn] = text
+  local turn = self:mint(text)
   local argument = { turnId = turn }
   if mode ~= "init" then
     argument.text, argument.sessionId = text, self.session
@@ -98,8 +99,21 @@ function Chat:send(mode, text, context)
   end)
 end
 
----Take up the last turn where it was cut off or has failed.
+---An id for a turn that is sent from here.
+---@param text string
+---@return string turn
+function Chat:mint(text)
+  local turn = ("nvim-%d-%d"):format(vim.fn.getpid(), vim.uv.hrtime())
+  self.sent[turn] = text
+  return turn
+end
+
+---Send what waits since a turn was cancelled, or take up the last turn where it was cut off or has failed.
 function Chat:go_on()
+  if self:has_waiting() then
+    require("odin.server").execute(self.root, "queue", { action = "resume" })
+    return
+  end
   require("odin.server").execute(self.root, "continue", { sessionId = self.session }, nil, function(message)
     M.of_root(self.root).story:note(message)
   end)
@@ -174,6 +188,27 @@ function Chat:restore(page, client_id)
   self:go_on_hearing()
 end
 
+---What waits in the session that is shown, as the server knows it.
+---@param queue odin.QueuedMessage[]
+function Chat:restore_queue(queue)
+  self.queued = {}
+  for _, message in ipairs(queue) do
+    self.sent[message.turnId] = message.body
+    table.insert(self.queued, message.turnId)
+  end
+  self:show_queue()
+end
+
+---Put queued messages back into the prompt.
+---@param messages odin.QueuedMessage[]
+function Chat:give_back(messages)
+  local bodies = vim.tbl_map(function(message)
+    self:unqueue(message.turnId)
+    return message.body
+  end, messages)
+  require("odin.prompt").give_back(self, table.concat(bodies, "\n\n"))
+end
+
 ---Show what comes before that.
 ---@param page odin.EventPage
 function Chat:restore_earlier(page)
@@ -218,6 +253,14 @@ function Chat:on_turnFinished(event, record)
   self.sent[record.turnId] = nil
   if self.turn == record.turnId then
     self.turn, self.activity, self.usage = nil, "idle", event.outcome.usage
+    self:show_queue()
+  end
+end
+
+---Without messages: somebody has cleared the session that is shown.
+function Chat:on_sessionRestored(event)
+  if event.messages == 0 and not self.story:is_empty() then
+    require("odin.sessions").show(self.root, event.sessionId)
   end
 end
 
@@ -249,9 +292,26 @@ end
 
 ---@private
 function Chat:show_queue()
-  self.transcript:show_queue(vim.tbl_map(function(turn)
-    return self.sent[turn] or turn
-  end, self.queued))
+  local word = self:has_waiting() and "waiting" or "queued"
+  local lines = vim.tbl_map(function(turn)
+    return ("%s: %s"):format(word, ((self.sent[turn] or turn):gsub("\n", " ")))
+  end, self.queued)
+  self.transcript:show_queue(vim.list_extend(lines, { self:has_waiting() and WAITING or nil }))
+end
+
+---Whether messages wait although nothing runs: their turn was cancelled.
+---@return boolean
+function Chat:has_waiting()
+  return not self.turn and #self.queued > 0
+end
+
+---@return boolean told Whether there is something to tell.
+function Chat:tell_of_queue()
+  if #self.queued > 0 then
+    local count = words.count(#self.queued, "message")
+    require("odin.server").say(("%s waiting: %s"):format(count, WAITING))
+  end
+  return #self.queued > 0
 end
 
 ---What happens, in a few words; empty while nothing does.
@@ -262,7 +322,7 @@ function Chat:status()
     table.insert(parts, (self.mode:gsub("_mode", "")) .. ": " .. (self.activity:gsub("_", " ")))
   end
   if #self.queued > 0 then
-    table.insert(parts, #self.queued .. " queued")
+    table.insert(parts, #self.queued .. (self:has_waiting() and " waiting" or " queued"))
   end
   return table.concat(parts, " · ")
 end

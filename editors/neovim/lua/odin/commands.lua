@@ -197,13 +197,15 @@ M.commands = {
   },
   {
     name = "OdinCancel",
-    args = "[drop]",
-    desc = "End the running turn. What waits for a review goes on waiting; with `drop` it is rejected. With ! forget "
-      .. "what is queued, too.",
+    args = "[drop|next|return]",
+    desc = "Cancel the running turn. Changes wait on for their review; with `drop` they are rejected. Queued messages "
+      .. "wait until you send another one or `:OdinContinue`. With `next` the next one is sent at once, with `return` "
+      .. "they are put back into the prompt, with ! they are forgotten.",
     run = function(args)
-      require("odin").cancel({ queue = args.bang, drop = args.args == "drop" })
+      local queue = args.bang or vim.tbl_contains({ "next", "return" }, args.args) and args.args or nil
+      require("odin").cancel({ queue = queue, drop = args.args == "drop" })
     end,
-    opts = { bang = true, nargs = "?", complete = complete_from({ "drop" }) },
+    opts = { bang = true, nargs = "?", complete = complete_from({ "drop", "next", "return" }) },
   },
   {
     name = "OdinChat",
@@ -227,9 +229,49 @@ M.commands = {
   {
     name = "OdinContinue",
     args = "",
-    desc = "Go on with the last turn where it was cut off or has failed. Nothing is said or read again.",
+    desc = "Send the messages that wait since a turn was canceled. If none waits: go on with the last turn where it "
+      .. "was cut off or has failed. Nothing is said or read again.",
     run = go_on,
     opts = {},
+  },
+  {
+    name = "OdinNote",
+    args = "[text]",
+    desc = "Add a note to the session. The model reads it with your next message.",
+    run = function(args)
+      require("odin.upkeep").note(root(), args.args)
+    end,
+    opts = { nargs = "*" },
+  },
+  {
+    name = "OdinRemoveLast",
+    args = "",
+    desc = "Remove the last message from what the model reads: its answer, or what you said or noted after it. "
+      .. "`:OdinContinue` then asks for another answer.",
+    run = function()
+      require("odin.upkeep").remove_last(root())
+    end,
+    opts = {},
+  },
+  {
+    name = "OdinCompact",
+    args = "[focus]",
+    desc = "Replace the older messages of the session by a summary. The focus says what it should keep above all; "
+      .. "without one you are asked, and may leave it empty.",
+    run = function(args)
+      require("odin.upkeep").compact(root(), args.args)
+    end,
+    opts = { nargs = "*" },
+  },
+  {
+    name = "OdinClear",
+    args = "",
+    desc = "Clear the session, after a question: its messages and todos are forgotten, files stay as they are. You "
+      .. "cannot undo this. With ! you are not asked.",
+    run = function(args)
+      require("odin.upkeep").clear(root(), args.bang)
+    end,
+    opts = { bang = true },
   },
   {
     name = "OdinReview",

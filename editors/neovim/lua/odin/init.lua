@@ -5,14 +5,20 @@ local server = require("odin.server")
 local M = {}
 
 ---@param root string
----@param was_running boolean
----@param drop? boolean
-local function tell_cancelled(root, was_running, drop)
+---@param result { cancelled: boolean, returned?: odin.QueuedMessage[] }
+---@param opts { queue?: true|"next"|"return", drop?: boolean }
+local function tell_cancelled(root, result, opts)
   local review = require("odin.review")
+  local chat = require("odin.chat").of_root(root)
   local pending = review.pending(root)
-  if drop and #pending > 0 then
+  if result.returned and #result.returned > 0 then
+    chat:give_back(result.returned)
+  end
+  local goes_on = result.cancelled and opts.queue == "next"
+  local has_told = not goes_on and chat:tell_of_queue()
+  if opts.drop and #pending > 0 then
     review.reject(pending) -- of turns that have ended before
-  elseif not review.tell_of_waiting(root, "still wait") and not was_running then
+  elseif not review.tell_of_waiting(root, "still wait") and not has_told and not result.cancelled then
     server.say("nothing is running")
   end
 end
@@ -36,8 +42,8 @@ function M.send(mode, text, context)
   chat:send(mode, text, vim.list_extend(context or {}, mentioned))
 end
 
----End the running turn. What waits for a review goes on waiting.
----@param opts? { queue?: boolean, drop?: boolean } Also forget what is queued; also reject what waits for a review.
+---Cancel the running turn. What waits for a review goes on waiting, and so does what is queued.
+---@param opts? { queue?: true|"next"|"return", drop?: boolean } As `:OdinCancel` has them; `true` forgets what is queued.
 function M.cancel(opts)
   opts = opts or {}
   local root = server.root_of(0)
@@ -46,11 +52,12 @@ function M.cancel(opts)
     return
   end
   local function cancel()
-    server.execute(root, "cancel", { drop = opts.drop or nil }, function(result)
-      tell_cancelled(root, result.cancelled, opts.drop)
+    local queue = opts.queue ~= true and opts.queue or nil
+    server.execute(root, "cancel", { drop = opts.drop or nil, queue = queue }, function(result)
+      tell_cancelled(root, result, opts)
     end)
   end
-  if opts.queue then
+  if opts.queue == true then
     server.execute(root, "queue", { action = "clear" }, cancel)
   else
     cancel()

@@ -50,6 +50,20 @@ function M.submit(chat)
   chat:send(vim.b[bufnr].odin_mode, text, require("odin.context").mentioned(text, chat.root))
 end
 
+---Put words that were sent and are not taken before what is written.
+---@param chat odin.Chat
+---@param text string
+function M.give_back(chat, text)
+  require("odin.chat").open(chat.root, { enter = false })
+  local bufnr = buffers[chat.root]
+  local lines = vim.split(text, "\n")
+  if vim.trim(table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false))) == "" then
+    vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
+  else
+    vim.api.nvim_buf_set_lines(bufnr, 0, 0, false, vim.list_extend(lines, { "" }))
+  end
+end
+
 ---Choose the next mode.
 ---@param chat odin.Chat
 function M.next_mode(chat)

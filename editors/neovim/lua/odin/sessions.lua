@@ -76,6 +76,11 @@ function M.show(root, id, done)
       return -- another one is on its way
     end
     require("odin.chat").of_root(root):restore(page, client.id)
+    server.execute(root, "state", { sessionId = id }, function(state)
+      if chat.session == id then
+        chat:restore_queue(state.queue)
+      end
+    end)
     if done then
       done()
     end

@@ -8,6 +8,7 @@ local words = require("odin.words")
 ---@field lines string[] How the turn ended.
 ---@field undone? string
 ---@field is_headed? boolean What the user said is told.
+---@field is_own? boolean It is a command of the user's own, whose output is not folded.
 
 ---@class odin.ReviewedFile
 ---@field label string
@@ -111,6 +112,7 @@ function Story:on_turnStarted(event, record)
     return
   end
   ending.is_headed = true
+  ending.is_own = vim.startswith(event.text or "", "!")
   self.endings[turn] = ending
   local lines = { "## " .. event.mode:gsub("_mode", ""):gsub("^%l", string.upper) }
   if event.text and event.text ~= "" then
@@ -170,7 +172,7 @@ function Story:on_messageFinished(event)
     local text = event[kind] or ""
     if text ~= "" then
       vim.list_extend(lines, #lines > 0 and { "" } or {})
-      vim.list_extend(lines, require("odin.transcript").folded(kind, text))
+      vim.list_extend(lines, require("odin.transcript").indented(kind, text))
     end
   end
   self.transcript:finish_message(lines)
@@ -208,7 +210,8 @@ function Story:show_tool(event, record, status, said, output)
   local label = Story.flat(said == "" and about or ("%s: %s"):format(about, said))
   local lines = { ("- %s %s"):format(TOOL[status], label) }
   if output and vim.trim(output) ~= "" then
-    vim.list_extend(lines, require("odin.transcript").folded("output", (output:gsub("%s+$", ""):gsub("\r", ""))))
+    local kind = (self.endings[record.turnId] or {}).is_own and "shown" or "output"
+    vim.list_extend(lines, require("odin.transcript").indented(kind, (output:gsub("%s+$", ""):gsub("\r", ""))))
   end
   self.transcript:forget_progress(key)
   self.transcript:put(key, lines, true)

@@ -22,6 +22,7 @@ local QUEUE = vim.api.nvim_create_namespace("odin.queue")
 local STREAM = "stream"
 ---What is folded, by how its lines begin.
 local FOLDED = { thinking = "┊ ", output = "  │ " }
+local INDENTED = vim.tbl_extend("error", FOLDED, { shown = "    " })
 
 ---@param bufnr integer
 ---@return odin.Transcript
@@ -79,7 +80,7 @@ end
 ---@param text string
 function Transcript:stream(kind, text)
   local index = self:index(STREAM)
-  local lines = Transcript.folded(kind, text)
+  local lines = Transcript.indented(kind, text)
   if not index then
     self:put(STREAM, lines)
   elseif self.streaming ~= kind then
@@ -129,14 +130,14 @@ function Transcript:forget_progress(key)
   end
 end
 
----What waits for its turn, below the last line.
+---What waits for its turn, a line each, below the last line.
 ---@param texts string[]
 function Transcript:show_queue(texts)
   vim.api.nvim_buf_clear_namespace(self.bufnr, QUEUE, 0, -1)
   self.queue = texts
   if #texts > 0 then
     local lines = vim.tbl_map(function(text)
-      return { { "queued: " .. text:gsub("\n", " "), "Comment" } }
+      return { { text, "Comment" } }
     end, texts)
     local last = vim.api.nvim_buf_line_count(self.bufnr) - 1
     vim.api.nvim_buf_set_extmark(self.bufnr, QUEUE, last, 0, { virt_lines = lines })
@@ -150,12 +151,12 @@ function Transcript:show_end()
   end
 end
 
----The lines of a text, as they are written if their kind is folded.
+---The lines of a text, as they are written if they are of this kind.
 ---@param kind string
 ---@param text string
 ---@return string[]
-function Transcript.folded(kind, text)
-  local prefix = FOLDED[kind] or ""
+function Transcript.indented(kind, text)
+  local prefix = INDENTED[kind] or ""
   return vim.tbl_map(function(line)
     return prefix .. line
   end, require("odin.words").lines(text))

@@ -15,6 +15,10 @@
 ---@field before? integer
 ---@field seq? integer
 
+---@class odin.QueuedMessage
+---@field turnId string
+---@field body string
+
 ---@class odin.ContextItem
 ---@field kind "selection"|"file"|"diagnostics"|"command"|"text"
 ---@field content? string
