@@ -234,7 +234,7 @@ async def test_everybody_can_use_it(vscode: VSCode, chat: Chat, wire: Wire, root
     play_calls(wire, ("Read", {"file_path": str(path)}), ("TodoWrite", {"todos": TODOS}))
     play_calls(wire, ("EditTool", {"file_path": str(path), "old_string": "two", "new_string": "2"}))
     play_calls(wire, ("ExecuteCommand", {"command": "make test"}))
-    wire.play(says("Done."), says("And done."))
+    wire.play(says("Done."), says("The todos can wait."), says("And done."))
     wire.answers.appendleft(says(RICH))
     await chat.say("what is in it?")
     await expect(chat.turn.get_by_text("It is short.")).to_be_visible()
