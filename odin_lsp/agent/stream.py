@@ -11,6 +11,7 @@ from itertools import count
 
 from odin_lsp.events import (
     MAIN,
+    PASSING,
     ActivityChanged,
     ArgumentsStreamed,
     Emit,
@@ -21,7 +22,7 @@ from odin_lsp.events import (
     ThinkingStreamed,
 )
 from odin_lsp.models.base import ArgumentsDelta, Attempt, StreamEvent, TextDelta, ThinkingDelta
-from odin_lsp.sessions.publish import PASSING, plain
+from odin_lsp.sessions.publish import plain
 from odin_lsp.values import to_wire
 
 log = logging.getLogger("odin.stream")

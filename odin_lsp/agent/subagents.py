@@ -120,8 +120,8 @@ class Subagents:
             raise
         finally:
             del self.helpers[helper.id]
-            self._hand_over(helper)
             self._note_end(helper, completion or _completion(helper, "failed", ()))
+            self._hand_over(helper)
 
     def cancel(self, agent_id: str) -> bool:
         """End one helper; the turn goes on and hears of it."""
@@ -170,7 +170,8 @@ class Subagents:
         return _completion(helper, "completed" if ending.reason == "end_turn" else "stopped", limits)
 
     def _hand_over(self, helper: Helper) -> None:
-        """What it did is the turn's, and so is what it was told too late."""
+        """What it did is the turn's, and so is what it was told too late. It comes last: what the turn has cost by then
+        has the helper in it."""
         self.parent.unheard += helper.progress.unheard
         self.parent.review.receipts += helper.progress.review.receipts
         for path, was_clean in helper.progress.review.touched.items():

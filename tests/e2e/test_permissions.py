@@ -60,7 +60,7 @@ async def test_a_question_that_is_not_answered_in_time_is_a_no(start, anthropic,
 
     await client.command("edit", text="go")
 
-    assert "the user did not allow ExecuteCommand" in results(wire)[0]
+    assert "the user did not allow the command `touch one.txt`" in results(wire)[0]
     assert not (root / "one.txt").exists()
 
 

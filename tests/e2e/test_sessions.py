@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from odin_lsp.sessions.history import UNKNOWN_OUTCOME
+from odin_lsp.sessions.recording import PASSING
 from odin_lsp.workspace.uris import path_of
 from tests.e2e.steps import results, says
 from tests.support import strict
@@ -165,7 +166,7 @@ async def test_sessions_over_lsp(serve, wire, root):
         assert server.kinds() == ["sessionSwitchStarted", "sessionRestored"]
         assert len((await server.command("state"))["messages"]) == 2
         await server.command("ask", text="go on")
-        assert asked(wire)[1] == "where is the lexer?"
+        assert asked(wire)[2] == "where is the lexer?"
         assert "answer 1" in asked(wire)
 
         forked = await server.command("session.fork", message=1)
@@ -356,7 +357,7 @@ async def test_ses_12_what_a_helper_found_before_the_server_died_is_not_searched
     assert "it is in the lexer" in known
     assert unknown == UNKNOWN_OUTCOME
     assert strict.problems(wire.request) == []
-    assert cost == 2 * kit.anthropic_end("end_turn")[0]["usage"]["output_tokens"]
+    assert cost == 3 * kit.anthropic_end("end_turn")[0]["usage"]["output_tokens"]
 
 
 async def test_ses_08_approvals_and_mode_end_with_the_process(serve, wire, step, root):
@@ -457,9 +458,8 @@ async def test_sessions_in_a_terminal(run, wire, tmp_path):
 
 def settled(records, turn_id):
     """Without what differs by nature: when it came, and its place in a stream."""
-    passing = {"textStreamed", "thinkingStreamed", "toolProgress", "activityChanged", "modelStatusChanged"}
     return [
-        (it["agentId"], it["event"]) for it in records if it["turnId"] == turn_id and it["event"]["kind"] not in passing
+        (it["agentId"], it["event"]) for it in records if it["turnId"] == turn_id and it["event"]["kind"] not in PASSING
     ]
 
 
