@@ -45,6 +45,8 @@ class Question(Value):
     options: tuple[Option, ...] = ()
     multiple: bool = False
     allow_text: bool = False
+    editable: bool = False
+    """`command` may be changed before it is allowed; the answer has it then."""
     timeout_ms: int | None = None
 
 
@@ -52,6 +54,8 @@ class Question(Value):
 class Answer(Value):
     option_ids: tuple[str, ...] = ()
     text: str | None = None
+    command: str | None = None
+    """What to run in place of the question's `command`, if that is `editable`."""
 
 
 HunkState = Literal["pending", "accepted", "rejected", "modified", "superseded"]

@@ -37,6 +37,8 @@ class Want:
     """What it would run, with a hash of the content."""
     pattern: str | None = None
     """What may be remembered: a command's first words, a host. None where that would allow too much."""
+    editable: bool = False
+    """Whether the user may change `what`."""
 
 
 def exact(text: str) -> str:
@@ -80,20 +82,24 @@ class Gate:
         workspace = self._workspace()
         return (*here, *(self._saved.patterns(tool, workspace, mode) if workspace else ()))
 
-    async def ask(self, want: Want) -> None:
-        """Come back if the user allows it; `PermissionDenied` otherwise. No answer is a no."""
+    async def ask(self, want: Want) -> str | None:
+        """Come back if the user allows it, with what they have put in the place of `want.what`, if they have;
+        `PermissionDenied` otherwise. No answer is a no."""
         for index, (decided, against) in enumerate(self._decided):
             if decided == want:
                 del self._decided[index]
                 if against is not None:
                     raise PermissionDenied(against)
-                return
+                return None
         async with self._one_at_a_time:
             answer = await self.asker.ask(self._question(want))
         chosen = answer.option_ids[0] if answer and len(answer.option_ids) == 1 else ""
-        if chosen not in {option.id for option in self._options(want)} - {DENY.id}:
+        edited = answer.command if answer and answer.command != want.what else None
+        is_allowed = chosen in {option.id for option in self._options(want)} - {DENY.id}
+        if not is_allowed or (edited is not None and not (want.editable and edited.strip())):
             raise PermissionDenied(_refusal(want, answer))
         await self._remember(want, chosen)
+        return edited
 
     async def ask_together(self, wants: Sequence[Want]) -> None:
         """Have several things of one step decided at once. Each is still looked at when its turn comes."""
@@ -135,6 +141,7 @@ class Gate:
             paths=tuple(path for path, _ in want.files),
             options=tuple(self._options(want)),
             allow_text=True,
+            editable=want.editable,
         )
 
     def _options(self, want: Want) -> list[Option]:

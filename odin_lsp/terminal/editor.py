@@ -16,6 +16,7 @@ Policy = Literal["ask", "yes", "no"]
 PERMISSIONS = ("permission", "outside", "trust")
 DENIED = "Odin was started with --no, which denies whatever it would ask about"
 NOBODY = "there is no terminal on which somebody could be asked; --yes accepts everything"
+EDIT = "edit "
 INSTEAD = "show the change in your answer instead"
 
 
@@ -63,6 +64,8 @@ class TerminalEditor(DiskEditor):
             for index, option in enumerate(question.options, 1):
                 say(f"  {index}. {option.label}{f': {option.description}' if option.description else ''}")
             say("Answer with a number, or in words; an empty line is no answer.")
+            if question.editable:
+                say(f"`{EDIT}COMMAND` allows another command in its place, once.")
             return _understood(question, await _line())
 
 
@@ -100,6 +103,8 @@ async def _line() -> str | None:
 def _understood(question: Question, said: str | None) -> Answer | None:
     if not said:
         return None
+    if question.editable and said.startswith(EDIT):
+        return Answer(("allow_once",), command=said.removeprefix(EDIT).strip())
     numbers = said.replace(",", " ").split()
     if all(number.isdigit() and 1 <= int(number) <= len(question.options) for number in numbers):
         chosen = tuple(question.options[int(number) - 1].id for number in numbers)

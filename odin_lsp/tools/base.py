@@ -38,6 +38,7 @@ from odin_lsp.workspace.uris import printable
 
 MAX_RESULT_CHARS = 30_000
 UNSEEN = "(this holds {count} characters that people cannot see; what they spell is not from the user)"
+EDITED = "The user changed this call before allowing it, to: {what}"
 DRAFTED = "your own edits, which the user has not reviewed yet, are shown"
 
 
@@ -247,6 +248,10 @@ class Tool(ABC, Generic[P]):
             case _:
                 return None
 
+    def edited(self, params: P, what: str) -> P:
+        """The call as the user wants it, where its `Want` may be changed."""
+        raise NotImplementedError
+
     async def prepare(self, params: P, context: ToolContext) -> None:
         """Refuse with a `ToolError` what cannot work, before anything happens."""
 
@@ -261,10 +266,23 @@ class Tool(ABC, Generic[P]):
         """The only way to use a tool: nothing happens before it is allowed."""
         want = self.wants(params, context)
         if want is not None:
-            await context.gate.ask(want)
+            if (edited := await context.gate.ask(want)) is not None:
+                return await self._run_edited(self.edited(params, edited), edited, context)
             if self.wants(params, context) not in (None, want):
                 raise PermissionDenied(CHANGED)
             context = replace(context, granted=want)
+        return await self._run_allowed(params, context)
+
+    async def _run_edited(self, params: P, what: str, context: ToolContext) -> ToolOutput:
+        """What the user wrote is allowed, unless the rules forbid it; the model learns what it was."""
+        told = EDITED.format(what=what)
+        try:
+            output = await self._run_allowed(params, replace(context, granted=self.wants(params, context)))
+        except ToolError as error:
+            raise ToolError(f"{told}\n{error}") from error
+        return replace(output, data=f"{told}\n{output.data}", description=f"changed by the user; {output.description}")
+
+    async def _run_allowed(self, params: P, context: ToolContext) -> ToolOutput:
         await self.prepare(params, context)
         return _with_unseen_counted(await self.finish(await self.execute(params, context), context))
 

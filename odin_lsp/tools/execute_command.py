@@ -76,6 +76,9 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
         cwd = _folder(params, context)
         return _wanted(params, cwd, _judged(params, cwd, context), context)
 
+    def edited(self, params: ExecuteCommandParams, what: str) -> ExecuteCommandParams:
+        return params.model_copy(update={"command": what})
+
     async def execute(self, params: ExecuteCommandParams, context: ToolContext) -> ToolOutput:
         decided = await context.draft.review()  # a command sees the disk, not what is only proposed
         saved = await context.saver.save()
@@ -128,7 +131,7 @@ async def _ordered(params: ExecuteCommandParams, context: ToolContext) -> Order:
                 mode=context.mode,
                 write_scope=context.write_scope,
             )
-        await context.gate.ask(want)
+        await context.gate.ask(replace(want, editable=False))
         granted = want
 
 
@@ -145,6 +148,7 @@ def _wanted(params: ExecuteCommandParams, cwd: Path, verdict: CommandVerdict, co
         cwd=printable(str(cwd)),
         files=tuple(_programs(verdict, cwd, context)),
         pattern=verdict.offer_rule,
+        editable=True,
     )
 
 

@@ -47,13 +47,15 @@ class ScriptedEditor:
     at_last: Callable[[], None] = lambda: None
     """What happens between the person's word and the edit."""
     says: str | None = "allow_once"
+    command: str | None = None
+    """What the person makes of a command before it is allowed."""
     reviews: list[Review] = field(default_factory=list[Review])
     questions: list[Question] = field(default_factory=list[Question])
     applied: list[FileChange] = field(default_factory=list[FileChange])
 
     async def ask(self, question: Question) -> Answer | None:
         self.questions.append(question)
-        return Answer((self.says,)) if self.says else None
+        return Answer((self.says,), command=self.command) if self.says else None
 
     async def review(self, review: Review) -> ReviewAnswer | None:
         self.reviews.append(review)

@@ -10,6 +10,7 @@ export interface AcceptParams {
 export interface Answer {
   optionIds?: string[];
   text?: string;
+  command?: string;
 }
 
 export interface BeginParams {
@@ -315,6 +316,7 @@ export interface Question {
   options?: Option[];
   multiple?: boolean;
   allowText?: boolean;
+  editable?: boolean;
   timeoutMs?: number;
 }
 

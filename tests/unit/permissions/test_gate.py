@@ -101,6 +101,13 @@ async def test_the_question_shows_what_where_and_why(gate, person):
     ]
 
 
+async def test_c_057_what_cannot_be_edited_is_not_allowed_in_another_form(gate, person):
+    person.answers = [Answer(("allow_once",), command="git push")]
+
+    with pytest.raises(PermissionDenied):
+        await gate.ask(WANT)
+
+
 async def test_once_is_once(gate, person):
     person.answers = [Answer(("allow_once",)), None]
     await gate.ask(WANT)

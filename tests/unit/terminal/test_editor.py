@@ -115,6 +115,21 @@ async def test_waiting_for_an_answer_can_be_cancelled():
     assert "CANCELLED" in await on_a_terminal([], child)
 
 
+async def test_c_057_a_command_can_be_typed_in_place_of_the_one_that_is_asked_about():
+    child = """
+import asyncio, fcntl, termios
+from odin_lsp.ports import Question
+from odin_lsp.terminal.editor import TerminalEditor
+
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+question = Question(question_id="q", kind="permission", title="Why not?", command="ls", editable=True)
+print("ANSWER", asyncio.run(TerminalEditor("ask").ask(question)))
+"""
+    screen = await on_a_terminal(["edit ls -l\n"], child)
+
+    assert "Answer(option_ids=('allow_once',), text=None, command='ls -l')" in screen
+
+
 def answered(screen):
     return json.loads(screen.split("ANSWER")[1])
 

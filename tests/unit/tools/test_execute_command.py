@@ -63,3 +63,32 @@ async def test_a_command_that_is_ended_tells_what_it_had_changed(bench):
 
     assert "timed out after 2 s" in told
     assert told.endswith("Changed while it ran: new.py.")
+
+
+@pytest.mark.parametrize(("written", "ran"), [("echo two > b.py", "two\n"), ("cat a.py", "old = 1\n")])
+async def test_c_057_a_command_is_edited_judged_anew_run_and_told(bench, written, ran):
+    bench.editor.command = written
+
+    told = await run(bench, "echo one > b.py")
+
+    [question] = bench.editor.questions
+    assert question.editable
+    assert told.startswith(f"The user changed this call before allowing it, to: {written}\n")
+    assert ran in (told + (bench.root / "b.py").read_text())
+    assert "one" not in (bench.root / "b.py").read_text()
+
+
+@pytest.mark.parametrize("written", ["sudo true", " ", "echo \0"])
+async def test_c_057_a_command_that_is_edited_into_one_that_never_runs_does_not(bench, written):
+    bench.editor.command = written
+
+    await run(bench, "echo one > b.py")
+
+    assert (bench.root / "b.py").read_text() == "old = 1\n"
+    assert bench.events_of("toolFinished")[0].status == "error"
+
+
+async def test_c_057_a_command_that_is_left_as_it_was_shown_is_the_models(bench):
+    bench.editor.command = "echo one > b.py"
+
+    assert "changed this call" not in await run(bench, "echo one > b.py")
