@@ -225,8 +225,9 @@ class Executor:
                 self.context.shown.forget(path)
 
     async def close(self) -> None:
-        """End what goes on in the background."""
+        """End what goes on in the background, and what was allowed."""
         await self.context.commands.close()
+        await self.context.gate.close()
 
     def drop_draft(self) -> None:
         """The turn has ended: what nobody has reviewed is not made."""

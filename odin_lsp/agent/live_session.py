@@ -108,6 +108,7 @@ class LiveSession:
             unsubscribe()
         await self._namer.close()
         await self.scope.commands.close()
+        await self.scope.gate.close()
         self.session.close()
 
     def _emitter(self) -> Emit:

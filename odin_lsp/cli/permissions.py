@@ -33,7 +33,7 @@ def add_arguments(parser: "ArgumentParser", folder: Any) -> None:
     check.add_argument("--cwd", type=folder, default=Path.cwd(), help="the workspace, and where the command would run")
     check.add_argument("--json", action="store_true", help="print one object: verdict, reason, commands")
     check.add_argument("words", nargs="+", metavar="COMMAND", help="behind --, best in quotes; - reads it from stdin")
-    shown = actions.add_parser("list", help="show what you allowed for a workspace or always")
+    shown = actions.add_parser("list", help="show what you allowed for a session, for a workspace or always")
     shown.add_argument("--json", action="store_true", help="print a list of objects")
     for action, about in TRUST.items():
         trust = actions.add_parser(action, help=about, description=about)
@@ -103,8 +103,12 @@ def _list(*, as_json: bool) -> int:
         _print(json.dumps([_as_object(it) for it in found]))
     else:
         for it in found:
-            _print(f"{it.id}  {it.tool}  {it.pattern}  ({it.workspace or 'everywhere'}, since {it.when})")
+            _print(f"{it.id}  {it.tool}  {it.pattern}  ({_where(it)}, since {it.when})")
     return 0
+
+
+def _where(approval: "Approval") -> str:
+    return "in one session" if approval.session is not None else approval.workspace or "everywhere"
 
 
 def _remove(approval_id: str) -> int:

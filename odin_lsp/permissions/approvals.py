@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import os
+import uuid
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,11 +24,25 @@ class Approval:
     mode: str
     """What was allowed in one mode says nothing about the others."""
     when: str
+    session: str | None = None
+    """For this session only, as `new_session` names it; none: for good."""
 
     @property
     def id(self) -> str:
         """Short, for `odin-lsp permissions remove`."""
-        return hashlib.sha256(json.dumps([self.tool, self.pattern, self.workspace, self.mode]).encode()).hexdigest()[:8]
+        ends = [self.session] if self.session is not None else []
+        told = json.dumps([self.tool, self.pattern, self.workspace, self.mode, *ends])
+        return hashlib.sha256(told.encode()).hexdigest()[:8]
+
+    def counts_in(self, workspace: Path | None, session: str | None) -> bool:
+        if self.session is not None:
+            return self.session == session
+        return workspace is not None and self.workspace in (None, str(workspace.resolve()))
+
+
+def new_session() -> str:
+    """A name that no other has had: what was allowed in a session does not count when it is opened again."""
+    return f"{os.getpid()}-{uuid.uuid4().hex}"
 
 
 def approvals_file() -> Path:
@@ -42,14 +58,13 @@ class Approvals:
     def all(self) -> tuple[Approval, ...]:
         return _approvals(private_files.read_json(self._path))
 
-    def patterns(self, tool: str, workspace: Path, mode: Mode) -> tuple[str, ...]:
+    def patterns(self, tool: str, workspace: Path | None, mode: Mode, session: str | None = None) -> tuple[str, ...]:
         """For `Rules.of`."""
-        places = (None, str(workspace.resolve()))
-        return tuple(it.pattern for it in self.all() if (it.tool, it.mode) == (tool, mode) and it.workspace in places)
+        meant = (it for it in self.all() if (it.tool, it.mode) == (tool, mode))
+        return tuple(it.pattern for it in meant if it.counts_in(workspace, session))
 
-    def add(self, tool: str, pattern: str, workspace: Path | None, mode: Mode) -> Approval:
-        where = str(workspace.resolve()) if workspace is not None else None
-        new = Approval(tool, pattern, where, mode, datetime.now(UTC).isoformat(timespec="seconds"))
+    def add(self, tool: str, pattern: str, workspace: Path | None, mode: Mode, session: str | None = None) -> Approval:
+        new = approval(tool, pattern, workspace, mode, session)
         private_files.update_json(
             self._path, lambda old: _stored([*(it for it in _approvals(old) if it.id != new.id), new])
         )
@@ -64,19 +79,45 @@ class Approvals:
             )
         return found
 
+    def end(self, session: str) -> None:
+        """What was allowed in it counts no more."""
+        if any(it.session == session for it in self.all()):
+            private_files.update_json(
+                self._path, lambda old: _stored([it for it in _approvals(old) if it.session != session])
+            )
+
+
+def approval(tool: str, pattern: str, workspace: Path | None, mode: Mode, session: str | None) -> Approval:
+    where = str(workspace.resolve()) if workspace is not None else None
+    return Approval(tool, pattern, where, mode, datetime.now(UTC).isoformat(timespec="seconds"), session)
+
 
 def _stored(approvals: list[Approval]) -> list[dict[str, Any]]:
-    return [asdict(it) for it in approvals]
+    return [{key: value for key, value in asdict(it).items() if (key, value) != ("session", None)} for it in approvals]
 
 
 def _approvals(stored: Any) -> tuple[Approval, ...]:
-    return tuple(filter(None, map(_approval, stored))) if is_list(stored) else ()
+    found = filter(None, map(_approval, stored)) if is_list(stored) else ()
+    return tuple(it for it in found if it.session is None or _is_running(it.session.partition("-")[0]))
+
+
+def _is_running(process: str) -> bool:
+    """Whether what was allowed there may still count: an Odin that was killed could not take it back."""
+    try:
+        os.kill(int(process), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def _approval(stored: object) -> Approval | None:
-    if not is_object(stored) or stored.keys() != set(Approval.__dataclass_fields__):
+    if not is_object(stored) or stored.keys() | {"session"} != set(Approval.__dataclass_fields__):
         return None
     texts = (stored["tool"], stored["pattern"], stored["mode"], stored["when"])
     if not all(isinstance(text, str) for text in texts) or not isinstance(stored["workspace"], str | None):
+        return None
+    if not isinstance(stored.get("session"), str | None):
         return None
     return Approval(**stored)

@@ -3,6 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from odin_lsp.config import Config
 from odin_lsp.errors import PermissionDenied
 from odin_lsp.modes import Mode
 from odin_lsp.patterns import END, CommandPattern
-from odin_lsp.permissions.approvals import Approvals
+from odin_lsp.permissions.approvals import Approval, Approvals, approval, new_session
 from odin_lsp.permissions.rules import COMMANDS, Rules
 from odin_lsp.ports import Answer, Asker, Option, Question
 
@@ -62,7 +63,9 @@ class Gate:
         self._config = config
         self._workspace = workspace
         self._saved = saved or Approvals()
-        self._session: set[tuple[Mode, str, str]] = set()
+        self._session = new_session()
+        self._unsaved: dict[str, Approval] = {}
+        """What the user allowed and could not be stored, by id: it counts as long as the session."""
         self._decided: list[tuple[Want, str | None]] = []
         """This step's, decided together: each with the reason against it, if it was denied."""
         self._one_at_a_time = asyncio.Lock()
@@ -78,9 +81,24 @@ class Gate:
 
     def remembered(self, tool: str, mode: Mode) -> tuple[str, ...]:
         """The patterns that need no question in this mode."""
-        here = sorted(pattern for in_mode, name, pattern in self._session if (in_mode, name) == (mode, tool))
+        here = (it.pattern for it in self._unsaved.values() if (it.tool, it.mode) == (tool, mode))
+        return (*here, *self._saved.patterns(tool, self._workspace(), mode, self._session))
+
+    def approvals(self) -> tuple[Approval, ...]:
+        """All that needs no question here, in any mode."""
         workspace = self._workspace()
-        return (*here, *(self._saved.patterns(tool, workspace, mode) if workspace else ()))
+        saved = (it for it in self._saved.all() if it.counts_in(workspace, self._session))
+        return (*self._unsaved.values(), *saved)
+
+    def revoke(self, approval_id: str) -> bool:
+        """Ask about it again; whether it was allowed."""
+        return self._unsaved.pop(approval_id, None) is not None or self._saved.remove(approval_id) is not None
+
+    async def close(self) -> None:
+        """The session ends, and with it what was allowed for it."""
+        self._unsaved.clear()
+        with suppress(OSError):  # then it ends with the process
+            await asyncio.to_thread(self._saved.end, self._session)
 
     async def ask(self, want: Want) -> str | None:
         """Come back if the user allows it, with what they have put in the place of `want.what`, if they have;
@@ -158,7 +176,7 @@ class Gate:
             return
         match chosen:
             case "allow_session":
-                self._session.add((want.mode, want.tool, want.pattern))
+                await self._save(want, want.pattern, None, self._session)
             case "allow_workspace" if (workspace := self._workspace()) is not None:
                 await self._save(want, want.pattern, workspace)
             case "allow_always":
@@ -166,13 +184,15 @@ class Gate:
             case _:
                 pass
 
-    async def _save(self, want: Want, pattern: str, workspace: Path | None) -> None:
-        """For good; where that cannot be, for this session."""
+    async def _save(self, want: Want, pattern: str, workspace: Path | None, session: str | None = None) -> None:
+        """Where all can see it; where that cannot be, for this session."""
         try:
-            await asyncio.to_thread(self._saved.add, want.tool, pattern, workspace, want.mode)
+            await asyncio.to_thread(self._saved.add, want.tool, pattern, workspace, want.mode, session)
         except OSError as error:
-            self._session.add((want.mode, want.tool, pattern))
-            self.asker.notify("warning", f"Could not save the approval ({error}). It applies to this session only.")
+            kept = approval(want.tool, pattern, None, want.mode, self._session)
+            self._unsaved[kept.id] = kept
+            if session is None:
+                self.asker.notify("warning", f"Could not save the approval ({error}). It applies to this session only.")
 
 
 def _named(tool: str, pattern: str) -> str:

@@ -1,6 +1,7 @@
 """What editors send to keep a conversation in order between its turns."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from odin_lsp.values import Value
 
@@ -71,3 +72,32 @@ class ClearParams(Value):
 
     session_id: str | None = None
     """Without it: the current session."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionsParams(Value):
+    """`odin.permissions`: list what the user has allowed, or have Odin ask about it again."""
+
+    action: Literal["list", "remove"] = "list"
+    id: str | None = None
+    """With `remove`: which."""
+    session_id: str | None = None
+    """Whose; without it: the current session's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowed(Value):
+    id: str
+    tool: str
+    pattern: str
+    """How a command begins, or a host."""
+    mode: str
+    scope: Literal["session", "workspace", "always"]
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions(Value):
+    """All that needs no question in this session."""
+
+    allowed: tuple[Allowed, ...]

@@ -869,7 +869,7 @@ STRINGS = [
 ]
 COMMANDS = [
     *("odin.ask", "odin.plan", "odin.edit", "odin.executePlan", "odin.init", "odin.queue", "odin.steer"),
-    *("odin.continue", "odin.note", "odin.removeLast", "odin.compact", "odin.clear"),
+    *("odin.continue", "odin.note", "odin.removeLast", "odin.compact", "odin.clear", "odin.permissions"),
     *("odin.review.accept", "odin.review.reject", "odin.review.list", "odin.undoTurn", "odin.session.new"),
     *("odin.session.list", "odin.session.resume", "odin.session.fork", "odin.session.rename", "odin.session.export"),
     *("odin.session.delete", "odin.model", "odin.state", "odin.trust", "odin.unheard", "", "exit"),

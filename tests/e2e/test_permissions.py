@@ -104,6 +104,24 @@ async def test_what_is_allowed_for_a_session_is_not_asked_again(client, wire, st
     assert not (root / "three").exists()
 
 
+async def test_c_059_what_was_allowed_in_a_session_is_listed_and_asked_about_again(client, wire, step, root):
+    step(run("mkdir -p one"))
+    step(run("mkdir -p one two"))
+    wire.play(says())
+    client.answers = [{"optionIds": ["allow_session"], "command": "mkdir -p three"}]
+    await client.command("edit", text="go")
+
+    [allowed] = (await client.command("permissions"))["allowed"]
+    assert (allowed["tool"], allowed["scope"]) == ("ExecuteCommand", "session")
+    assert sorted(path.name for path in root.iterdir() if path.is_dir()) == ["one", "three", "two"]
+    assert (await client.command("permissions", action="remove", id=allowed["id"]))["allowed"] == []
+    step(run("mkdir -p one four"))
+    wire.play(says())
+    await client.command("edit", text="go")
+
+    assert client.questions[-1]["command"] == "mkdir -p one four"
+
+
 async def test_a_workspaces_settings_need_trust_and_again_when_they_change(start, root, anthropic, tmp_path):
     settings = root / "odinconfig.json"
     settings.write_text(json.dumps({"review": {"policy": "auto"}}))

@@ -7,6 +7,15 @@ export interface AcceptParams {
   texts?: Partial<Record<string, string>>;
 }
 
+export interface Allowed {
+  id: string;
+  tool: string;
+  pattern: string;
+  mode: string;
+  scope: "session" | "workspace" | "always";
+  since: string;
+}
+
 export interface Answer {
   optionIds?: string[];
   text?: string;
@@ -273,6 +282,16 @@ export interface Outcome {
   durationMs?: number;
   modelMs?: number;
   steps?: number;
+}
+
+export interface Permissions {
+  allowed: Allowed[];
+}
+
+export interface PermissionsParams {
+  action?: "list" | "remove";
+  id?: string;
+  sessionId?: string;
 }
 
 export interface PlanStep {
@@ -850,6 +869,7 @@ export interface Commands {
   "odin.note": { argument: NoteParams; result: Noted };
   "odin.removeLast": { argument: RemoveLastParams; result: Removed };
   "odin.compact": { argument: CompactParams; result: CompactResult };
+  "odin.permissions": { argument: PermissionsParams; result: Permissions };
   "odin.clear": { argument: ClearParams; result: SessionSummary };
   "odin.steer": { argument: SteerParams; result: Steered };
   "odin.queue": { argument: QueueParams; result: Queue };

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from odin_lsp.cli.main import main
-from odin_lsp.permissions.approvals import Approvals
+from odin_lsp.permissions.approvals import Approvals, new_session
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +103,16 @@ def test_what_was_allowed_is_listed_and_removed(tmp_path, capsys):
     assert main(["permissions", "list", "--json"]) == 0
     assert [it["id"] for it in json.loads(capsys.readouterr().out)] == [kept.id]
     Approvals().remove(kept.id)
+
+
+def test_c_059_what_was_allowed_in_a_session_that_is_open_is_listed_and_removed(capsys):
+    here = Approvals().add("ExecuteCommand", "touch", None, "edit_mode", new_session())
+    Approvals().add("ExecuteCommand", "mv", None, "edit_mode", "0x-of-one-that-was-killed")
+
+    assert main(["permissions", "list"]) == 0
+    assert capsys.readouterr().out.startswith(f"{here.id}  ExecuteCommand  touch  (in one session, since ")
+    assert main(["permissions", "remove", here.id]) == 0
+    assert Approvals().all() == ()
 
 
 def test_a_decision_that_cannot_be_kept_is_an_error(tmp_path, monkeypatch, capsys):

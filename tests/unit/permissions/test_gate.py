@@ -154,6 +154,23 @@ async def test_what_was_removed_counts_no_more(gate, person, saved):
     assert gate.remembered("ExecuteCommand", "edit_mode") == ()
 
 
+async def test_c_059_what_was_allowed_for_the_session_is_listed_removed_and_ends_with_it(
+    gate, gate_for, person, tmp_path
+):
+    person.answers = [Answer(("allow_session",)), Answer(("allow_session",))]
+    await gate.ask(WANT)
+    await gate.ask(HOST)
+    commit, host = gate.approvals()
+
+    assert (commit.pattern, host.pattern) == ("git commit", "example.org")
+    assert gate_for(tmp_path).approvals() == ()
+    assert gate.revoke(commit.id)
+    assert not gate.revoke(commit.id)
+    assert not gate.rules("edit_mode").allowing(("git", "commit"), "edit_mode", tmp_path)
+    await gate.close()
+    assert gate.remembered("WebFetch", "ask_mode") == ()
+
+
 async def test_several_wants_of_a_step_are_one_question(gate, person):
     person.answers = [Answer(("allow_once",))]
     await gate.ask_together([WANT, HOST])
