@@ -2,11 +2,13 @@
 sent."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from odin_lsp.errors import SessionError
 from odin_lsp.events import MAIN
-from odin_lsp.records import Usage
+from odin_lsp.records import Todo, Usage
 from odin_lsp.sessions import reader
 from odin_lsp.sessions.reader import Line
 from odin_lsp.values import is_list, is_object
@@ -89,6 +91,22 @@ def spent(file: BinaryIO, found: reader.Index, turn_id: str) -> Usage | None:
                 case _:
                     pass
     return None
+
+
+def todos(file: BinaryIO, found: reader.Index, at_last_turn: list[Todo]) -> list[Todo]:
+    """As they were last told: a turn that has not ended may have changed them."""
+    for line in reversed(found.of("event", "turn", "resumed")):
+        for record in reversed(reader.read(file, line)):
+            match record:
+                case {"type": "event", "agentId": agent, "event": {"kind": "todosChanged", "todos": told}}:
+                    with suppress(SessionError):
+                        if agent == MAIN and is_list(told):
+                            return [reader.value(Todo, it) for it in told]
+                case {"type": "turn" | "resumed"}:
+                    return at_last_turn
+                case _:
+                    pass
+    return at_last_turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,8 +184,7 @@ class Session:
         self._write({"type": "dropped", "turnId": turn_id})
 
     def finish_turn(self, body: str, timestamp: float, outcome: Outcome) -> None:
-        record = TurnRecord.of(body, timestamp, outcome)
-        self._add_turn(reader.value(TurnRecord, cleaned_record(to_wire(record))))
+        self._add_turn(reader.value(TurnRecord, cleaned_record(to_wire(TurnRecord.of(body, timestamp, outcome)))))
 
     def new_agent_id(self, kind: str) -> str:
         """A name for a helper that no other of this session has had."""
@@ -280,6 +279,7 @@ class Session:
         self.first_message, self.earlier_turns = read.first_message, read.earlier_turns
         for line in read.lines:
             self._replay_line(file, line)
+        self.todos = loading.todos(file, found, self.todos)
         if read.earlier_messages:
             self._mark_gap(read.opening, read.earlier_messages, self.messages)
 

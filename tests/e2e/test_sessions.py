@@ -263,6 +263,22 @@ async def test_ses_04_a_killed_server_leaves_a_session_that_goes_on(serve, wire,
     assert sum(block["type"] == "tool_result" for block in blocks) == 2 * after
 
 
+async def test_c_123_a_server_that_is_killed_in_a_turn_loses_no_todos(serve, wire, step):
+    todos = [{"id": "1", "content": "look", "status": "in_progress"}]
+    step(("TodoWrite", {"todos": todos}))
+    wire.play(kit.Answer([kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, "I was"))], held=True))
+    async with serve(command=COMMAND) as server:
+        turn = asyncio.create_task(server.command("ask", text="look around"))
+        await server.until(lambda: "textStreamed" in server.kinds())
+        session = server.events[0]["sessionId"]
+        await server.kill()
+        await asyncio.gather(turn, return_exceptions=True)
+    async with serve() as server:
+        await server.command("session.resume", sessionId=session)
+
+        assert (await server.command("state"))["todos"] == todos
+
+
 async def test_nothing_that_was_said_is_lost_when_the_server_dies(serve, wire, root):
     wire.play(kit.Answer([kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, "I was"))], held=True))
     async with serve(command=COMMAND) as server:

@@ -3,9 +3,10 @@ import json
 import pytest
 
 from odin_lsp.errors import SessionError
+from odin_lsp.events import MAIN, TodosChanged
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.ports import Receipt
-from odin_lsp.records import Outcome, QueuedMessage, SubagentRecord, ToolRecord
+from odin_lsp.records import Outcome, QueuedMessage, SubagentRecord, Todo, ToolRecord
 from odin_lsp.sessions import listing
 from odin_lsp.sessions.export import transcript
 from odin_lsp.sessions.forking import fork
@@ -55,6 +56,22 @@ def test_what_waits_for_an_answer_waits_in_its_own_session_and_not_in_a_copy_of_
     assert (copy.turns, copy.unbegun) == ([], [])
     assert [it.body for it in own.turns] == ["hello"]
     assert [it.body for it in own.unbegun] == ["and then?"]
+
+
+def test_c_123_todos_are_kept_when_they_change_and_not_when_the_turn_ends(tmp_path):
+    first, second = Todo("1", "look", "completed"), Todo("2", "fix", "pending")
+    session = Session(tmp_path)
+    session.finish_turn("hello", 1.0, outcome(todos=(first,)))
+    session.note_begun(QueuedMessage("next", "go on", "edit_mode", 2.0))
+    session.note_event("next", MAIN, TodosChanged((first, second)))
+    session.note_event("next", "ask-1", TodosChanged(()))
+    session.close()
+
+    assert Session.load(tmp_path, session.id).todos == [first, second]
+    again = Session.resume(tmp_path, session.id)
+    assert again.todos == list(again.turns[-1].todos) == [first, second]
+    again.close()
+    assert Session.load(tmp_path, session.id).todos == [first, second]
 
 
 def test_each_record_is_one_line_that_only_the_user_can_read(tmp_path):
