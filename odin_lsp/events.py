@@ -232,9 +232,13 @@ class SubagentFinished(Value):
 
 @dataclass(frozen=True, slots=True)
 class Compacted(Value):
+    """The conversation is made shorter for the model."""
+
     status: Literal["started", "succeeded", "failed", "cancelled"]
     before: int
     after: int
+    in_background: bool = False
+    """A summary is written beside the work; it is used when there is need of it."""
     kind: Literal["compacted"] = "compacted"
 
 

@@ -56,15 +56,34 @@ class Compaction:
     """In place of all that is done here."""
     _begun: "tuple[int, asyncio.Task[str | None]] | None" = None
     """How many messages are summarised, and the summary."""
+    _running: "asyncio.Task[list[Message]] | None" = None
+    """What the next request waits for."""
+    is_declined: bool = False
+    """The user wants none in this turn, as long as the history fits."""
 
-    def prepare(self, messages: Sequence[Message], tokens: int, budget: int) -> None:
+    @property
+    def is_running(self) -> bool:
+        return self._running is not None or (self._begun is not None and not self._begun[1].done())
+
+    def cancel(self) -> bool:
+        """End it, because the user wants that; the turn goes on with the history as it is. False if there is none."""
+        was_running = self.is_running
+        self.is_declined = self.is_declined or was_running
+        for task in (self._running, self._begun and self._begun[1]):
+            if task is not None:
+                task.cancel()
+        self._begun = None
+        return was_running
+
+    def prepare(self, messages: Sequence[Message], tokens: int, budget: int, emit: Emit) -> None:
         """Begin in the background, when it will soon be needed."""
-        if self._begun is not None or self.small is None or self.shorten or tokens <= PREPARE_AT * budget:
+        is_due = self.small is not None and not self.shorten and tokens > PREPARE_AT * budget
+        if not is_due or self._begun is not None or self.is_declined:
             return
         scale = _scale(messages, tokens)
         cut = _cut(messages, budget, scale)
         if cut and estimate([*map(shortened, messages[:cut]), *messages[cut:]]) * scale > AIM * budget:
-            self._begun = cut, asyncio.create_task(self._summary(messages[:cut], budget))
+            self._begun = cut, asyncio.create_task(self._prepared(messages[:cut], tokens, budget, emit))
 
     async def compact(
         self, messages: Sequence[Message], tokens: int, budget: int, emit: Emit, focus: str = ""
@@ -73,12 +92,16 @@ class Compaction:
         summary to keep above all."""
         emit(Compacted("started", tokens, tokens))
         scale = _scale(messages, tokens)
+        self._running = asyncio.create_task(self._shorter(messages, budget, scale, focus))
         try:
-            shorter = await self._shorter(messages, budget, scale, focus)
+            shorter = await self._running
         except asyncio.CancelledError:
             emit(Compacted("cancelled", tokens, tokens))
+            if self.is_declined and not _is_ending():
+                return None
             raise
         finally:
+            self._running = None
             self.stop()
         after = round(estimate(shorter) * scale)
         if after >= tokens:
@@ -110,6 +133,15 @@ class Compaction:
         summary = summary or _outline(messages[1:cut], room)
         return [_opening(messages, cut, summary, self.notes(), room), *messages[cut:]]
 
+    async def _prepared(self, messages: Sequence[Message], tokens: int, budget: int, emit: Emit) -> str | None:
+        emit(Compacted("started", tokens, tokens, in_background=True))
+        try:
+            return await self._summary(messages, budget)
+        except asyncio.CancelledError:
+            if self.is_declined and self._running is None:
+                emit(Compacted("cancelled", tokens, tokens, in_background=True))
+            raise
+
     async def _summary(self, messages: Sequence[Message], budget: int, focus: str = "") -> str | None:
         """The small model's; `None` if it has none to give."""
         if self.small is None or not messages:
@@ -121,6 +153,12 @@ class Compaction:
             except ModelError:
                 continue
         return None
+
+
+def _is_ending() -> bool:
+    """Whether it is the turn that was cancelled."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def words_of(message: Message) -> str:

@@ -129,6 +129,12 @@ class Core:
             return current is not None and current.turns.cancel(drop=drop, then_next=then_next)
         return any(live.turns.cancel(turn_id, drop=drop, then_next=then_next) for live in self.sessions)
 
+    def cancel_compaction(self, turn_id: str | None) -> bool:
+        """End only the summary that a turn has written, here or in the background; the turn goes on without it."""
+        if turn_id is None:
+            return self.sessions.current is not None and self.sessions.current.cancel_compaction(None)
+        return any(live.cancel_compaction(turn_id) for live in self.sessions)
+
     def queue_of(self, turn_id: str | None) -> TurnQueue | None:
         """Where that turn runs or waits; without an id, the queue of the current session."""
         if turn_id is None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from odin_lsp.agent.asking import AskerInTurn
+from odin_lsp.agent.compaction import Compaction
 from odin_lsp.agent.instructions import Instructions
 from odin_lsp.agent.naming import Namer
 from odin_lsp.agent.planner import Planner
@@ -48,6 +49,8 @@ class LiveSession:
         self.turns = TurnQueue(session, stream, self._planner, plans.keep)
         self.helpers: Subagents | None = None
         """The latest turn's."""
+        self.compaction: Compaction | None = None
+        """The same."""
         self._project = project
         self._plan_turn = plan_turn
         self._plans = plans
@@ -94,6 +97,11 @@ class LiveSession:
     def cancel_helper(self, agent_id: str, turn_id: str | None) -> bool:
         helpers = self._helpers_of(turn_id)
         return helpers is not None and helpers.cancel(agent_id)
+
+    def cancel_compaction(self, turn_id: str | None) -> bool:
+        running = self.turns.running
+        is_meant = running is not None and turn_id in (None, running.id)
+        return is_meant and self.compaction is not None and self.compaction.cancel()
 
     def steer_helper(self, agent_id: str, remark: Remark, turn_id: str | None) -> bool:
         helpers = self._helpers_of(turn_id)
@@ -148,7 +156,9 @@ class LiveSession:
             may_run = not self._project.now.is_restricted
             self.surroundings = await surroundings(self._files, self.scope.commands, may_run=may_run)
         self.plan_run = self._run_of_plan(progress, emit)
-        return await self._plan_turn(self, progress, emit)
+        planner = await self._plan_turn(self, progress, emit)
+        self.compaction = planner.compaction
+        return planner
 
     def _run_of_plan(self, progress: Progress, emit: Emit) -> PlanRun | None:
         """Of what is open in the session's last plan, if the turn may do it and has no steps of another one to do."""

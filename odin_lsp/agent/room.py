@@ -56,10 +56,11 @@ class Room:
 
     async def fit(self) -> None:
         """Make room before it is needed, so that a request is not refused for its length."""
-        if self.tokens > COMPACT_AT * self._budget:
+        limit = 1.0 if self.compaction.is_declined else COMPACT_AT
+        if self.tokens > limit * self._budget:
             await self._compact(self._budget)
         else:
-            self.compaction.prepare(self.conversation.history.valid(), self.tokens, self._budget)
+            self.compaction.prepare(self.conversation.history.valid(), self.tokens, self._budget, self.emit)
 
     async def shrink(self, focus: str = "") -> bool:
         """A shorter history, however short it is; false if it cannot be made so."""

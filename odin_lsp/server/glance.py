@@ -47,6 +47,8 @@ class State(Value):
     suspended: bool
     """A turn waits for a review since before Odin was started, and goes on when that is made."""
     executing: bool
+    compacting: bool
+    """A summary is being written, for the next request or beside the work."""
     updates: tuple[str, ...]
     subagents: tuple[SubagentRecord, ...]
     """Of all sessions: those that are at work."""

@@ -111,6 +111,8 @@ class CancelParams(Value):
     """Without it: the running turn."""
     agent_id: str | None = None
     """With it: only this helper of the turn."""
+    only: Literal["compaction"] | None = None
+    """With it: not the turn, but the summary that is written to make its conversation shorter."""
     drop: bool = False
     """Changes of the turn that wait for a review are rejected; else they go on waiting."""
     queue: Literal["keep", "next", "return"] = "keep"

@@ -1,10 +1,12 @@
 """What can be done to a conversation between its turns, from an editor and from a terminal."""
 
+import asyncio
 import json
 
 import pytest
 
 from tests.e2e.steps import says
+from tests.support import wire as kit
 
 
 async def test_a_note_and_a_command_are_told_with_the_next_message(start, wire, anthropic):
@@ -50,6 +52,23 @@ async def test_a_conversation_is_made_shorter_and_emptied(start, wire, anthropic
     assert "keep what the user asks for: the names" in json.dumps(wire.sent[3].body["system"])
     assert (session["sessionId"], session["messages"]) == (outcome["sessionId"], 0)
     assert len(wire.sent[4].body["messages"]) == 1
+
+
+async def test_c_101_a_summary_that_is_being_written_is_seen_and_cancelled(start, wire, anthropic):
+    client = await start(**anthropic)
+    wire.play(*[says("word " * 800)] * 3, kit.Answer([kit.anthropic_sse(kit.anthropic_start())], held=True))
+    for text in ("one", "two", "three"):
+        await client.command("ask", text=text)
+    compacting = asyncio.create_task(client.command("compact"))
+    await client.until(lambda it: it["event"] == {**it["event"], "kind": "compacted", "status": "started"})
+
+    assert (await client.command("state"))["compacting"]
+    assert (await client.command("cancel", only="compaction"))["cancelled"]
+    sizes = await compacting
+
+    assert sizes["after"] == sizes["before"]
+    assert not (await client.command("state"))["compacting"]
+    assert not (await client.command("cancel", only="compaction"))["cancelled"]
 
 
 @pytest.mark.parametrize("command", ["removeLast", "compact", "clear"])

@@ -42,6 +42,7 @@ export interface CachedFile {
 export interface CancelParams {
   turnId?: string;
   agentId?: string;
+  only?: "compaction";
   drop?: boolean;
   queue?: "keep" | "next" | "return";
 }
@@ -505,6 +506,7 @@ export interface State {
   unbegun: QueuedMessage[];
   suspended: boolean;
   executing: boolean;
+  compacting: boolean;
   updates: string[];
   subagents: SubagentRecord[];
   earlierSubagents: SubagentRecord[];
@@ -770,6 +772,7 @@ export interface Compacted {
   status: "started" | "succeeded" | "failed" | "cancelled";
   before: number;
   after: number;
+  inBackground?: boolean;
   kind: "compacted";
 }
 

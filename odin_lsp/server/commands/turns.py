@@ -81,6 +81,8 @@ async def begin(server: Work, params: wire.BeginParams, _: Token) -> dict[str, A
 
 @command("odin.cancel", wire.CancelParams)
 async def cancel(server: Work, params: wire.CancelParams, _: Token) -> dict[str, Any]:
+    if params.only == "compaction":
+        return to_wire(wire.Cancelled(server.core.cancel_compaction(params.turn_id)))
     gives_back = params.queue == "return" and params.agent_id is None
     behind = server.core.queue_of(params.turn_id) if gives_back else None
     returned = tuple(behind.clear_queue()) if behind else None

@@ -119,7 +119,7 @@ async def test_a_summary_begun_early_is_used_and_a_cancelled_one_says_so():
 
     history = [user("the request"), *steps(60)]
     compaction = Compaction(small)
-    compaction.prepare(history, 8_000, 10_000)
+    compaction.prepare(history, 8_000, 10_000, events.append)
     await began.wait()
     go.set()
     shorter = await compaction.compact([*history, *steps(3)], 9_000, 10_000, events.append)
@@ -131,7 +131,36 @@ async def test_a_summary_begun_early_is_used_and_a_cancelled_one_says_so():
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert [it.status for it in events] == ["started", "succeeded", "started", "cancelled"]
+    assert [it.status for it in events] == ["started", "started", "succeeded", "started", "cancelled"]
+
+
+async def test_c_101_a_compaction_is_seen_and_ended_and_the_history_stays_as_it_is():
+    began = asyncio.Event()
+    events = []
+
+    async def small(instructions, text):
+        began.set()
+        await asyncio.Event().wait()
+
+    history = [user("the request"), *steps(60)]
+    beside, needed = Compaction(small), Compaction(small)
+    beside.prepare(history, 8_000, 10_000, events.append)
+    await began.wait()
+    assert beside.is_running
+    assert beside.cancel()
+    await asyncio.sleep(0)
+    assert not beside.is_running
+    assert not beside.cancel()
+    beside.prepare(history, 8_000, 10_000, events.append)
+    assert not beside.is_running
+
+    began.clear()
+    compacting = asyncio.create_task(needed.compact(history, 9_000, 10_000, events.append))
+    await began.wait()
+    assert needed.cancel()
+    assert await compacting is None
+    assert [it.status for it in events] == ["started", "cancelled", "started", "cancelled"]
+    assert [it.in_background for it in events] == [True, True, False, False]
 
 
 async def test_what_cannot_be_shorter_is_left_and_that_is_told():
@@ -190,7 +219,7 @@ async def test_no_summary_is_begun_that_would_not_be_used():
     compaction = Compaction(small)
     history = [user("the request"), *steps(10, size=3500)]
 
-    compaction.prepare(history, estimate(history), round(estimate(history) / 0.75))
+    compaction.prepare(history, estimate(history), round(estimate(history) / 0.75), lambda _: None)
 
     assert await compaction.compact(history, estimate(history), 10_000, ignore)
 
