@@ -116,6 +116,10 @@ class SubagentRecord(Value):
     call_id: str
     """The call that waits for it."""
     description: str
+    prompt: str = ""
+    """Its whole task."""
+    agent: str | None = None
+    """The named agent that it is, if it is one."""
     mode: Mode
     model: str
     write_scope: tuple[str, ...] = ()
@@ -124,7 +128,16 @@ class SubagentRecord(Value):
     summary: str = ""
     """What it handed over, or what it had when it was ended."""
     files_changed: tuple[str, ...] = ()
+    verification_run: tuple[str, ...] = ()
+    """The commands that it ran."""
     remaining_limitations: tuple[str, ...] = ()
+    """Why it ended early, and which of its todos are open."""
+    known_risks: tuple[str, ...] = ()
+    follow_up_recommended: tuple[str, ...] = ()
+    artifacts: tuple[str, ...] = ()
+    """Files that its commands have written."""
+    todos: tuple[Todo, ...] = ()
+    steps: int = 0
     usage: Usage = field(default_factory=Usage)
     """Also part of the turn's."""
     started_at: float

@@ -5,6 +5,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Protocol
 
 from odin_lsp.agent.planner import Ending, Planner
@@ -64,6 +65,7 @@ class Helper:
     id: str
     task: AgentTask
     progress: Progress
+    conversation: HelperConversation = field(default_factory=HelperConversation)
     model: str = ""
     started_at: float = 0.0
     running: "asyncio.Task[Ending] | None" = None
@@ -75,10 +77,14 @@ class Helper:
             turn_id=self.progress.message.turn_id,
             call_id=self.task.call_id,
             description=self.task.description,
+            prompt=self.task.prompt[:MAX_SUMMARY],
+            agent=self.task.agent,
             mode=self.task.mode,
             model=self.model,
             write_scope=tuple(map(str, self.task.write_scope)),
             status="running",
+            todos=tuple(self.conversation.todos),
+            steps=self.progress.steps,
             usage=self.progress.usage,
             started_at=self.started_at,
         )
@@ -145,7 +151,7 @@ class Subagents:
         return Helper(agent_id, task, progress)
 
     async def _complete(self, helper: Helper) -> Completion:
-        conversation = HelperConversation()
+        conversation = helper.conversation
         planner = self.make_planner(helper.task, conversation, helper.progress, self.emitter(helper.id))
         helper.model, helper.started_at = planner.model.ref, time.time()
         self.log.note_subagent(helper.record)
@@ -187,7 +193,11 @@ class Subagents:
                 status=completion.status,
                 summary=completion.summary[:MAX_SUMMARY],
                 files_changed=completion.files_changed,
+                verification_run=completion.verification_run,
                 remaining_limitations=completion.remaining_limitations,
+                known_risks=completion.known_risks,
+                follow_up_recommended=completion.follow_up_recommended,
+                artifacts=completion.artifacts,
                 ended_at=time.time(),
             )
         )
@@ -195,17 +205,25 @@ class Subagents:
 
 
 def _completion(helper: Helper, status: CompletionStatus, limitations: Sequence[str]) -> Completion:
-    """From what it did, not from what it says it did."""
+    """From what it did, not from what it says it did; only what it warns of and advises is in its own words."""
     progress = helper.progress
+    commands = [it for it in progress.records if it.ran]
     refused = [it for it in progress.review.receipts if it.state not in ("accepted", "modified")]
+    changed = tuple(str(path) for path in progress.review.touched)
+    open_todos = (it.content for it in helper.conversation.todos if it.status != "completed")
     return Completion(
         helper.id,
         status,
         progress.answer,
-        files_changed=tuple(str(path) for path in progress.review.touched),
-        verification_run=tuple(_told(it, it.ran) for it in progress.records if it.ran),
-        remaining_limitations=tuple(limitations),
-        known_risks=tuple(f"an edit of {it.uri} was {it.state}: {it.reason or 'no reason given'}" for it in refused),
+        files_changed=changed,
+        verification_run=tuple(_told(it, it.ran) for it in commands if it.ran),
+        remaining_limitations=(*limitations, *open_todos),
+        known_risks=(
+            *(f"an edit of {it.uri} was {it.state}: {it.reason or 'no reason given'}" for it in refused),
+            *_listed_below("Risks:", progress.answer),
+        ),
+        follow_up_recommended=_listed_below("To do next:", progress.answer),
+        artifacts=tuple(dict.fromkeys(path for it in commands for path in it.affected_files if path not in changed)),
     )
 
 
@@ -213,3 +231,11 @@ def _told(record: ToolRecord, ran: CommandRun) -> str:
     printed = ran.output[-MAX_PRINTED:].strip("\n")
     told = f"`{ran.command}`: {record.description}"
     return "\n".join([told, *(f"  {line}" for line in printed.splitlines())])
+
+
+def _listed_below(heading: str, text: str) -> tuple[str, ...]:
+    """The items of the list that follows this line."""
+    lines = iter(text.splitlines())
+    found = any(line.strip("*# ") == heading for line in lines)
+    items = takewhile(lambda line: line.startswith("- "), filter(str.strip, lines)) if found else ()
+    return tuple(item.removeprefix("- ").strip() for item in items)

@@ -7,10 +7,13 @@ import pytest
 
 from odin_lsp.agent.turn import Remark
 from odin_lsp.config import Config
-from odin_lsp.events import MessageFinished, SubagentFinished, SubagentStarted, UsageChanged
+from odin_lsp.events import MessageFinished, SubagentFinished, SubagentStarted, ToolFinished, UsageChanged
 from odin_lsp.messages import Message, Text, ToolCall
 from odin_lsp.models.base import Reply
-from odin_lsp.records import Usage
+from odin_lsp.ports import Answer
+from odin_lsp.records import SubagentRecord, Usage
+from odin_lsp.sessions.replay import page
+from odin_lsp.values import from_wire, to_wire
 
 
 @pytest.fixture
@@ -109,6 +112,31 @@ async def test_c_082_a_helper_hands_over_what_it_did_and_not_what_it_says_it_did
     assert "Files changed" not in result.content
 
 
+async def test_c_082_c_084_the_whole_envelope_is_handed_over_and_kept(odin, models):
+    odin.person.answers = [Answer(("allow_once",))]
+    todos = [{"id": "1", "content": "test it", "status": "pending"}]
+    write = ("ExecuteCommand", {"command": "echo x > made.txt", "description": "make a file"})
+    report = "I made it.\n\n**Risks:**\n- it is untested\n\nTo do next:\n- run the tests\n- tell Ann\nThat is all."
+    models(
+        [calls(helper(mode="edit")), says("done")],
+        [calls(("TodoWrite", {"todos": todos}), write), says(report), says(report)],
+        smallModel="scripted/main",
+    )
+
+    await odin.take("go", "edit_mode")
+
+    [kept] = (await odin.state())["earlierSubagents"]
+    assert kept["prompt"] == "look around"
+    assert kept["todos"] == todos
+    assert kept["verificationRun"][0].startswith("`echo x > made.txt`: exit code 0")
+    assert kept["remainingLimitations"] == ["test it"]
+    assert kept["knownRisks"] == ["it is untested"]
+    assert kept["followUpRecommended"] == ["run the tests", "tell Ann"]
+    assert kept["artifacts"] == [str(odin.root / "made.txt")]
+    [record] = odin.session.subagents.values()
+    assert from_wire(SubagentRecord, json.loads(json.dumps(to_wire(record)))) == record
+
+
 @pytest.mark.parametrize(("mode", "may_edit"), [("ask", False), ("plan", False), ("edit", True)])
 async def test_agt_02_a_helper_works_in_the_mode_of_its_task(odin, models, mode, may_edit):
     asked = models([calls(helper(mode=mode)), says("done")], [says("seen")], smallModel="scripted/main")
@@ -174,6 +202,22 @@ async def test_c_087_a_session_with_helpers_is_restored_without_asking_any_model
     assert {ref: len(requests) for ref, requests in asked.items()} == before
     assert json.loads(json.dumps((await odin.state())["earlierSubagents"]))[0]["summary"] == "seen"
     assert agent.session.new_agent_id("ask") == "ask-2"
+
+
+async def test_c_087_what_helpers_said_and_did_is_shown_again_without_asking_any_model(odin, models):
+    look = ("Glob", {"pattern": "*"})
+    asked = models([calls(helper()), says("done")], [calls(look), says("seen")])
+    outcome = await odin.take()
+    shown = [it for it in odin.events if isinstance(it, MessageFinished | ToolFinished)]
+    before = {ref: len(requests) for ref, requests in asked.items()}
+    await odin.core.sessions.close()
+
+    again = page(odin.core.sessions.folder, outcome.session_id, None, 10).events
+
+    assert [it.event for it in again if isinstance(it.event, MessageFinished | ToolFinished)] == shown
+    did = [it.event for it in again if it.agent_id == "ask-1" and isinstance(it.event, ToolFinished)]
+    assert [it.name for it in did] == ["Glob"]
+    assert {ref: len(requests) for ref, requests in asked.items()} == before
 
 
 async def test_c_077_what_is_said_to_a_helper_reaches_it_and_not_its_turn(odin, models):
