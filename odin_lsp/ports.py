@@ -37,12 +37,16 @@ class Question(Value):
 
     question_id: str
     kind: QuestionKind
+    header: str | None = None
+    """What it is about, in a word or two."""
     title: str
     detail: str = ""
     command: str | None = None
     cwd: str | None = None
     paths: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
+    default: str | None = None
+    """The id of the option that applies if nobody answers within `timeout_ms`."""
     multiple: bool = False
     allow_text: bool = False
     editable: bool = False

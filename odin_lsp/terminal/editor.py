@@ -60,7 +60,8 @@ class TerminalEditor(DiskEditor):
             why = DENIED if self._policy == "no" else NOBODY
             return Answer(("deny",), why) if question.kind in PERMISSIONS else None
         with self.pause():
-            say(f"\n{question.title}\n{question.detail}".rstrip())
+            header = f"{question.header}: " if question.header else ""
+            say(f"\n{header}{question.title}\n{question.detail}".rstrip())
             for index, option in enumerate(question.options, 1):
                 say(f"  {index}. {option.label}{f': {option.description}' if option.description else ''}")
             say("Answer with a number, or in words; an empty line is no answer.")

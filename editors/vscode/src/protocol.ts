@@ -328,12 +328,14 @@ export interface Proposals {
 export interface Question {
   questionId: string;
   kind: "permission" | "outside" | "trust" | "review" | "question";
+  header?: string;
   title: string;
   detail?: string;
   command?: string;
   cwd?: string;
   paths?: string[];
   options?: Option[];
+  default?: string;
   multiple?: boolean;
   allowText?: boolean;
   editable?: boolean;

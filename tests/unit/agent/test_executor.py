@@ -252,6 +252,21 @@ async def test_several_questions_of_one_step_are_one(bench):
     assert all(result.failed for result in results)
 
 
+async def test_c_060_a_batch_shows_only_what_is_not_allowed_yet(bench):
+    bench.editor.says = "allow_session"
+    await results_of(bench.executor, ToolCall("0", "ExecuteCommand", {"command": "mkdir -p one"}))
+    bench.editor.says = "allow_once"
+
+    commands = ("mkdir -p one two", "touch three", "cat a.txt", "touch four")
+    await results_of(bench.executor, *(ToolCall(it, "ExecuteCommand", {"command": it}) for it in commands))
+
+    question = bench.editor.questions[1]
+    assert len(bench.editor.questions) == 2
+    assert question.title == "Odin wants to do 2 things. May it?"
+    assert [it for it in commands if it in question.detail] == ["touch three", "touch four"]
+    assert all((bench.root / name).exists() for name in ("two", "three", "four"))
+
+
 @pytest.mark.parametrize("name", ["{root}/a.txt", "a.txt"])
 async def test_what_a_shorter_history_does_not_name_any_more_has_to_be_read_again(bench, name):
     kept, gone = bench.root / "a.txt", bench.write("b.txt", "two\n")

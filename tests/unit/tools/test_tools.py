@@ -1,5 +1,6 @@
 """What holds for every tool, and the two that talk: TodoWrite and AskUser."""
 
+import asyncio
 import json
 
 import jsonschema
@@ -110,6 +111,31 @@ async def test_the_user_is_asked_with_options_and_in_words(use, person):
 
     assert output.data == "The user answered: Right; but slowly"
     assert person.questions[0].title == "How?"
+
+
+async def test_c_061_a_question_has_a_header_details_and_a_default_which_counts_after_a_time(use, person):
+    async def never(question):
+        person.questions.append(question)
+        await asyncio.Event().wait()
+
+    person.ask = never
+    options = [{"label": "Left", "description": "the long way"}, {"label": "Right"}]
+    asked = {"header": "Way", "question": "How?", "options": options, "multiple": True, "timeout": 1}
+
+    output = await use("AskUser", **asked, default="Right")
+    with pytest.raises(ToolError, match="did not answer within 1 s"):
+        await use("AskUser", **asked)
+
+    question = person.questions[0]
+    assert (question.header, question.default, question.multiple, question.timeout_ms) == ("Way", "2", True, 1000)
+    assert question.options[0].description == "the long way"
+    assert output.data == "the user did not answer within 1 s. The default applies: Right"
+
+
+async def test_c_061_a_default_is_one_of_the_options(use, person):
+    with pytest.raises(ToolError, match="none of the options"):
+        await use("AskUser", question="How?", default="Left")
+    assert person.questions == []
 
 
 async def test_no_answer_is_an_error_and_not_a_yes(use):
