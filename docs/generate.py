@@ -49,6 +49,7 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.note": upkeep.Noted,
     "odin.removeLast": upkeep.Removed,
     "odin.compact": upkeep.CompactResult,
+    "odin.role": upkeep.RoleState,
     "odin.permissions": upkeep.Permissions,
     "odin.clear": listing.SessionSummary,
     "odin.steer": wire.Steered,

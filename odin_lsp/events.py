@@ -250,6 +250,14 @@ class ModelChanged(Value):
 
 
 @dataclass(frozen=True, slots=True)
+class RoleChanged(Value):
+    """The user has switched to another role; its rules apply at once, and its prompt with the next message."""
+
+    role: str
+    kind: Literal["roleChanged"] = "roleChanged"
+
+
+@dataclass(frozen=True, slots=True)
 class ModelStatusChanged(Value):
     """Other keys rest, or the provider has said what is left to the key in use."""
 
@@ -333,6 +341,7 @@ Event = (
     | SubagentFinished
     | Compacted
     | ModelChanged
+    | RoleChanged
     | ModelStatusChanged
     | Notice
     | SessionSwitchStarted

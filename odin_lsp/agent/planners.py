@@ -27,6 +27,7 @@ from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.subagents import Subagents
 from odin_lsp.agent.touched import touched_files
 from odin_lsp.agent.turn import Progress
+from odin_lsp.config import roles
 from odin_lsp.errors import ModelError, ToolError
 from odin_lsp.events import Emit
 from odin_lsp.messages import user
@@ -94,6 +95,7 @@ class Planners:
             self._project.now.config.subagents,
         )
         planner = self._make(session, progress, emit, live.scope, self._models.selected, helpers=live.helpers)
+        planner.prompt.part = self._role_prompt
         planner.prompt.surroundings = live.surroundings
         planner.prompt.plan = live.plan_run.plan.state if live.plan_run else ""
         return planner
@@ -111,6 +113,7 @@ class Planners:
             held=HeldFiles(self._files, shown),
             assemble=self._parts.system_prompt,
         )
+        prompt.part = self._role_prompt
         prompt.surroundings = live.surroundings if live else ""
         request = Request(
             prompt.system,
@@ -127,13 +130,18 @@ class Planners:
         )
 
     @property
+    def _role_prompt(self) -> str:
+        config = self._project.now.config
+        return roles.known(config)[config.role].prompt
+
+    @property
     def _memory(self) -> Memory | None:
         return self._notes if self._project.now.config.memory else None
 
-    def _tools(self, mode: Mode, roles: Sequence[str] = ()) -> Mapping[str, Tool[Any]]:
+    def _tools(self, mode: Mode, parts: Sequence[str] = ()) -> Mapping[str, Tool[Any]]:
         now = self._project.now
-        tools = listed_tools(mode, subagent=HELPER in roles, restricted=now.is_restricted, tools=self._parts.tools)
-        wanted = offered(tools, mode, roles, now.config)
+        tools = listed_tools(mode, subagent=HELPER in parts, restricted=now.is_restricted, tools=self._parts.tools)
+        wanted = offered(tools, mode, (*parts, now.config.role), now.config)
         return {name: tool for name, tool in wanted.items() if self._memory or name != MemoryTool.name}
 
     def _for_helper(
@@ -152,8 +160,8 @@ class Planners:
         if wanted and provider == "scripted":
             raise ToolError(f"{wanted!r} is a script, which makes calls of its own; only the user's settings name one")
         scope = Scope.new(AskerInTurn(self._editor, lambda: emit), self._project, Briefing(briefing.instructions))
-        roles = (HELPER, *([agent.name] if agent else []))
-        planner = self._make(conversation, progress, emit, scope, ref, roles=roles, write_scope=task.write_scope)
+        parts = (HELPER, *([agent.name] if agent else []))
+        planner = self._make(conversation, progress, emit, scope, ref, parts=parts, write_scope=task.write_scope)
         limits = (f"You may change only: {it}" for it in task.write_scope)
         planner.prompt.role = "\n".join((prompt_text("helper"), *limits, *([agent.prompt] if agent else [])))
         return planner
@@ -167,7 +175,7 @@ class Planners:
         model: str,
         *,
         helpers: Subagents | None = None,
-        roles: Sequence[str] = (),
+        parts: Sequence[str] = (),
         write_scope: tuple[Path, ...] = (),
     ) -> Planner:
         said, config = progress.message, self._project.now.config
@@ -225,7 +233,7 @@ class Planners:
             ),
             session=conversation,
             executor=Executor(
-                self._tools(mode, roles),
+                self._tools(mode, parts),
                 self._parts.hooks,
                 context,
                 progress.records,

@@ -52,7 +52,9 @@ class Prompt:
     plan: str = ""
     """What the model is told of the session's plan, while something of it is open."""
     role: str = ""
-    """What a named helper is told about its part."""
+    """What a helper is told about its part."""
+    part: str = ""
+    """The same of who works in a role that the user can switch."""
     held: HeldFiles | None = None
     """Files of which the model is told; none: nothing is."""
     assemble: SystemPrompt = unchanged
@@ -71,7 +73,7 @@ class Prompt:
     @property
     def about_mode(self) -> str:
         """It stands right before the words that it holds for."""
-        return _reminder([prompt_text(self.mode), f"Mode: {self.mode}"])
+        return _reminder([*filter(None, [self.part]), prompt_text(self.mode), f"Mode: {self.mode}"])
 
     def opening(self, session: Conversation) -> str:
         """What has changed outside of the conversation, at the start of a turn."""

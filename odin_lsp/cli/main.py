@@ -160,6 +160,7 @@ def _add_options(parser: "ArgumentParser") -> None:
     parser.add_argument(
         "--model", metavar="PROVIDER/MODEL", help="which one; @low, @medium or @high behind it says how hard it thinks"
     )
+    parser.add_argument("--role", metavar="NAME", help="builder, planner, or one of your settings")
     parser.add_argument("--cwd", type=_folder, default=Path.cwd(), help="the workspace")
     parser.add_argument("--session", metavar="ID", help="an earlier session; `continue` and `compact`: else the last")
     parser.add_argument("--max-turns", type=int, metavar="N", help="steps at most; 0 is unlimited")
@@ -226,6 +227,7 @@ def _settings(options: "Namespace") -> dict[str, Any]:
     said = {
         "limits": _given(limits),
         "model": options.model or None,
+        "role": options.role,
         "temperature": options.temperature,
         "logLevel": options.log_level,
     }

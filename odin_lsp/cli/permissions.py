@@ -70,6 +70,7 @@ def _trust(workspace: Path, *, trusted: bool) -> int:
 
 def _check(parser: "ArgumentParser", options: "Namespace") -> int:
     from odin_lsp import config
+    from odin_lsp.config import roles
     from odin_lsp.permissions.approvals import Approvals
     from odin_lsp.permissions.rules import COMMANDS, Rules
     from odin_lsp.permissions.shell import judge
@@ -85,6 +86,7 @@ def _check(parser: "ArgumentParser", options: "Namespace") -> int:
         command = sys.stdin.buffer.read().decode("utf-8", "surrogateescape").removesuffix("\n")
     mode = MODES[options.mode]
     approved = Approvals().patterns(COMMANDS, options.cwd, mode) if options.config is None else ()
+    settings = roles.in_role(settings, roles.chosen(settings))
     rules = Rules.of(settings, root=options.cwd, approved=approved)
     verdict = judge(command, mode=mode, cwd=options.cwd, roots=[options.cwd], rules=rules)
     if options.json:

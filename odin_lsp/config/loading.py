@@ -32,7 +32,7 @@ ENVIRONMENT = {
 NOT_TAKEN = {"workspace": ("keys", "network", "web", "publish"), "editor": ("publish",)}
 """What would lead the user's keys elsewhere, or Odin into the user's network. An editor may pass on what a workspace
 says."""
-ADDED_UP = ("forbidden_commands", "rules", "deny", "disabled", "disabled_in")
+ADDED_UP = ("forbidden_commands", "rules", "deny", "disabled", "disabled_in", "disabled_tools")
 """Lists that grow from layer to layer: nobody takes back what another has forbidden."""
 
 Origin = Literal["user", "workspace", "editor", "environment", "flags"]
@@ -167,7 +167,7 @@ def _checked(values: dict[str, Any], report: Callable[[Place, str], None]) -> Co
             return Config.model_validate(values)
         except ValidationError as error:
             faults = list(reversed(error.errors()))
-        if any(item["loc"][:1] in (("forbiddenCommands",), ("rules",)) for item in faults):
+        if any(item["loc"][:1] in (("forbiddenCommands",), ("rules",), ("roles",)) for item in faults):
             _be_strict(values, report)
         for item, place in _drop_all(values, faults):
             report(place, f"{problem(item)}{_consequence(item)}")
@@ -190,6 +190,8 @@ def _laid_over(given: S, below: S) -> S:
                 changes[name] = changes[name].denied_by((*old.denials, *new.denials))
         elif name in ADDED_UP:
             changes[name] = _added_up(old, new)
+        elif name == "roles":
+            changes[name] = old | {key: _laid_over(it, old[key]) if key in old else it for key, it in new.items()}
         else:
             changes[name] = {**old, **new} if is_object(old) else new
     return below.model_copy(update=changes)
@@ -203,12 +205,13 @@ def _added_up(old: Any, new: Any) -> Any:
 
 def _consequence(fault: Any) -> str:
     if _is_in_rule(fault["loc"]):
-        return "; the rule is not used"
+        return f"; the {fault['loc'][0].removesuffix('s')} is not used"
     return "" if fault["type"] == "extra_forbidden" else "; it is not used"
 
 
 def _is_in_rule(loc: Place) -> bool:
-    return loc[:1] == ("rules",) and len(loc) > 1
+    """Or in a role, which has rules."""
+    return loc[:1] in (("rules",), ("roles",)) and len(loc) > 1
 
 
 def _drop_all(values: dict[str, Any], faults: Sequence[Any]) -> Iterator[tuple[Any, Place]]:

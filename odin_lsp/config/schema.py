@@ -222,6 +222,19 @@ class RuleSettings(Section):
         return f"the rule to {self.decision} {self.tool}{f' `{about}`' if about else ''}"
 
 
+class RoleSettings(Section):
+    description: str = ""
+    """What the role is for, in a few words."""
+    prompt: str = ""
+    """What the model is told about its part, before each of your messages."""
+    models: tuple[str, ...] = ()
+    """The model, and after it those to try in this order if it cannot be reached. Empty: as without a role."""
+    disabled_tools: tuple[str, ...] = ()
+    """Tools that the model is not offered in this role, by their names."""
+    rules: tuple[RuleSettings, ...] = ()
+    """Rules that apply in this role, after those of `rules`."""
+
+
 class Config(Section):
     model: str | None = None
     """The planner's model, `provider/model[@effort]`. Without it: of the provider with a key, else `offline/odin`."""
@@ -265,6 +278,10 @@ class Config(Section):
     """Commands that never run, in whatever they are wrapped."""
     rules: tuple[RuleSettings, ...] = ()
     """What tools may do, in order: any `deny` wins, then the last rule that matches."""
+    role: str = "builder"
+    """The role that Odin starts in; `odin.role` switches to another."""
+    roles: Mapping[str, RoleSettings] = {}
+    """Your own roles by name, besides the built-in `builder` and `planner`, which you can redefine."""
     _fixed: frozenset[str] = PrivateAttr(default=frozenset())
 
     @property

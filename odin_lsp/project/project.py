@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from odin_lsp import config, state_folder
-from odin_lsp.config import Config, ConfigProblem
+from odin_lsp.config import Config, ConfigProblem, roles
 from odin_lsp.errors import RequestError
 from odin_lsp.models import selection
 from odin_lsp.models.selection import Role
@@ -87,6 +87,10 @@ class Project:
         self._picks: dict[Path | None, Picks] = {}
         """By the first folder, which may become another."""
         self._trust_store: Trust | None = None
+        self._role: str | None = None
+        """The one that the user has switched to; none: as in the settings."""
+        self._settings = Config.model_construct()
+        """Those in force, before the role."""
         self._followers: list[Callable[[Situation], None]] = []
         self.now = self._found()
 
@@ -127,13 +131,23 @@ class Project:
                 variable = config.variable_of(role)
                 raise RequestError(f"{variable} is set, which goes before what you pick; unset it first")
         self._picks_of(self.now.root).pick(
-            {role: ref for role, ref in chosen.items() if ref is not None}, self.now.config
+            {role: ref for role, ref in chosen.items() if ref is not None}, self._settings
         )
+        self.look()
+
+    def switch_role(self, name: str) -> None:
+        """From now on, until Odin ends. The models of a role count until the user picks another one."""
+        known = roles.known(self._settings)
+        if name not in known:
+            raise RequestError(f"there is no role {name!r}; there are {', '.join(known)}")
+        self._role = name
+        if known[name].models and "model" in self.now.picked:
+            self._picks_of(self.now.root).pick({"model": ""}, self._settings)
         self.look()
 
     def settle_picks(self) -> Iterator[str]:
         """Forget picks that do not count any more; what the user should hear about it. When a turn begins."""
-        yield from self._picks_of(self.now.root).settle(self.now.config, self.now.secrets)
+        yield from self._picks_of(self.now.root).settle(self._settings, self.now.secrets)
         self.look()
 
     def look(self) -> Situation:
@@ -154,11 +168,12 @@ class Project:
         root = next(iter(roots), None)
         standing = self._standing(root)
         settings, problems = self._load(told, standing == "trusted" and told.trusted is not False)
+        self._settings = settings
         is_there = root in self._picks or selection.picks_file().exists()
         return Situation(
             roots=roots,
-            config=settings,
-            problems=(*told.problems, *problems),
+            config=roles.in_role(settings, roles.chosen(settings, self._role)),
+            problems=(*told.problems, *problems, *_unknown_role(settings)),
             secrets=told.secrets,
             picked=self._picks_of(root).in_force(settings, told.secrets) if is_there else {},
             standing=standing,
@@ -191,6 +206,11 @@ class Project:
         if root not in self._picks:
             self._picks[root] = Picks(root or Path("/"), can_pick=self._can_pick)
         return self._picks[root]
+
+
+def _unknown_role(settings: Config) -> Iterator[ConfigProblem]:
+    if settings.role not in roles.known(settings):
+        yield ConfigProblem("`role`", None, f"there is no role `{settings.role}`; `{roles.BUILDER}` is used")
 
 
 def _real(path: Path) -> Path:

@@ -101,3 +101,25 @@ class Permissions(Value):
     """All that needs no question in this session."""
 
     allowed: tuple[Allowed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RoleParams(Value):
+    """`odin.role`: switch to another role, or see which there are."""
+
+    role: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoleChoice(Value):
+    name: str
+    description: str
+    models: tuple[str, ...]
+    """In the order in which they are tried; empty: as without a role."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleState(Value):
+    role: str
+    roles: tuple[RoleChoice, ...]
+    """Builder, planner, then the others by name."""

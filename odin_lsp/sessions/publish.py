@@ -51,6 +51,7 @@ PLAIN: Mapping[str, tuple[str, ...]] = {
     "subagentFinished": ("agentId", "status"),
     "compacted": ("status", "before", "after"),
     "modelChanged": ("selected", "running"),
+    "roleChanged": ("role",),
     "modelStatusChanged": ("status",),
     "notice": ("level",),
     "sessionRestored": ("messages",),

@@ -872,7 +872,7 @@ COMMANDS = [
     *("odin.continue", "odin.note", "odin.removeLast", "odin.compact", "odin.clear", "odin.permissions"),
     *("odin.review.accept", "odin.review.reject", "odin.review.list", "odin.undoTurn", "odin.session.new"),
     *("odin.session.list", "odin.session.resume", "odin.session.fork", "odin.session.rename", "odin.session.export"),
-    *("odin.session.delete", "odin.model", "odin.state", "odin.trust", "odin.unheard", "", "exit"),
+    *("odin.session.delete", "odin.model", "odin.role", "odin.state", "odin.trust", "odin.unheard", "", "exit"),
 ]
 """But for `odin.cancel`: what waits behind a cancelled turn is answered when the user goes on, and not before."""
 NOTIFICATIONS: list[tuple[str, Any]] = [

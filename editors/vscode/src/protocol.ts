@@ -464,6 +464,21 @@ export interface ReviewedFile {
   rejected: number;
 }
 
+export interface RoleChoice {
+  name: string;
+  description: string;
+  models: string[];
+}
+
+export interface RoleParams {
+  role?: string;
+}
+
+export interface RoleState {
+  role: string;
+  roles: RoleChoice[];
+}
+
 export interface ServerInfo {
   version: number;
   server: string;
@@ -792,6 +807,11 @@ export interface ModelChanged {
   kind: "modelChanged";
 }
 
+export interface RoleChanged {
+  role: string;
+  kind: "roleChanged";
+}
+
 export interface ModelStatusChanged {
   status: ModelStatus;
   kind: "modelStatusChanged";
@@ -859,6 +879,7 @@ export type Event =
   | SubagentFinished
   | Compacted
   | ModelChanged
+  | RoleChanged
   | ModelStatusChanged
   | Notice
   | SessionSwitchStarted
@@ -882,6 +903,7 @@ export interface Commands {
   "odin.note": { argument: NoteParams; result: Noted };
   "odin.removeLast": { argument: RemoveLastParams; result: Removed };
   "odin.compact": { argument: CompactParams; result: CompactResult };
+  "odin.role": { argument: RoleParams; result: RoleState };
   "odin.permissions": { argument: PermissionsParams; result: Permissions };
   "odin.clear": { argument: ClearParams; result: SessionSummary };
   "odin.steer": { argument: SteerParams; result: Steered };
