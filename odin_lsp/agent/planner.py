@@ -18,7 +18,7 @@ from odin_lsp.agent.mode_tools import tool_spec
 from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.room import CUT_SHORT, Room
 from odin_lsp.agent.stream import Speech
-from odin_lsp.agent.turn import Progress
+from odin_lsp.agent.turn import Helpers, Progress
 from odin_lsp.config import Limits
 from odin_lsp.errors import ContextTooLong, ModelError
 from odin_lsp.events import (
@@ -75,6 +75,7 @@ class Planner:
     emit: Emit
     progress: Progress
     temperature: float | None = None
+    helpers: Helpers | None = None
     _guard: LoopGuard = field(default_factory=LoopGuard)
     _malformed: int = 0
     _pauses: int = 0
@@ -86,7 +87,7 @@ class Planner:
         try:
             return await self._settled(await self._until_done())
         finally:
-            self._end()
+            await self._end()
 
     async def compact(self, focus: str) -> bool:
         """Make the conversation shorter because the user wants it; false if it cannot be."""
@@ -96,7 +97,7 @@ class Planner:
             return await self._room.shrink(focus)
         finally:
             self.progress.compacted = before, self._room.tokens
-            self._end()
+            await self._end()
 
     async def take_up(self) -> Ending:
         """Go on with a turn that was cut off. The model knows all that it has said and found."""
@@ -118,7 +119,9 @@ class Planner:
             self._forget_unseen,
         )
 
-    def _end(self) -> None:
+    async def _end(self) -> None:
+        if self.helpers is not None:
+            await self.helpers.close()
         self.executor.drop_draft()
         self.compaction.stop()
 
@@ -130,7 +133,7 @@ class Planner:
             ending = await self._with_decided(known)
             return await self._settled(ending or await self._until_done())
         finally:
-            self._end()
+            await self._end()
 
     async def _settled(self, ending: Ending) -> Ending:
         """Whoever was answered gets an answer, and what was changed is saved."""
@@ -153,7 +156,10 @@ class Planner:
         while (why := self._limit()) is None:
             reply = await self._step()
             ending = await self._follow(reply)
-            if ending is not None and not (ending == Ending("end_turn") and self.progress.unheard):
+            is_over = ending == Ending("end_turn")
+            reports = await self.helpers.reports(of_all=is_over) if self.helpers else []
+            self._tell("\n\n".join(reports))
+            if ending is not None and not (is_over and (self.progress.unheard or reports)):
                 return ending
             self._hear()
         return await self._last_step(*why)

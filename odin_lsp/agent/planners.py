@@ -213,6 +213,7 @@ class Planners:
                 config.review.save,
             ),
             delegate=helpers.run if helpers else None,
+            begin=helpers.begin if helpers else None,
             write_scope=write_scope,
             memory=self._memory,
             note=conversation.note_finding,
@@ -244,6 +245,7 @@ class Planners:
             limits=config.limits,
             emit=emit,
             progress=progress,
+            helpers=helpers,
             temperature=config.temperature if said.temperature is None else said.temperature,
         )
 

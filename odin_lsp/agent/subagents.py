@@ -17,6 +17,7 @@ from odin_lsp.messages import Message, ToolResult, user
 from odin_lsp.records import CommandRun, SubagentRecord, Todo, ToolRecord
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.sessions.history import History
+from odin_lsp.tools.agent_tool import report
 from odin_lsp.tools.base import AgentTask, Completion, CompletionStatus
 
 MAX_SUMMARY = 20_000
@@ -104,6 +105,8 @@ class Subagents:
     helpers: dict[str, Helper] = field(default_factory=dict[str, Helper])
     """Those at work."""
     _started: int = 0
+    _background: "dict[str, asyncio.Task[Completion]]" = field(default_factory=dict[str, "asyncio.Task[Completion]"])
+    """Those whose reports the turn has not had, by id."""
     _slots: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
@@ -111,11 +114,44 @@ class Subagents:
 
     async def run(self, task: AgentTask) -> Completion:
         """Have it done. Cancelling this ends the helper."""
+        return await self._work(self._new(task))
+
+    def begin(self, task: AgentTask) -> str:
+        """Have it done while the turn goes on; the helper's id."""
+        helper = self._new(task)
+        self._background[helper.id] = asyncio.create_task(self._work_alone(helper), name=f"background {helper.id}")
+        return helper.id
+
+    async def reports(self, *, of_all: bool) -> list[str]:
+        """Of helpers that nobody has waited for; `of_all`: wait now."""
+        if of_all and self._background:
+            await asyncio.wait(self._background.values())
+        ended = [agent_id for agent_id, task in self._background.items() if task.done()]
+        return [report(self._background.pop(agent_id).result()) for agent_id in ended]
+
+    async def close(self) -> None:
+        """The turn ends, and with it all that still works for it."""
+        at_work, self._background = list(self._background.values()), {}
+        for task in at_work:
+            task.cancel()
+        await asyncio.gather(*at_work, return_exceptions=True)
+
+    def _new(self, task: AgentTask) -> Helper:
         if self._started >= self.settings.per_turn:
             raise ToolError(f"{self.settings.per_turn} helpers in one turn are enough; do the rest yourself")
         self._started += 1
         helper = self._helper(self.log.new_agent_id(task.agent or task.mode.removesuffix("_mode")), task)
         self.helpers[helper.id] = helper
+        return helper
+
+    async def _work_alone(self, helper: Helper) -> Completion:
+        """Nobody is there who could be told by an exception."""
+        try:
+            return await self._work(helper)
+        except OdinError as error:
+            return _completion(helper, "failed", (str(error),))
+
+    async def _work(self, helper: Helper) -> Completion:
         completion: Completion | None = None
         try:
             async with self._slots:

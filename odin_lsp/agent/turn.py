@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from odin_lsp.errors import EmptyPrompt, ModelError, RequestError
 from odin_lsp.events import Emit, Event, TurnStarted
@@ -83,6 +84,18 @@ class Remark:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", clean_prompt(self.text))
+
+
+class Helpers(Protocol):
+    """Those that nobody waits for."""
+
+    async def reports(self, *, of_all: bool) -> list[str]:
+        """What has come since; `of_all`: also of those that are still at work."""
+        ...
+
+    async def close(self) -> None:
+        """End those that are at work."""
+        ...
 
 
 @dataclass(slots=True)

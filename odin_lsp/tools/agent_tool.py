@@ -20,6 +20,9 @@ HEADINGS = {
 }
 
 
+BEGUN = "The helper {} has started. Go on with other work; you get its report when it is done."
+
+
 class AgentParams(Params):
     description: Annotated[str, Field(min_length=1)]
     """The task in three to five words, for the user."""
@@ -33,6 +36,8 @@ class AgentParams(Params):
     """`provider/model[@effort]`; left out, the small model reads and the user's model edits."""
     write_scope: tuple[str, ...] = ()
     """Files and folders that it may edit. Left out: all."""
+    run_in_background: bool = False
+    """Return at once; its report comes later."""
 
 
 class AgentTool(Tool[AgentParams]):
@@ -53,12 +58,15 @@ class AgentTool(Tool[AgentParams]):
             raise ToolError(
                 f"a helper cannot be in {params.mode} mode here: it may never do more than you; set mode to ask"
             )
-        if context.delegate is None:
+        if context.delegate is None or context.begin is None:
             raise ToolError("helpers start no helpers; do it yourself, or say in your result what is left to do")
         scope = tuple([await context.reach(name) for name in params.write_scope])
         task = AgentTask(params.description, params.prompt, mode, params.agent, params.model, scope, context.call_id)
+        if params.run_in_background:
+            agent_id = context.begin(task)
+            return ToolOutput(data=BEGUN.format(agent_id), description=f"{params.description}: started {agent_id}")
         completion = await context.delegate(task)
-        text = _report(completion)
+        text = report(completion)
         if completion.status != "completed":
             raise ToolError(text)
         return ToolOutput(
@@ -66,7 +74,7 @@ class AgentTool(Tool[AgentParams]):
         )
 
 
-def _report(completion: Completion) -> str:
+def report(completion: Completion) -> str:
     parts = [f"The helper {completion.agent_id} has {completion.status}.", completion.summary.strip()]
     for name, heading in HEADINGS.items():
         items: tuple[str, ...] = getattr(completion, name)

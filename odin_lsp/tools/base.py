@@ -108,7 +108,9 @@ class ToolContext:
     pages: Pages = field(default_factory=Pages)
     """The web."""
     delegate: "Callable[[AgentTask], Awaitable[Completion]] | None" = None
-    """Starts a helper; none: this is one."""
+    """Has a helper do it; none: this is one."""
+    begin: "Callable[[AgentTask], str] | None" = None
+    """The same, but nobody waits for it: its id."""
     write_scope: tuple[Path, ...] = ()
     """Where edits are allowed; empty: everywhere."""
     memory: Memory | None = None

@@ -204,6 +204,34 @@ async def test_c_087_a_session_with_helpers_is_restored_without_asking_any_model
     assert agent.session.new_agent_id("ask") == "ask-2"
 
 
+async def test_c_076_a_helper_that_nobody_waits_for_reports_before_the_turn_ends(odin, models):
+    asked = models([calls(helper(run_in_background=True)), says("I go on"), says("with the report")], [says("seen")])
+
+    outcome = await odin.take()
+
+    [begun] = asked["scripted/main"][1].messages[2].results
+    last = asked["scripted/main"][2].messages[-1]
+    assert outcome.answer == "with the report"
+    assert begun.content.startswith("The helper ask-1 has started.")
+    assert "The helper ask-1 has completed.\n\nseen" in "".join(it.text for it in asked["scripted/main"][2].messages)
+    assert last.role == "user"
+    assert odin.kinds().index("subagentFinished") < odin.kinds().index("turnFinished")
+    assert [it.status for it in odin.session.subagents.values()] == ["completed"]
+
+
+async def test_c_076_a_turn_that_is_cancelled_ends_the_helpers_that_nobody_waits_for(odin, models):
+    models([calls(helper(run_in_background=True)), says("I go on")], [calls(("Glob", {"pattern": "*"}))])
+    odin.core.stream.subscribe(
+        lambda record: odin.core.cancel(None) if isinstance(record.event, SubagentStarted) else None
+    )
+
+    outcome = await odin.take()
+
+    assert outcome.reason == "interrupted"
+    assert [it.status for it in odin.session.subagents.values()] == ["cancelled"]
+    assert odin.live.helpers.helpers == {}
+
+
 async def test_c_087_what_helpers_said_and_did_is_shown_again_without_asking_any_model(odin, models):
     look = ("Glob", {"pattern": "*"})
     asked = models([calls(helper()), says("done")], [calls(look), says("seen")])
