@@ -351,6 +351,7 @@ async def test_the_state_has_all_its_parts(odin, call):
         "earlierMessages",
         "queue",
         "executing",
+        "compacting",
         "updates",
         "subagents",
         "earlierSubagents",
