@@ -304,6 +304,7 @@ async def recovered(folder: Path, said: Said) -> None:
     await restarted(folder, BEFORE)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", FAULTS)
 def test_whatever_fails_at_whichever_write_all_that_is_told_is_true(tmp_path, capsys, monkeypatch, fault):
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # no power fails here, and it takes long

@@ -225,6 +225,7 @@ async def test_a_review_that_is_decided_and_cannot_be_removed_is_not_shown_again
     assert list((await odin()).journal.waiting()) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [1, 2])
 async def test_whenever_odin_is_killed_what_was_decided_counts_once_and_the_rest_waits(tmp_path, monkeypatch, seed):
     """40 hunks in 8 files, decided one by one and in groups; at every write, and before and after every edit, what is
