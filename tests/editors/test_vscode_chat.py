@@ -315,7 +315,7 @@ async def test_a_conversation_looks_the_same_after_a_reload(vscode: VSCode, chat
     play_calls(wire, ("ExecuteCommand", {"command": command, "description": "Try it"}))
     play_calls(wire, ("Read", {"file_path": str(root / "nowhere.txt")}))
     failure = Answer([anthropic_error(400, "no")], status=400, headers={"content-type": "application/json"})
-    wire.play(says(RICH), failure)
+    wire.play(says("Two todos are open."), says(RICH), failure)
     await chat.say("look and change", "Edit")
     await chat.review.get_by_role("button", name="Accept all").click()
     await chat.question.get_by_role("button", name="Allow once").click()

@@ -43,7 +43,7 @@ function M.send(mode, text, context)
 end
 
 ---Cancel the running turn. What waits for a review goes on waiting, and so does what is queued.
----@param opts? { queue?: true|"next"|"return", drop?: boolean } As `:OdinCancel` has them; `true` forgets what is queued.
+---@param opts? { queue?: true|"next"|"return", drop?: boolean } As `:OdinCancel`; `true` forgets what is queued.
 function M.cancel(opts)
   opts = opts or {}
   local root = server.root_of(0)
