@@ -678,8 +678,6 @@ def questions(server: Process, method: str) -> tuple[set[str], set[str]]:
 
 # RPC-11: chance
 
-RESUME = {"command": "odin.queue", "arguments": [{"action": "resume"}]}
-
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(5))
@@ -722,13 +720,25 @@ def received_answers(server: Process, number: int) -> list[dict[str, Any]]:
         except Empty:
             silences += 1
             assert silences < PATIENCE, "the server does not answer"
-            server.ask("resume", "workspace/executeCommand", RESUME)
+            begin_what_waits(server)
         for asked in server.asked:
             if "id" in asked:
                 server.send({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": NO_METHOD, "message": "no"}})
         server.asked.clear()
     answers, server.answers = server.answers, []
     return answers
+
+
+def begin_what_waits(server: Process) -> None:
+    """In every session: frames by chance switch between them."""
+
+    def command(name: str, **argument: Any) -> dict[str, Any]:
+        params = {"command": f"odin.{name}", "arguments": [argument]}
+        return server.ask(f"of the test: {name}", "workspace/executeCommand", params)["result"]
+
+    for session in command("session.list")["sessions"]:
+        for message in command("state", sessionId=session["sessionId"])["queue"]:
+            command("queue", action="resume", turnId=message["turnId"])
 
 
 def answers_to(body: bytes) -> Iterator[Any]:
