@@ -152,6 +152,7 @@ class QueueParams(Value):
 
     action: Literal["list", "edit", "remove", "clear", "resume"]
     turn_id: str | None = None
+    """One that waits, in any session; without it: the queue of the current session."""
     text: str | None = None
     mode: Mode | None = None
 

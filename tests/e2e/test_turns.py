@@ -248,7 +248,8 @@ async def test_the_queue_can_be_seen_and_changed(start, wire, anthropic):
     await client.command("cancel")
     cancelled = await first
     held = await client.command("queue", action="list")
-    await client.command("queue", action="resume")
+    await client.command("session.new")
+    await client.command("queue", action="resume", turnId="b")
 
     assert [(it["turnId"], it["body"], it["mode"]) for it in listed["queue"]] == [
         ("b", "draft", "ask_mode"),

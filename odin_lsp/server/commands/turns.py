@@ -101,10 +101,9 @@ async def steer(server: Work, params: wire.SteerParams, _: Token) -> dict[str, A
 
 @command("odin.queue", wire.QueueParams)
 async def queue(server: Work, params: wire.QueueParams, _: Token) -> dict[str, Any]:
-    current = server.core.sessions.current
-    if current is None:
+    turns = server.core.queue_of(params.turn_id) or server.core.queue_of(None)
+    if turns is None:
         return to_wire(wire.Queue(()))
-    turns = current.turns
     match params.action, params.turn_id:
         case "list", _:
             pass
