@@ -251,7 +251,7 @@ class Tool(ABC, Generic[P]):
                 return None
 
     def edited(self, params: P, what: str) -> P:
-        """The call as the user wants it, where its `Want` may be changed."""
+        """The call as the user wants it: for tools whose `Want` is `editable`, and for no others."""
         raise NotImplementedError
 
     async def prepare(self, params: P, context: ToolContext) -> None:

@@ -164,3 +164,20 @@ async def test_several_edits_of_a_long_file_need_only_their_own_lines_to_be_know
 
     assert not result.failed, result.content
     assert result.content.startswith("long.py: accepted (lines 1-")
+
+
+async def test_between_edits_of_a_text_of_alike_lines_nothing_needs_to_be_known(tmp_path):
+    """A comparison of the two texts takes all of these lines for changed: none of them tells where it is."""
+    bench = Bench(tmp_path)
+    lines = ["    pass\n", "\n"] * 300
+    places = (0, 200, 400)
+    for at in places:
+        lines[at] = f"def f{at}():\n"
+    path = bench.write("alike.py", "".join(lines))
+    for at in places:
+        await bench.use("Read", file_path=path, offset=at + 1, limit=2)
+
+    edits = [{"old_string": f"def f{at}():", "new_string": f"def g{at}():"} for at in places]
+    result = await bench.use("MultiEditTool", file_path=path, edits=edits)
+
+    assert not result.failed, result.content
