@@ -62,6 +62,7 @@ class Runner:
     def __init__(self) -> None:
         self._spares: list[asyncio.Task[tuple[Process, int]]] = []
         self._running: set[Running] = set()
+        self._soon: asyncio.Task[None] | None = None
         self._closed = False
 
     async def start(self, spec: Spec, output: Output) -> "Running":
@@ -77,6 +78,8 @@ class Runner:
     async def close(self) -> None:
         """End everything that still runs."""
         self._closed = True
+        if self._soon is not None:
+            self._soon.cancel()
         for running in tuple(self._running):
             running.stop()
         await asyncio.gather(*(running.ended() for running in tuple(self._running)))
@@ -104,7 +107,11 @@ class Runner:
 
     def _ended(self, running: "Running") -> None:
         self._running.discard(running)
-        asyncio.get_running_loop().call_later(PAUSE_SECONDS, self.prepare)
+        self._soon = asyncio.create_task(self._prepare_soon())
+
+    async def _prepare_soon(self) -> None:
+        await asyncio.sleep(PAUSE_SECONDS)
+        self.prepare()
 
 
 class Running:
@@ -228,7 +235,7 @@ async def _supervisor() -> tuple[Process, int]:
             cwd="/",
             start_new_session=True,
         )
-    except OSError:
+    except BaseException:
         os.close(reading)
         raise
     finally:

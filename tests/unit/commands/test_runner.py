@@ -2,9 +2,13 @@
 
 import asyncio
 import signal
+import time
 from pathlib import Path
 
 import pytest
+
+from odin_lsp.commands.output import Output
+from odin_lsp.commands.runner import PAUSE_SECONDS, Runner, Spec
 
 
 def alive(pid):
@@ -188,3 +192,15 @@ async def test_nothing_is_left_open(run, runner):
         await run("echo x; sleep 300 & true")
     await runner.close()
     assert len(list(Path("/proc/self/fd").iterdir())) <= before
+
+
+def test_no_supervisor_is_started_once_the_loop_ends(workspace, tmp_path):
+    async def run():
+        runner = Runner()
+        spec = Spec(argv=("/bin/true",), cwd=workspace, environment={})
+        await (await runner.start(spec, Output(tmp_path / "output", lambda text: None))).wait()
+        asyncio.get_running_loop().run_in_executor(None, time.sleep, 3 * PAUSE_SECONDS)  # the loop's end waits for it
+        return runner
+
+    runner = asyncio.run(run())
+    assert not runner._spares
