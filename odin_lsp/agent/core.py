@@ -23,6 +23,7 @@ from odin_lsp.agent.turn_queue import TurnQueue
 from odin_lsp.config import Network, WebSettings
 from odin_lsp.errors import SessionError
 from odin_lsp.events import MAIN, EventRecord, ReviewClosed, TurnUndone
+from odin_lsp.intelligence.servers import NoServers, Servers
 from odin_lsp.modes import Mode
 from odin_lsp.permissions import protected
 from odin_lsp.ports import Editor
@@ -52,7 +53,13 @@ log = logging.getLogger("odin.agent")
 
 class Core:
     def __init__(
-        self, project: Project, editor: Editor, *, buffers: Buffers | None = None, parts: Parts | None = None
+        self,
+        project: Project,
+        editor: Editor,
+        *,
+        buffers: Buffers | None = None,
+        parts: Parts | None = None,
+        servers: Servers | None = None,
     ) -> None:
         now, parts = project.now, parts or Parts()
         self.project = project
@@ -64,6 +71,7 @@ class Core:
         """For what is asked apart from turns."""
         self.models = ModelRegistry(project, parts.model, parts.small_model)
         self.pages = Pages(*_of_pages(now))
+        self.servers = servers or NoServers()
         self._undo_log = UndoLog(lambda: self._sessions / "undo", lambda: project.now.config.review)
         self.stream.subscribe(self._undo_log.follow)
         self.stream.subscribe(log_event)
@@ -86,6 +94,7 @@ class Core:
             self.plans,
             self.models,
             self.pages,
+            self.servers,
             Memory(lambda: memory_folder(self._root)),
             parts,
             self.stream,
@@ -230,6 +239,7 @@ class Core:
         if self._publisher is not None:
             await self._publisher.close()
         await self.models.close()
+        await self.servers.close()
 
     @property
     def _sessions(self) -> Path:

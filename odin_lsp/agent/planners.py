@@ -30,6 +30,7 @@ from odin_lsp.agent.turn import Progress
 from odin_lsp.config import roles
 from odin_lsp.errors import ModelError, ToolError
 from odin_lsp.events import Emit
+from odin_lsp.intelligence.servers import Servers
 from odin_lsp.messages import user
 from odin_lsp.models.base import Request
 from odin_lsp.modes import Mode
@@ -66,6 +67,7 @@ class Planners:
         plans: Plans,
         models: ModelRegistry,
         pages: Pages,
+        servers: Servers,
         notes: Memory,
         parts: Parts,
         stream: EventStream,
@@ -78,6 +80,7 @@ class Planners:
         self._plans = plans
         self._models = models
         self._pages = pages
+        self._servers = servers
         self._notes = notes
         self._parts = parts
         self._stream = stream
@@ -197,6 +200,7 @@ class Planners:
             emit=emit,
             todos=conversation.todos,
             pages=self._pages,
+            servers=self._servers,
             small=small_model(self._models.small, progress, emit, config.limits.max_retries),
             shown=scope.shown,
             gate=scope.gate,

@@ -27,7 +27,18 @@ MAY_IMPORT = {
     "project": VALUES | {"workspace", "models", "permissions"},
     "tools": VALUES | {"workspace", "intelligence", "sessions", "review", "permissions", "commands", "web"},
     "agent": VALUES
-    | {"workspace", "models", "sessions", "review", "permissions", "commands", "web", "project", "tools"},
+    | {
+        "workspace",
+        "intelligence",
+        "models",
+        "sessions",
+        "review",
+        "permissions",
+        "commands",
+        "web",
+        "project",
+        "tools",
+    },
 }
 MAY_IMPORT["library"] = MAY_IMPORT["server"] = MAY_IMPORT["agent"] | {"agent"}
 MAY_IMPORT["terminal"] = VALUES | {"workspace", "library"}
