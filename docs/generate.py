@@ -23,7 +23,7 @@ from odin_lsp.agent import preview
 from odin_lsp.agent.mode_tools import mode_tools
 from odin_lsp.models import catalog
 from odin_lsp.modes import MODES
-from odin_lsp.server import glance, handshake, upkeep, wire
+from odin_lsp.server import glance, handshake, upkeep, wire, wire_editor
 from odin_lsp.server.commands.base import all_commands
 from odin_lsp.sessions import listing, replay
 from odin_lsp.sessions.turn_record import TurnRecord
@@ -81,6 +81,10 @@ ENTRY_POINTS = (
     ports.Answer,
     ports.Review,
     ports.ReviewAnswer,
+    wire_editor.EditorRequest,
+    wire_editor.EditorAnswers,
+    wire_editor.EditorDiagnosticsParams,
+    wire_editor.EditorDiagnostics,
     TurnRecord,
     records.SubagentRecord,
 )

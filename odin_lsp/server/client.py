@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from lsprotocol import types
 from pygls.capabilities import get_capability
 
-from odin_lsp.values import is_object
+from odin_lsp.values import is_list, is_object
 
 UNSHOWN = ("Neovim",)
 """Editors that ask about an annotated edit without showing it, and take Return for a yes."""
@@ -26,6 +26,8 @@ class Abilities:
     resource_operations: frozenset[str] = frozenset()
     reload: bool = False
     """It answers `odin/reload`."""
+    editor: frozenset[str] = frozenset()
+    """Of `odin/editor/*` it answers these."""
     watched_files: bool = False
     """It tells of files that change on disk, if asked."""
     progress: bool = False
@@ -42,6 +44,7 @@ class Abilities:
         experimental = capabilities.experimental
         declared = experimental.get("odin") if is_object(experimental) else None
         odin = declared if is_object(declared) else {}
+        asked = odin.get("editor")
 
         def has(name: str) -> bool:
             return get_capability(capabilities, name, None) is not None
@@ -58,6 +61,7 @@ class Abilities:
                 for it in get_capability(capabilities, "workspace.workspace_edit.resource_operations", None) or ()
             ),
             reload=odin.get("reload") is True,
+            editor=frozenset(it for it in (asked if is_list(asked) else ()) if isinstance(it, str)),
             watched_files=bool(
                 get_capability(capabilities, "workspace.did_change_watched_files.dynamic_registration", False)
             ),

@@ -135,6 +135,40 @@ export interface Deleted {
   sessionId: string;
 }
 
+export interface DocumentDiagnostics {
+  uri: string;
+  diagnostics: Partial<Record<string, unknown>>[];
+  current: boolean;
+  version?: number;
+}
+
+export interface EditorAnswer {
+  server: string;
+  ready: boolean;
+  result?: unknown;
+}
+
+export interface EditorAnswers {
+  answers: EditorAnswer[];
+  late?: string[];
+}
+
+export interface EditorDiagnostics {
+  items: DocumentDiagnostics[];
+}
+
+export interface EditorDiagnosticsParams {
+  uris: string[];
+  patienceMs: number;
+}
+
+export interface EditorRequest {
+  method: string;
+  uri: string;
+  params: Partial<Record<string, unknown>>;
+  timeoutMs: number;
+}
+
 export interface EventPage {
   events: EventRecord[];
   earlierTurns: number;
