@@ -346,12 +346,15 @@ def _may_lead_to(text: str, it: PendingHunk, typed: Typed, base: str) -> bool:
     alike lines meet, editors may say that something was typed beside it."""
     if it.is_lost or not _could_be(it):
         return False
-    here, other = it.standing, it.result.new if it.applied is None else it.hunk.old
+    here = it.standing
     if typed.start <= here.end and here.start <= typed.start + typed.removed:
         return True
-    return (
-        len(other) - len(here.old) == len(typed.inserted) - typed.removed
+    others = (it.hunk.old,) if it.applied is not None else (it.result.new, it.former)
+    return any(
+        other is not None
+        and len(other) - len(here.old) == len(typed.inserted) - typed.removed
         and text.startswith(other, here.start)
         and base[: here.start] == text[: here.start]
         and base[here.end :] == text[here.start + len(other) :]
+        for other in others
     )

@@ -109,3 +109,19 @@ def test_what_the_user_put_in_place_of_a_hunk_is_known_again_when_the_editor_doe
         else:
             file.follow_content(text)
         assert (hunk.state, hunk.text, hunk.applied) == (state, applied, applied)
+
+
+@pytest.mark.parametrize(("old", "put", "rest"), [("", "aa", "a"), ("aa", "", "aaa")])
+def test_what_the_user_put_there_is_known_again_where_the_editor_says_that_it_was_typed_beside(
+    tmp_path, old, put, rest
+):
+    file = edit_of(tmp_path / "a", f"{old}{rest}", f"b{rest}")
+    hunk = PendingHunk(Hunk(0, old, "b"), state="modified", text=put)
+    file.hunks = [hunk]
+    file.exchange({hunk.id: put})
+    file.recognise(f"{old}{rest}")
+    assert hunk.state == "pending"
+
+    file.follow(f"{put}{rest}", len(rest), len(put))
+
+    assert (hunk.state, hunk.text, hunk.applied) == ("modified", put, put)
