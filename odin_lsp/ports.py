@@ -106,6 +106,8 @@ class Review(Value):
     reason: str
     files: tuple[ReviewFile, ...]
     session_id: str = ""
+    atomic: bool = False
+    """It makes sense as a whole only, such as the rename of a symbol: what is decided on one hunk is decided on all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,7 +102,7 @@ class ReviewDesk:
 
     async def reopen(self, hunks: Iterable[PendingHunk]) -> list[Receipt]:
         """Take decisions back: the text is as before, and they wait again. What was typed into since stays."""
-        wanted = {it.id for it in hunks if it.state in ("accepted", "modified", "rejected")}
+        wanted = self.proposals.whole(it.id for it in hunks if it.state in ("accepted", "modified", "rejected"))
         found = [it for it in self._all() if it[2].id in wanted]
         reviews = dict.fromkeys(review for review, _, _ in found)
         for review in reviews:
@@ -158,8 +158,7 @@ class ReviewDesk:
         turn = review.turn
         self._work_on(review)
         if turn.accept_rest or self.policy == "auto":
-            free = [it for file in review.proposal.files if not self._screen.caution(file)[1] for it in file.pending]
-            reason = None if turn.accept_rest else UNASKED
+            free, reason = self._free(review.proposal), None if turn.accept_rest else UNASKED
             self._take([Decision(hunk_id=it.id, decision="accept", reason=reason) for it in free])
         if review.proposal.pending:
             await self._have_decided(review)
@@ -167,6 +166,12 @@ class ReviewDesk:
         while not review.settled.is_set():  # until then, what was settled may wait again
             await review.settled.wait()
         self._close(review)
+
+    def _free(self, proposal: Proposal) -> list[PendingHunk]:
+        """What may be accepted without a look at it; of a whole, all or nothing."""
+        free = [file for file in proposal.files if not self._screen.caution(file)[1]]
+        is_free = not proposal.atomic or len(free) == len(proposal.files)
+        return [it for file in free for it in file.pending] if is_free else []
 
     async def _have_decided(self, review: OpenReview) -> None:
         asking = asyncio.create_task(self._ask(review))
@@ -204,7 +209,7 @@ class ReviewDesk:
 
     async def _ask(self, review: OpenReview) -> ReviewAnswer | None:
         for file in review.proposal.files:
-            if isinstance(self._editor, PreviewingEditor) and file.pending:
+            if isinstance(self._editor, PreviewingEditor) and file.pending and not review.proposal.atomic:
                 shown = self._screen.file(file, review.turn.turn_id)
                 if self._editor.previews(shown):
                     await self._preview(self._editor, review, file)
@@ -359,6 +364,7 @@ class ReviewDesk:
     def _note_untold(self, review: OpenReview) -> list[tuple[FileProposal, PendingHunk]]:
         """The hunks that the client knows elsewhere, or otherwise. It is told of them now; on disk they are first."""
         told = review.told
+        review.proposal.keep_whole()
         hunks = [(file, it) for file in review.proposal.files for it in file.hunks]
         others = [it for _, it in hunks if told.get(it.id) != (it.state, it.applied)]
         lost = self._journal.note(review.proposal.id, others)

@@ -78,6 +78,15 @@ class Draft:
         self._gathered.set()
         return await waiting
 
+    async def propose_whole(self, files: Sequence[FileProposal]) -> list[FileReceipts]:
+        """Several files, changed as a whole or not at all: reviewed by themselves and at once, whatever the policy."""
+        await self.review()
+        for it in files:
+            self._add(it)
+        if self._proposal is not None:
+            self._proposal.atomic = True
+        return await self.review()
+
     async def gathered(self, call: "asyncio.Task[Any]") -> None:
         """Until the call has added its change, or has ended without one."""
         self._gathered.clear()
@@ -140,7 +149,7 @@ class Draft:
         if self._proposal is None:
             self._proposal = Proposal(self.turn.turn_id, [])
             self.desk.drafts.append(self._proposal)
-        known = self._known(file.path)
+        known = self._known(file.path) if file.operation == "edit" else None  # what is edited may also be moved then
         old, new = file.base, file.proposed
         file.names = self.names.get(file.path, ())
         if known is None:

@@ -57,10 +57,11 @@ class StoredReview(Value):
     session_id: str
     reason: str
     files: tuple[StoredFile, ...]
+    atomic: bool = False
 
     def proposal(self) -> Proposal:
         """With each file in the text in which what was applied stands, and nothing else has happened."""
-        return Proposal(self.turn_id, [_file(it) for it in self.files], self.reason, self.id)
+        return Proposal(self.turn_id, [_file(it) for it in self.files], self.reason, self.id, self.atomic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +186,7 @@ def stored(proposal: Proposal, session_id: str) -> StoredReview:
             )
             for file in proposal.files
         ),
+        atomic=proposal.atomic,
     )
 
 

@@ -1,9 +1,9 @@
 """The proposals that people are deciding on."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from odin_lsp.ports import Cause, Decision, HunkState
@@ -59,7 +59,7 @@ class Proposals:
         """Take the decisions; the hunks that they changed."""
         by_id = {it.id: it for proposal in self._open.values() for it in proposal.hunks}
         taken: list[PendingHunk] = []
-        for decision in decisions:
+        for decision in self._of_all_parts(list(decisions)):
             it = by_id.get(decision.hunk_id)
             if it is None or it.state != "pending":
                 continue
@@ -72,6 +72,28 @@ class Proposals:
                     it.state, it.reason, it.cause = "rejected", decision.reason, cause
             taken.append(it)
         return taken
+
+    def whole(self, hunk_ids: Iterable[str]) -> set[str]:
+        """These hunks, and all that are decided together with one of them."""
+        wanted = set(hunk_ids)
+        for proposal in self._open.values():
+            ids = {it.id for it in proposal.hunks}
+            if proposal.atomic and not wanted.isdisjoint(ids):
+                wanted |= ids
+        return wanted
+
+    def _of_all_parts(self, decisions: Sequence[Decision]) -> list[Decision]:
+        """What is decided on a part of a whole is decided on all of it; of several decisions, a no is the last word."""
+        by_id = {it.hunk_id: it for it in decisions}
+        for proposal in self._open.values():
+            said = [by_id[it.id] for it in proposal.pending if it.id in by_id] if proposal.atomic else []
+            if said:
+                against = next((it for it in said if it.decision == "reject"), None)
+                first = against or Decision(hunk_id="", decision="accept", reason=said[0].reason)
+                for it in proposal.pending:
+                    if against or it.id not in by_id:
+                        by_id[it.id] = replace(first, hunk_id=it.id)
+        return list(by_id.values())
 
     def select(
         self, proposal_id: str | None = None, hunk_ids: Iterable[str] | None = None, path: Path | None = None

@@ -27,6 +27,7 @@ TEXT: tuple[FileOperation, ...] = ("edit", "create")
 """What leaves a text that can be edited further."""
 CHOSEN: tuple[HunkState, ...] = ("accepted", "modified")
 TYPED_INSIDE = "the user typed there meanwhile"
+NOT_WHOLE = "it belongs to a change of which another part cannot be made any more"
 UNASKED = "applied without asking, as the user's settings say"
 
 
@@ -281,6 +282,8 @@ class Proposal:
     files: list[FileProposal]
     reason: str = ""
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    atomic: bool = False
+    """It makes sense as a whole only, and is decided as one."""
 
     @property
     def hunks(self) -> Iterable[PendingHunk]:
@@ -294,6 +297,13 @@ class Proposal:
     def is_settled(self) -> bool:
         """Nothing waits for a decision, or to be carried out."""
         return not any(it.is_proposed for it in self.hunks)
+
+    def keep_whole(self) -> None:
+        """If a part can no longer be made, the rest that waits is not made either."""
+        lost = next((it for it in self.hunks if it.state == "superseded"), None) if self.atomic else None
+        if lost is not None:
+            for it in self.pending:
+                it.supersede(NOT_WHOLE, lost.cause or "typed")
 
 
 def edit_of(path: Path, old: str, new: str, wish: Wish | None = None) -> FileProposal:

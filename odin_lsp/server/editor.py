@@ -15,7 +15,7 @@ from odin_lsp.server import wire
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.hints import Hints
 from odin_lsp.server.rpc import ClientError, OdinProtocol
-from odin_lsp.server.surfaces import file_question, surface
+from odin_lsp.server.surfaces import surface, whole_question
 from odin_lsp.server.workspace_edits import annotated_edit, workspace_edit
 from odin_lsp.values import from_wire, to_wire
 from odin_lsp.workspace.buffers import Buffer, Buffers, digest_of
@@ -122,7 +122,8 @@ class LspEditor:
                 (hinted if await self._takes_hints(file) else asked).append(file)
         if hinted:
             self.hints.show(review.proposal_id, hinted)
-        decisions = [decision for file in asked for decision in await self._ask_about(review, file)]
+        parts = [asked] if review.atomic and asked else [[file] for file in asked]
+        decisions = [decision for files in parts for decision in await self._ask_about(review, files)]
         return ReviewAnswer(decisions=tuple(decisions)) if asked else None
 
     async def _takes_hints(self, file: ReviewFile) -> bool:
@@ -130,10 +131,10 @@ class LspEditor:
         wanted = surface(self.abilities, file.operation, is_open=is_open) == "hints"
         return wanted and (is_open or await self._show(file.uri))
 
-    async def _ask_about(self, review: Review, file: ReviewFile) -> list[Decision]:
-        answer = await self.ask(file_question(review, file, self._buffers.encoding))
+    async def _ask_about(self, review: Review, files: list[ReviewFile]) -> list[Decision]:
+        answer = await self.ask(whole_question(review, files, self._buffers.encoding))
         kind = "accept" if answer is not None and answer.option_ids == ("allow_once",) else "reject"
-        return [Decision(hunk_id=hunk.id, decision=kind) for hunk in file.hunks]
+        return [Decision(hunk_id=hunk.id, decision=kind) for file in files for hunk in file.hunks]
 
     async def _show(self, uri: str) -> bool:
         """Have a document on the screen, without taking the focus; whether the editor has opened it."""

@@ -1,6 +1,7 @@
 """Where a person decides on what Odin proposes, by what the client can do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from odin_lsp.ports import FileOperation, Option, Question, Review, ReviewFile
@@ -44,6 +45,16 @@ def file_question(review: Review, file: ReviewFile, encoding: PositionEncoding) 
         detail="\n".join([*filter(None, (review.reason, file.note)), *cut(list(_diff(file, encoding)))]),
         options=(Option("allow_once", "Accept"), Option("deny", "Reject")),
     )
+
+
+def whole_question(review: Review, files: Sequence[ReviewFile], encoding: PositionEncoding) -> Question:
+    """The same for several files that are decided as one."""
+    if len(files) == 1:
+        return file_question(review, files[0], encoding)
+    each = [file_question(replace(review, reason=""), file, encoding) for file in files]
+    lines = [line for it in each for line in (it.title.removesuffix("?"), *it.detail.split("\n"))]
+    title = f"Change {len(each)} files together?"
+    return replace(each[0], title=title, detail="\n".join([*filter(None, [review.reason]), *cut(lines)]))
 
 
 def whole_lines_of(lines: Lines, start: Position, here: str, other: str, encoding: PositionEncoding) -> tuple[str, str]:

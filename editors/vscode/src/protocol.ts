@@ -462,6 +462,7 @@ export interface Review {
   reason: string;
   files: ReviewFile[];
   sessionId?: string;
+  atomic?: boolean;
 }
 
 export interface ReviewAnswer {

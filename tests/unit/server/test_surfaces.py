@@ -6,7 +6,7 @@ from lsprotocol.converters import get_converter
 
 from odin_lsp.ports import Position, Range, Review, ReviewFile, ReviewHunk
 from odin_lsp.server.client import Abilities
-from odin_lsp.server.surfaces import MAX_LINES, file_question, surface
+from odin_lsp.server.surfaces import MAX_LINES, file_question, surface, whole_question
 from odin_lsp.server.workspace_edits import annotated_edit
 
 PREVIEW = {
@@ -98,6 +98,16 @@ def test_a_file_that_moves_is_named_on_both_sides():
     assert question(file(hunk("1", 0, "", ""), operation="rename", new_uri="file:///b.py")).title == (
         "Rename /a.py to /b.py?"
     )
+
+
+def test_files_that_are_decided_as_one_are_one_question():
+    files = (file(hunk("1", 0, "a", "b"), proposed="b\n"), file(hunk("2", 0, "c", "d"), uri="file:///b.py"))
+
+    asked = whole_question(Review("p", "t", "why", files, atomic=True), files, "utf-16")
+
+    assert asked.title == "Change 2 files together?"
+    assert asked.detail.splitlines()[:4] == ["why", "Change /a.py", "@@ line 1", "- a"]
+    assert "Change /b.py" in asked.detail
 
 
 def test_an_annotated_edit_has_an_annotation_per_reason_and_only_what_is_pending():
