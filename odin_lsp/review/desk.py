@@ -18,7 +18,6 @@ from odin_lsp.review.proposals import UNASKED, FileProposal, PendingHunk, Propos
 from odin_lsp.review.screen import Caution, Screen, answer_of, question_of, receipt_of
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo_log import UndoLog
-from odin_lsp.review.undo_steps import new_step
 from odin_lsp.workspace.buffers import Buffer
 from odin_lsp.workspace.files import Files
 
@@ -298,8 +297,7 @@ class ReviewDesk:
         turn = review.turn
         async with self._one_preview:
             self.applier.catch_up(file)
-            clean = self._maker.is_clean(file.path)
-            step = replace(new_step(file.path, file.operation), hunks=noted_of(file.pending), was_clean=clean)
+            step = replace(self._maker.step(file, turn), hunks=noted_of(file.pending))
             await self._maker.intend(step, file, turn, file.base, file.proposed)
             self.applier.catch_up(file)  # the user may have typed meanwhile
             if not file.pending:

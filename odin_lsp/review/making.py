@@ -26,9 +26,9 @@ class Maker:
         self._followed = followed
         """Their hunks follow the user's typing."""
 
-    async def make(self, file: FileProposal, turn: TurnReview) -> None:
+    async def make(self, file: FileProposal, turn: TurnReview, *, is_reopened: bool = False) -> None:
         """Carry out what is due of the file."""
-        step = replace(new_step(file.path, file.operation, file.new_path), was_clean=self.is_clean(file.path))
+        step = replace(self.step(file, turn), is_reopened=is_reopened)
 
         async def intend(before: str | None, after: str | None) -> None:
             nonlocal step
@@ -54,7 +54,7 @@ class Maker:
         waiting = Proposal(turn.turn_id, [inverse])
         self._followed.append(waiting)
         try:
-            await self.make(inverse, turn)
+            await self.make(inverse, turn, is_reopened=True)
         finally:
             self._followed.remove(waiting)
         if file.operation == "edit":
@@ -93,7 +93,12 @@ class Maker:
         else:
             await self._undo_log.drop(turn.turn_id, step)
 
-    def is_clean(self, path: Path) -> bool:
+    def step(self, file: FileProposal, turn: TurnReview) -> Step:
+        """What is about to happen to the file."""
+        step = new_step(file.path, file.operation, file.new_path)
+        return replace(step, was_clean=self._is_clean(file.path), session_id=turn.session_id or None)
+
+    def _is_clean(self, path: Path) -> bool:
         buffer = self._files.buffers.of_path(path)
         return buffer is None or not buffer.unsaved
 

@@ -149,6 +149,15 @@ class UndoLog:
             logs = sorted(self._logs(), key=_changed_at, reverse=True)
         return list(dict.fromkeys([*reversed(unwritten), *(it.stem for it in logs)]))
 
+    def stamps(self) -> dict[str, tuple[float, int]]:
+        """When the log of each turn has changed, and its size: others whenever it says something else."""
+        stamps: dict[str, tuple[float, int]] = {}
+        for log in self._logs():
+            with suppress(FileNotFoundError):
+                status = log.stat()
+                stamps[log.stem] = status.st_mtime, status.st_size
+        return stamps
+
     def follow(self, record: EventRecord) -> None:
         """A turn that is over is let go of when the next one begins. It does not wait."""
         if isinstance(record.event, TurnFinished) and (turn := self._turns.get(record.turn_id)) is not None:

@@ -109,7 +109,7 @@ class _Since:
         if any(self._meets(hunk, *it, is_lines=is_lines) for it in self._near(hunk)):
             return None
         start = hunk.start + self._growth[before_it]
-        return None if is_lines and not _begins_line(self._now, start) else start
+        return None if is_lines and not begins_line(self._now, start) else start
 
     def _near(self, hunk: Hunk) -> Iterator[tuple[int, int, Hunk]]:
         at = bisect_right(self._reaches, hunk.end, key=lambda it: it[0]) - 1
@@ -172,18 +172,18 @@ def _reach(text: str, it: Hunk) -> tuple[int, int]:
     last, behind = it.start + len(piece), len(text) - it.end
     back = _length(character(it.start - 1 - at) == character(last - 1 - at) for at in range(it.start))
     forth = _length(character(it.start + at) == character(last + at) for at in range(behind))
-    start = next(at for at in count(it.start - back) if not is_lines or _begins_line(text, at))
-    end = next(at for at in count(it.end + forth, -1) if not is_lines or _begins_line(text, at) or at == len(text))
+    start = next(at for at in count(it.start - back) if not is_lines or begins_line(text, at))
+    end = next(at for at in count(it.end + forth, -1) if not is_lines or begins_line(text, at) or at == len(text))
     return start, max(start, end)
 
 
 def _is_lines(text: str, at: int, piece: str) -> bool:
-    return piece.endswith(("\n", "\r")) and _begins_line(text, at)
+    return piece.endswith(("\n", "\r")) and begins_line(text, at)
 
 
 def _length(same: Iterable[bool]) -> int:
     return sum(1 for _ in takewhile(bool, same))
 
 
-def _begins_line(text: str, at: int) -> bool:
+def begins_line(text: str, at: int) -> bool:
     return at == 0 or text[at - 1] in "\r\n"

@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -55,6 +56,11 @@ class Step(Value):
     """Why the text before could not be kept."""
     text: str | None = None
     """The text before, where an earlier version has kept it."""
+    at: float | None = None
+    """When it happened; `None` where an earlier version has kept it, as below."""
+    session_id: str | None = None
+    is_reopened: bool = False
+    """It has the text as before a decision that was taken back: nothing of it is the turn's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,6 +265,7 @@ def new_step(path: Path, operation: FileOperation, new_path: Path | None = None)
         path=str(path),
         operation=operation,
         new_path=str(new_path) if new_path else None,
+        at=time.time(),
         folders=tuple(str(it) for it in made if not it.exists()),
     )
 
