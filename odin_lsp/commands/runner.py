@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from odin_lsp.commands.environment import hide_own_environment
-from odin_lsp.commands.output import Output
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.sandbox import PACKAGES, Confinement
 from odin_lsp.values import is_object
@@ -42,6 +41,21 @@ class Spec:
     cwd: Path
     environment: Mapping[str, str]
     confinement: Confinement | None = None
+    pipes: tuple[int, int] | None = None
+    """What it has as stdin and stderr; without them it has nothing to read, and stderr is where it prints."""
+
+
+class Sink(Protocol):
+    """Who takes what a command prints."""
+
+    @property
+    def too_long(self) -> bool:
+        """It has printed more than anybody wants, and is to be ended."""
+        ...
+
+    def feed(self, data: bytes) -> None: ...
+
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +79,7 @@ class Runner:
         self._soon: asyncio.Task[None] | None = None
         self._closed = False
 
-    async def start(self, spec: Spec, output: Output) -> "Running":
+    async def start(self, spec: Spec, output: Sink) -> "Running":
         process, pipe = await self._ready()
         running = Running(process, pipe, spec, output, self._ended)
         self._running.add(running)
@@ -73,7 +87,7 @@ class Runner:
 
     def prepare(self) -> None:
         if not self._spares and not self._closed:
-            self._spares.append(asyncio.create_task(_supervisor()))
+            self._spares.append(asyncio.create_task(supervisor()))
 
     async def close(self) -> None:
         """End everything that still runs."""
@@ -118,7 +132,7 @@ class Running:
     """One command, from its start to the end of its last process."""
 
     def __init__(
-        self, process: Process, pipe: int, spec: Spec, output: Output, on_end: Callable[["Running"], None]
+        self, process: Process, pipe: int, spec: Spec, output: Sink, on_end: Callable[["Running"], None]
     ) -> None:
         self._process = process
         self._pipe = pipe
@@ -221,8 +235,8 @@ class Running:
             self._printed.set()
 
 
-async def _supervisor() -> tuple[Process, int]:
-    """A supervisor that waits for its job, and the pipe into which the command will write."""
+async def supervisor(pipes: tuple[int, ...] = ()) -> tuple[Process, int]:
+    """A supervisor that waits for its job, and the pipe into which the command will write. It inherits `pipes`."""
     hide_own_environment()
     reading, writing = os.pipe()
     try:
@@ -234,6 +248,7 @@ async def _supervisor() -> tuple[Process, int]:
             env={},
             cwd="/",
             start_new_session=True,
+            pass_fds=pipes,
         )
     except BaseException:
         os.close(reading)
@@ -256,7 +271,13 @@ def _job(spec: Spec, marker: str) -> dict[str, Any]:
         argv = [*spec.confinement.prefix, *argv]
         confinement = {**asdict(spec.confinement), "prefix": (), "filter": spec.confinement.filter.hex()}
     environment = {**spec.environment, MARKER: marker, "PWD": str(spec.cwd)}
-    return {"argv": argv, "cwd": str(spec.cwd), "env": environment, "confinement": confinement}
+    return {
+        "argv": argv,
+        "cwd": str(spec.cwd),
+        "env": environment,
+        "confinement": confinement,
+        "pipes": spec.pipes or (),
+    }
 
 
 def _close(process: Process) -> None:

@@ -2,7 +2,8 @@
 command has started, however it was started. It lives no longer than Odin.
 
 It reads its job, one line of JSON, from stdin; the end of stdin means: stop. The command writes to stdout. What became
-of it goes to stderr, one line of JSON."""
+of it goes to stderr, one line of JSON. A program that is spoken to has descriptors of its own for its stdin and stderr,
+which the job names."""
 
 import ctypes
 import json
@@ -49,7 +50,8 @@ def _supervise(job: dict[str, Any], waking: int) -> dict[str, Any]:
     child = os.fork()
     if child == 0:
         _become(job, failed)
-    os.close(failed)
+    for descriptor in (failed, *job["pipes"]):
+        os.close(descriptor)
     silence = os.open(os.devnull, os.O_RDWR)
     os.dup2(silence, 1)
     status: int | None = None
@@ -77,8 +79,11 @@ def _become(job: dict[str, Any], failed: int) -> NoReturn:
     try:
         os.setsid()
         _die_with_parent()
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(1, 2)
+        incoming, complaints = job["pipes"] or (os.open(os.devnull, os.O_RDONLY), 1)
+        os.dup2(incoming, 0)
+        os.dup2(complaints, 2)
+        for descriptor in job["pipes"]:
+            os.close(descriptor)
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)  # Python ignores them, and programs would inherit that
