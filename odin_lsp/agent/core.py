@@ -23,7 +23,9 @@ from odin_lsp.agent.turn_queue import TurnQueue
 from odin_lsp.config import Network, WebSettings
 from odin_lsp.errors import SessionError
 from odin_lsp.events import MAIN, EventRecord, ReviewClosed, TurnUndone
-from odin_lsp.intelligence.servers import NoServers, Servers
+from odin_lsp.intelligence.servers import Servers
+from odin_lsp.language_servers.choosing import Around
+from odin_lsp.language_servers.pool import OwnServers
 from odin_lsp.modes import Mode
 from odin_lsp.permissions import protected
 from odin_lsp.ports import Editor
@@ -59,8 +61,9 @@ class Core:
         *,
         buffers: Buffers | None = None,
         parts: Parts | None = None,
-        servers: Servers | None = None,
+        servers: Callable[[Servers], Servers] = lambda own: own,
     ) -> None:
+        """`servers`: what is asked about code, given Odin's own language servers."""
         now, parts = project.now, parts or Parts()
         self.project = project
         self._editor = editor
@@ -71,7 +74,10 @@ class Core:
         """For what is asked apart from turns."""
         self.models = ModelRegistry(project, parts.model, parts.small_model)
         self.pages = Pages(*_of_pages(now))
-        self.servers = servers or NoServers()
+        self.own_servers = OwnServers(
+            self.files, self.search, _of_servers(now), lambda level, message: editor.notify(level, message)
+        )
+        self.servers = servers(self.own_servers)
         self._undo_log = UndoLog(lambda: self._sessions / "undo", lambda: project.now.config.review)
         self.stream.subscribe(self._undo_log.follow)
         self.stream.subscribe(log_event)
@@ -257,6 +263,7 @@ class Core:
             self.files.cache.configure(now.config.cache)
         if _of_pages(now) != _of_pages(before):
             self.pages.configure(*_of_pages(now))
+        self.own_servers.adapt(_of_servers(now))
         if now.root != before.root:
             self.sessions.leave()
             if self._restoring is not None:
@@ -285,3 +292,12 @@ def _of_files(now: Situation) -> tuple[object, ...]:
 
 def _of_pages(now: Situation) -> tuple[WebSettings, Network, tuple[str, ...]]:
     return now.config.web, now.config.network, tuple(now.secrets.values())
+
+
+def _of_servers(now: Situation) -> Around:
+    return Around(
+        roots=now.roots,
+        settings=now.config.language_servers,
+        is_trusted=now.is_trusted,
+        secret_names=frozenset(name for names in now.config.keys.values() for name in names),
+    )

@@ -150,6 +150,31 @@ class SubagentSettings(Section):
     """Helpers of one turn, at most."""
 
 
+class ServerSettings(Section):
+    enabled: bool = True
+    """Whether it is used."""
+    command: tuple[str, ...] = ()
+    """The program, by its name or its absolute path, and its arguments. Without it: as Odin knows it."""
+    languages: Mapping[str, str] = {}
+    """What it is for: names of languages by the suffixes of files, such as `{".zig": "zig"}`. Without it: as Odin knows
+    it."""
+    options: Mapping[str, Any] = {}
+    """Its `initializationOptions`."""
+    settings: Mapping[str, Any] = {}
+    """What it gets when it asks for settings, by their sections, such as `{"python.analysis": {…}}`."""
+
+
+class LanguageServerSettings(Section):
+    enabled: bool = True
+    """Whether Odin starts language servers where the editor lends none."""
+    servers: Mapping[str, ServerSettings] = {}
+    """Other servers than those that Odin knows, and changes to these, by name."""
+    timeout: float = Field(default=15.0, gt=0, le=120)
+    """Seconds for one question, in which a server may still be reading the project."""
+    idle: float = Field(default=600.0, gt=0)
+    """Seconds after which a server that nobody asks is stopped."""
+
+
 class FileRules(Section):
     deny: tuple[str, ...] = ()
     """Files that no tool reads or finds, as in a `.gitignore`; also absolute, or with `~` or `$HOME`."""
@@ -268,6 +293,7 @@ class Config(Section):
     subagents: SubagentSettings = Field(default_factory=SubagentSettings.model_construct)
     publish: PublishSettings = Field(default_factory=PublishSettings.model_construct)
     files: FileRules = Field(default_factory=FileRules.model_construct)
+    language_servers: LanguageServerSettings = Field(default_factory=LanguageServerSettings.model_construct)
     sandbox: bool = False
     """Whether commands in Edit mode can change nothing but the workspace. In Ask and Plan they can change nothing."""
     tools: ToolSettings = Field(default_factory=ToolSettings.model_construct)

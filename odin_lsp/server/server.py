@@ -215,13 +215,12 @@ class OdinServer(LanguageServer):
     def _make_core(self) -> "Core":
         from odin_lsp.agent.core import Core
         from odin_lsp.intelligence.chosen import Chosen
-        from odin_lsp.intelligence.servers import NoServers
         from odin_lsp.server.editor_servers import EditorServers
         from odin_lsp.server.event_sender import EventSender
         from odin_lsp.server.notices import Notices
 
         editors = EditorServers(self.rpc, self.buffers, self.abilities.editor, lambda: self.project.now.config.timeouts)
-        core = Core(self.project, self.editor, buffers=self.buffers, servers=Chosen(editors, NoServers()))
+        core = Core(self.project, self.editor, buffers=self.buffers, servers=partial(Chosen, editors))
         core.stream.subscribe(self.editor.hints.follow)
         if self.abilities.events:
             self._sender = EventSender(partial(self.rpc.notify, "odin/event"), lambda: self.rpc.backlog)

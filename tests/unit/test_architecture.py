@@ -24,12 +24,14 @@ MAY_IMPORT = {
     "intelligence": VALUES | {"workspace"},
     "web": VALUES,
     "commands": VALUES | {"workspace", "permissions"},
+    "language_servers": VALUES | {"workspace", "intelligence", "permissions", "commands"},
     "project": VALUES | {"workspace", "models", "permissions"},
     "tools": VALUES | {"workspace", "intelligence", "sessions", "review", "permissions", "commands", "web"},
     "agent": VALUES
     | {
         "workspace",
         "intelligence",
+        "language_servers",
         "models",
         "sessions",
         "review",

@@ -1,0 +1,1 @@
+"""Language servers that Odin starts by itself, where no editor lends its own."""

@@ -1,0 +1,138 @@
+"""Which language servers there are for a file: known or configured, installed, and allowed to start."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from odin_lsp.commands.environment import find_virtual_environment, trusted_path
+from odin_lsp.config import LanguageServerSettings, ServerSettings
+from odin_lsp.language_servers.known import KNOWN, Known
+from odin_lsp.reading import start_of
+from odin_lsp.values import is_object
+
+NOT_TRUSTED = "it runs what the project brings, and the folder is not trusted"
+NOT_FOUND = "it is not installed"
+TOO_OLD = "it is older than TypeScript 7"
+MAX_PACKAGE_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What decides which servers may run, and with what."""
+
+    roots: tuple[Path, ...] = ()
+    settings: LanguageServerSettings = field(default_factory=LanguageServerSettings.model_construct)
+    is_trusted: bool = False
+    secret_names: frozenset[str] = frozenset()
+    """Variables that no server gets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    known: Known
+    program: Path | None
+    """`None`: it cannot be used, and `why_not` says why."""
+    why_not: str = ""
+    is_inside: bool = False
+    """Its program is the workspace's own."""
+
+
+def for_file(path: Path, around: Around) -> list[Candidate]:
+    """Those to ask about a file, the best first: one that knows the language, and those that check or format."""
+    folder = folder_of(path, around.roots)
+    if folder is None or not around.settings.enabled:
+        return []
+    usable = [
+        candidate
+        for it in _servers(around.settings)
+        if path.suffix.lower() in it.languages and (candidate := _found(it, folder, around)).program is not None
+    ]
+    best = [it for it in usable if not it.known.is_besides][:1]
+    return [*best, *(it for it in usable if it.known.is_besides)]
+
+
+def all_of(folder: Path, around: Around) -> list[Candidate]:
+    """Every server that is known or configured, and whether it could be used in this folder."""
+    return [_found(it, folder, around) for it in _servers(around.settings)]
+
+
+def folder_of(path: Path, roots: tuple[Path, ...]) -> Path | None:
+    """The workspace folder that the file is in."""
+    return max((it for it in roots if path.is_relative_to(it)), key=lambda it: len(it.parts), default=None)
+
+
+def project_of(path: Path, known: Known, folder: Path) -> Path:
+    """The outermost folder of the workspace around the file that is a project of its language: one server for a whole
+    repository sees more than one for each part of it, and takes less memory."""
+    inside = [it for it in reversed(path.parents) if it.is_relative_to(folder)]
+    return next((it for it in inside if any((it / name).exists() for name in known.markers)), folder)
+
+
+def _servers(settings: LanguageServerSettings) -> Iterator[Known]:
+    """Those of the settings first: whoever has written them down wants them."""
+    named = settings.servers
+    known = {it.name: it for it in KNOWN}
+    yield from (_configured(known.get(name), name, said) for name, said in named.items() if said.enabled)
+    yield from (it for it in KNOWN if it.name not in named)
+
+
+def _configured(known: Known | None, name: str, said: ServerSettings) -> Known:
+    known = known or Known(name=name, command=(name,), languages={})
+    return replace(
+        known,
+        command=said.command or known.command,
+        languages={suffix.lower(): it for suffix, it in said.languages.items()} or known.languages,
+        options={**known.options, **said.options},
+        settings={**known.settings, **said.settings},
+    )
+
+
+def _found(known: Known, folder: Path, around: Around) -> Candidate:
+    name = known.command[0]
+    inside = _inside(name, folder) if around.is_trusted else None
+    program = inside or _on_path(name, around.roots)
+    if program is None:
+        unused = _inside(name, folder)
+        return Candidate(known, None, _in_untrusted(unused) if unused else NOT_FOUND, is_inside=unused is not None)
+    is_inside = any(Path(os.path.realpath(program)).is_relative_to(root) for root in around.roots)
+    if is_inside and not around.is_trusted:
+        return Candidate(known, None, _in_untrusted(program), is_inside=True)
+    if known.runs_project and not around.is_trusted:
+        return Candidate(known, None, NOT_TRUSTED)
+    if known.name == "tsc" and known.command[1:2] == ("--lsp",) and not _speaks_lsp(program):
+        return Candidate(known, None, TOO_OLD)
+    return Candidate(known, program, is_inside=is_inside)
+
+
+def _in_untrusted(program: Path) -> str:
+    return f"{program} is in the workspace, which is not trusted"
+
+
+def _inside(name: str, folder: Path) -> Path | None:
+    """What the project has installed for itself."""
+    environment = find_virtual_environment(folder, [folder])
+    places = [folder / "node_modules" / ".bin", *([environment / "bin"] if environment else [])]
+    found = (place / name for place in places) if "/" not in name else iter(())
+    return next((it for it in found if os.access(it, os.X_OK) and it.is_file()), None)
+
+
+def _on_path(name: str, roots: tuple[Path, ...]) -> Path | None:
+    if "/" in name:
+        path = Path(name).expanduser()
+        return path if path.is_absolute() and os.access(path, os.X_OK) else None
+    found = shutil.which(name, path=trusted_path(os.environ.get("PATH", os.defpath), roots))
+    return Path(found) if found else None
+
+
+def _speaks_lsp(program: Path) -> bool:
+    """As its package says: to ask the program itself would take longer than to start it."""
+    package = Path(os.path.realpath(program)).parent.parent / "package.json"
+    try:
+        described = json.loads(start_of(package, MAX_PACKAGE_BYTES) or b"")
+    except (OSError, ValueError, RecursionError):
+        return False
+    version = str(described.get("version", "")) if is_object(described) else ""
+    return version.partition(".")[0].isdigit() and int(version.partition(".")[0]) >= 7

@@ -1,0 +1,149 @@
+"""What a server was told of texts: those on the screen, and those on disk that somebody has asked about."""
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from odin_lsp.errors import ToolError
+from odin_lsp.workspace.buffers import Stamp, stamp_of
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.search import Search
+
+MAX_CHARACTERS = 4 * 1024 * 1024
+"""Of a document that a server is shown."""
+IDLE_SECONDS = 300.0
+MAX_IDLE = 100
+"""Documents that are open for the server alone, and for how long nobody has asked about them."""
+MAX_NEW = 200
+"""New files that are opened for it, so that it knows them at once: it may take its time to find them."""
+CREATED, CHANGED, DELETED = 1, 2, 3
+
+
+@dataclass(slots=True)
+class Sent:
+    text: str
+    version: int
+    stamp: Stamp | None
+    """Which text of the file it is."""
+    changed_at: float
+    used_at: float
+
+
+class Documents:
+    def __init__(
+        self,
+        root: Path,
+        languages: Mapping[str, str],
+        files: Files,
+        search: Search,
+        notify: Callable[[str, Any], None],
+    ) -> None:
+        self._root = root
+        self._languages = languages
+        self._files = files
+        self._search = search
+        self._notify = notify
+        self._sent: dict[Path, Sent] = {}
+        self._on_disk: dict[Path, Stamp] | None = None
+        self._looking = asyncio.Lock()
+        self.wants_changes = True
+        """As the server has said: whether it is told of changes, and of documents that were saved."""
+        self.wants_saves = False
+
+    def __getitem__(self, path: Path) -> Sent:
+        """As the server has it; a `ToolError` says why it has not."""
+        if path not in self._sent:
+            raise ToolError(f"{path} cannot be shown to a language server")
+        return self._sent[path]
+
+    def __iter__(self) -> Iterator[Path]:
+        return iter(tuple(self._sent))
+
+    def is_current(self, path: Path) -> bool:
+        """Whether the server has the text as it stands now."""
+        return path in self._sent and self._sent[path].stamp == self._files.stamp(path)
+
+    async def look_at_disk(self) -> None:
+        """Tell the server which files have come, changed and gone since the last look."""
+        async with self._looking:
+            before = self._on_disk
+            try:
+                paths, is_whole = await self._search.files(self._root)
+            except ToolError:
+                return
+            now = await asyncio.to_thread(_stamps, paths)
+            self._on_disk = now if is_whole else {**(before or {}), **now}
+        if before is None:
+            return
+        kinds = {path: CHANGED if path in before else CREATED for path, it in now.items() if before.get(path) != it}
+        kinds |= {path: DELETED for path in before if path not in now} if is_whole else {}
+        if kinds:
+            changes = [{"uri": path.as_uri(), "type": kind} for path, kind in kinds.items()]
+            self._notify("workspace/didChangeWatchedFiles", {"changes": changes})
+        new = [path for path, kind in kinds.items() if kind == CREATED and self._is_meant(path)]
+        self.bring(new[:MAX_NEW])
+
+    def bring(self, wanted: Collection[Path]) -> None:
+        """Show the server what is on the screen, and these files, as they stand now."""
+        on_screen = {it.path for it in self._files.buffers if it.path and it.synchronised and self._is_meant(it.path)}
+        now = time.monotonic()
+        shown = {path for path in wanted if self._is_meant(path)} | on_screen
+        for path in sorted(shown):
+            self._show(path, now)
+        idle = sorted((it.used_at, path) for path, it in self._sent.items() if path not in shown)
+        for place, (used_at, path) in enumerate(reversed(idle)):
+            if place >= MAX_IDLE or now - used_at > IDLE_SECONDS:
+                self._close(path)
+            elif not self.is_current(path):
+                self._show(path, used_at)
+
+    def _is_meant(self, path: Path) -> bool:
+        return path.suffix.lower() in self._languages and path.is_relative_to(self._root)
+
+    def _show(self, path: Path, used_at: float) -> None:
+        stamp, sent = self._files.stamp(path), self._sent.get(path)
+        if sent is not None and sent.stamp == stamp:
+            sent.used_at = used_at
+            return
+        try:
+            file = self._files.read(path, to_edit=True)
+        except ToolError:
+            self._close(path)
+            return
+        if len(file.text) > MAX_CHARACTERS:
+            self._close(path)
+        elif sent is None:
+            self._sent[path] = Sent(file.text, 1, stamp, time.monotonic(), used_at)
+            language = self._languages[path.suffix.lower()]
+            document = {"uri": path.as_uri(), "languageId": language, "version": 1, "text": file.text}
+            self._notify("textDocument/didOpen", {"textDocument": document})
+        else:
+            self._change(path, sent, file.text)
+            sent.stamp, sent.used_at = stamp, used_at
+            if self.wants_saves and not file.unsaved:
+                self._notify("textDocument/didSave", {"textDocument": {"uri": path.as_uri()}, "text": file.text})
+
+    def _change(self, path: Path, sent: Sent, text: str) -> None:
+        """By the whole text, which every server takes: one that wants parts, too."""
+        if text == sent.text or not self.wants_changes:
+            return
+        sent.text, sent.version, sent.changed_at = text, sent.version + 1, time.monotonic()
+        document = {"uri": path.as_uri(), "version": sent.version}
+        self._notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
+
+    def _close(self, path: Path) -> None:
+        if self._sent.pop(path, None) is not None:
+            self._notify("textDocument/didClose", {"textDocument": {"uri": path.as_uri()}})
+
+
+def _stamps(paths: Iterable[Path]) -> dict[Path, Stamp]:
+    stamps: dict[Path, Stamp] = {}
+    for path in paths:
+        try:
+            stamps[path] = stamp_of(path.lstat())
+        except OSError:
+            continue
+    return stamps

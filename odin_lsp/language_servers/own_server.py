@@ -1,0 +1,246 @@
+"""One language server of Odin's own, from its start to its end."""
+
+import asyncio
+import os
+import shutil
+import time
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from odin_lsp import __version__
+from odin_lsp.commands.environment import child_environment, find_virtual_environment
+from odin_lsp.commands.runner import Spec
+from odin_lsp.errors import ToolError
+from odin_lsp.intelligence.servers import Problem, Problems, Told, Unavailable
+from odin_lsp.language_servers import capabilities, reported
+from odin_lsp.language_servers.capabilities import PULL, Offered
+from odin_lsp.language_servers.choosing import Around, Candidate
+from odin_lsp.language_servers.client import Client
+from odin_lsp.language_servers.documents import Documents
+from odin_lsp.language_servers.readiness import Readiness
+from odin_lsp.language_servers.reported import NOT_KNOWN, Reports
+from odin_lsp.permissions import sandbox
+from odin_lsp.values import is_list, is_object
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.search import Search
+from odin_lsp.workspace.text import PositionEncoding
+from odin_lsp.workspace.uris import path_of
+
+OF_ONE_DOCUMENT = frozenset({"textDocument/documentSymbol", "textDocument/formatting"})
+"""What can be answered without the rest of the project."""
+KEPT_BACK = 0.25
+"""Of the time for a question: for the answer, whether or not the server is ready then."""
+
+
+class OwnServer:
+    def __init__(
+        self,
+        candidate: Candidate,
+        root: Path,
+        around: Around,
+        files: Files,
+        search: Search,
+        scratch: Path,
+        ended: Callable[[], None],
+    ) -> None:
+        """`scratch`: a folder of its own, gone when it has ended. `ended` is called when it ends by itself."""
+        self._known = candidate.known
+        self._candidate = candidate
+        self._root = root
+        self._around = around
+        self._scratch = scratch
+        self._client = Client(self.name, self._answer, self._hear, ended)
+        self._offered = Offered()
+        self._readiness = Readiness(self._known.ready)
+        self._reports = Reports()
+        self._documents = Documents(root, self._known.languages, files, search, self._client.notify)
+        self._last: tuple[Path, ...] = ()
+        self.in_use = 0
+        self.used_at = time.monotonic()
+
+    @property
+    def name(self) -> str:
+        return self._known.name
+
+    @property
+    def encoding(self) -> PositionEncoding:
+        return self._offered.encoding
+
+    @property
+    def is_ready(self) -> bool:
+        return self._readiness.is_ready
+
+    @property
+    def pid(self) -> int | None:
+        return self._client.pid
+
+    @property
+    def complaints(self) -> str:
+        """What it printed last for people."""
+        return self._client.complaints
+
+    def offers(self, method: str) -> bool:
+        return self._offered.has(method)
+
+    def meant_for(self, path: Path) -> None:
+        """It is going to be asked about this file, though not all questions name one."""
+        self._last = (path,)
+
+    async def start(self, timeout: float) -> None:
+        await self._client.start(await asyncio.to_thread(self._spec))
+        looking = asyncio.create_task(self._documents.look_at_disk())
+        folders = [{"uri": self._root.as_uri(), "name": self._root.name}]
+        answer = await self._client.request(
+            "initialize",
+            {
+                "processId": None,  # held to reading it could not look whether that lives, and would end itself
+                "clientInfo": {"name": "Odin", "version": __version__},
+                "rootUri": self._root.as_uri(),
+                "rootPath": str(self._root),
+                "workspaceFolders": folders,
+                "capabilities": capabilities.OWN,
+                "initializationOptions": self._known.options,
+            },
+            timeout,
+        )
+        said = answer.get("capabilities") if is_object(answer) else None
+        if not is_object(said):
+            raise Unavailable(f"{self.name} does not say what it can do")
+        self._offered.said = said
+        self._documents.wants_changes = self._offered.wants_changes
+        await looking
+        self._client.notify("initialized", {})
+        if self._known.settings:
+            self._client.notify("workspace/didChangeConfiguration", {"settings": self._known.settings})
+
+    async def ask(self, method: str, params: Mapping[str, Any]) -> Told:
+        timeout = self._around.settings.timeout
+        until = time.monotonic() + timeout
+        with self._used():
+            await self._show(tuple(_paths(params)) or self._last)
+            is_ready = method in OF_ONE_DOCUMENT or await self._readiness.by(until - KEPT_BACK * timeout)
+            result = await self._client.request(method, params, max(0.0, until - time.monotonic()))
+        return Told(result, is_ready)
+
+    async def problems(self, paths: Collection[Path], patience: float) -> Mapping[Path, Problems]:
+        """Of each of these documents that it serves."""
+        until = time.monotonic() + patience
+        with self._used():
+            await self._show(paths)
+            found = await asyncio.gather(*(self._problems(path, until) for path in paths))
+        return dict(zip(paths, found, strict=True))
+
+    def reported(self) -> Mapping[Path, Problems]:
+        """What it has reported by itself of the texts as they stand."""
+        known = {path: self._reports.of(path.as_uri(), self._documents[path]) for path in self._documents}
+        return {
+            path: Problems(self._in_words(path, report.items), is_current=self._documents.is_current(path))
+            for path, report in known.items()
+            if report is not None
+        }
+
+    async def end(self) -> None:
+        await self._client.end()
+        await asyncio.to_thread(shutil.rmtree, self._scratch, ignore_errors=True)
+
+    async def _show(self, paths: Collection[Path]) -> None:
+        await self._documents.look_at_disk()
+        self._documents.wants_saves = self._offered.wants_saves
+        self._documents.bring(paths)
+        self._readiness.shown()
+
+    async def _problems(self, path: Path, until: float) -> Problems:
+        try:
+            sent = self._documents[path]
+        except ToolError:
+            return NOT_KNOWN
+        version = sent.version
+        is_ready = self._known.ready == "never" or await self._readiness.by(until)
+        uri = path.as_uri()
+        if self._offered.has(PULL):
+            await self._pull(uri, version, until)
+        report = await self._reports.wait(uri, sent, until)
+        is_same = self._documents.is_current(path) and self._documents[path].version == version
+        if report is None or not is_ready or not is_same:
+            return NOT_KNOWN
+        return Problems(self._in_words(path, report.items), is_current=True)
+
+    async def _pull(self, uri: str, version: int, until: float) -> None:
+        asked = {"textDocument": {"uri": uri}}
+        with suppress(Unavailable):
+            answer = await self._client.request(PULL, asked, max(0.0, until - time.monotonic()))
+            if (items := reported.items_of(answer)) is not None:
+                self._reports.keep(uri, items, version)
+
+    def _in_words(self, path: Path, items: list[Any]) -> tuple[Problem, ...]:
+        return reported.problems(items, self._documents[path].text, self.encoding, self.name)
+
+    def _spec(self) -> Spec:
+        """What only reads is held to it by the kernel, where that can. What runs the project's own programs could not
+        work so; the folder is trusted then."""
+        around, program = self._around, self._candidate.program
+        assert program is not None  # noqa: S101
+        environment = child_environment(
+            os.environ,
+            around.roots,
+            secret_names=around.secret_names,
+            virtual_environment=find_virtual_environment(self._root, around.roots) if around.is_trusted else None,
+            temporary=self._scratch,
+        )
+        confinement = None
+        if not self._known.runs_project:
+            environment["XDG_CACHE_HOME"] = str(self._scratch)
+            confinement = sandbox.confine(sandbox.Policy((self._scratch,)))
+        argv = (str(program), *self._known.command[1:])
+        return Spec(argv=argv, cwd=self._root, environment=environment, confinement=confinement)
+
+    def _answer(self, method: str, params: Any) -> Any:
+        """All is answered: many servers wait for it, some would end."""
+        match method:
+            case "workspace/configuration":
+                return [self._known.settings.get(section) for section in _sections(params)]
+            case "client/registerCapability":
+                self._offered.register(params)
+                return None
+            case "client/unregisterCapability":
+                self._offered.unregister(params)
+                return None
+            case "workspace/workspaceFolders":
+                return [{"uri": self._root.as_uri(), "name": self._root.name}]
+            case "workspace/applyEdit":
+                return {"applied": False, "failureReason": "Odin changes files itself, after a review"}
+            case "window/showDocument":
+                return {"success": False}
+            case _:
+                return None
+
+    def _hear(self, method: str, params: Any) -> None:
+        if method == "textDocument/publishDiagnostics":
+            self._reports.take(params)
+        else:
+            self._readiness.told(method, params)
+
+    @contextmanager
+    def _used(self) -> Generator[None]:
+        self.in_use += 1
+        try:
+            yield
+        finally:
+            self.in_use -= 1
+            self.used_at = time.monotonic()
+
+
+def _paths(params: Mapping[str, Any]) -> Iterator[Path]:
+    """The documents that a question is about."""
+    for key in ("textDocument", "item"):
+        part = params.get(key)
+        uri = part.get("uri") if is_object(part) else None
+        if isinstance(uri, str) and (path := path_of(uri)) is not None:
+            yield path
+
+
+def _sections(params: Any) -> list[str]:
+    items = params.get("items") if is_object(params) else None
+    return [str(it.get("section")) if is_object(it) else "" for it in items] if is_list(items) else []

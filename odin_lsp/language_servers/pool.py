@@ -1,0 +1,132 @@
+"""Odin's own language servers: those for a file, which of them run, and what they know of problems."""
+
+import asyncio
+import logging
+import os
+import secrets
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from odin_lsp import state_folder
+from odin_lsp.intelligence.servers import Problems, Server, Unavailable
+from odin_lsp.language_servers.choosing import Around, Candidate, folder_of, for_file, project_of
+from odin_lsp.language_servers.kept import PAUSES, START_SECONDS, Kept, ServerState, Times
+from odin_lsp.language_servers.own_server import OwnServer
+from odin_lsp.language_servers.reported import NOT_KNOWN
+from odin_lsp.ports import Level
+from odin_lsp.tasks import Tasks
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.search import Search
+
+log = logging.getLogger("odin.language_servers")
+
+
+class OwnServers:
+    def __init__(
+        self,
+        files: Files,
+        search: Search,
+        around: Around,
+        notify: Callable[[Level, str], None],
+        *,
+        pauses: Sequence[float] = PAUSES,
+        start_seconds: float = START_SECONDS,
+    ) -> None:
+        self._files = files
+        self._search = search
+        self._around = around
+        self._notify = notify
+        self._pauses = pauses
+        self._start_seconds = start_seconds
+        self._kept: dict[tuple[str, Path], Kept] = {}
+        self._tasks = Tasks()
+        self._is_closed = False
+
+    def adapt(self, around: Around) -> None:
+        """Other folders, settings or trust: what runs was started for those before."""
+        if around != self._around:
+            self._around = around
+            self._drop_all()
+
+    async def of(self, path: Path) -> Sequence[Server]:
+        running = await self._running(path)
+        for server in running:
+            server.meant_for(path)
+        return running
+
+    async def problems(self, paths: Collection[Path], patience: float) -> Mapping[Path, Problems]:
+        if not paths:
+            return _joined([it.server.reported() for it in self._kept.values() if it.server is not None])
+        until = time.monotonic() + patience
+        asked: dict[OwnServer, list[Path]] = {}
+        try:
+            async with asyncio.timeout(patience):
+                for path in paths:
+                    for server in await self._running(path):
+                        asked.setdefault(server, []).append(path)
+        except TimeoutError:
+            return {path: NOT_KNOWN for path in paths if self._candidates(path)}
+        told = await asyncio.gather(*(it.problems(served, until - time.monotonic()) for it, served in asked.items()))
+        return _joined(told)
+
+    def states(self) -> list[ServerState]:
+        return [state for it in self._kept.values() if (state := it.state()) is not None]
+
+    async def close(self) -> None:
+        self._is_closed = True
+        self._drop_all()
+        await self._tasks.settled()
+
+    def _drop_all(self) -> None:
+        for kept in self._kept.values():
+            self._tasks.begin(kept.end())
+        self._kept.clear()
+
+    def _candidates(self, path: Path) -> list[Candidate]:
+        return [] if self._is_closed else for_file(path, self._around)
+
+    async def _running(self, path: Path) -> list[OwnServer]:
+        """Those that can be asked about the file now."""
+        kept = [self._keep(path, it) for it in self._candidates(path)]
+        found = await asyncio.gather(*(it.running() for it in kept), return_exceptions=True)
+        for it in found:
+            if isinstance(it, Unavailable):
+                log.info("%s", it)
+            elif isinstance(it, BaseException):
+                raise it
+        return [it for it in found if isinstance(it, OwnServer)]
+
+    def _keep(self, path: Path, candidate: Candidate) -> "Kept":
+        folder = folder_of(path, self._around.roots)
+        assert folder is not None  # noqa: S101
+        root = project_of(path, candidate.known, folder)
+        key = candidate.known.name, root
+        if key in self._kept and self._kept[key].candidate != candidate:
+            self._tasks.begin(self._kept.pop(key).end())  # its program is another one now
+        if key not in self._kept:
+            settings = self._around.settings
+            times = Times(settings.timeout, settings.idle, self._start_seconds, tuple(self._pauses))
+            make = partial(self._make, candidate, root, self._around)
+            self._kept[key] = Kept(candidate, root, make, times, self._tasks, partial(self._notify, "warning"))
+        return self._kept[key]
+
+    def _make(self, candidate: Candidate, root: Path, around: Around, ended: Callable[[], None]) -> OwnServer:
+        scratch = state_folder.scratch_folder(state_folder.folder() / "commands", _scratch_name())
+        return OwnServer(candidate, root, around, self._files, self._search, scratch.resolve(), ended)
+
+
+def _scratch_name() -> str:
+    """By which others know that its process has ended, and remove it."""
+    return f"{os.getpid()}-{secrets.token_hex(8)}"
+
+
+def _joined(told: Collection[Mapping[Path, Problems]]) -> dict[Path, Problems]:
+    """What several servers say of a document is current if all of it is."""
+    joined: dict[Path, Problems] = {}
+    for it in told:
+        for path, problems in it.items():
+            others = joined.get(path, Problems((), is_current=True))
+            joined[path] = Problems((*others.found, *problems.found), others.is_current and problems.is_current)
+    return joined

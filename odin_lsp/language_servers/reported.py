@@ -1,0 +1,83 @@
+"""What a server reports of documents: which text a report is of, and what it says in Odin's words."""
+
+import asyncio
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+from odin_lsp.intelligence.diagnostics import problem_of
+from odin_lsp.intelligence.servers import Problem, Problems
+from odin_lsp.language_servers.documents import Sent
+from odin_lsp.values import is_list, is_object
+from odin_lsp.workspace.text import Lines, PositionEncoding
+
+SETTLED_SECONDS = 0.5
+"""Of silence, after a report that names no version: it may still have been of the text before."""
+MAX_PROBLEMS = 1000
+LONGEST_MESSAGE = 2000
+NOT_KNOWN = Problems((), is_current=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    items: list[Any]
+    version: int | None
+    at: float
+
+    def is_of(self, sent: Sent) -> bool:
+        """Whether it is of this text, for sure."""
+        if self.version is not None:
+            return self.version >= sent.version
+        return self.at > sent.changed_at and time.monotonic() - self.at >= SETTLED_SECONDS
+
+
+class Reports:
+    """The last of each document."""
+
+    def __init__(self) -> None:
+        self._by_uri: dict[str, Report] = {}
+        self._news = asyncio.Event()
+
+    def take(self, params: Any) -> None:
+        """Of `textDocument/publishDiagnostics`; what is none is left out."""
+        items = params.get("diagnostics") if is_object(params) else None
+        if is_list(items) and isinstance(uri := params.get("uri"), str):
+            version = params.get("version")
+            self.keep(uri, items, version if isinstance(version, int) else None)
+
+    def keep(self, uri: str, items: list[Any], version: int | None) -> None:
+        self._by_uri[uri] = Report(items[:MAX_PROBLEMS], version, time.monotonic())
+        self._news.set()
+
+    def of(self, uri: str, sent: Sent) -> Report | None:
+        """The last one, if it is of this text."""
+        report = self._by_uri.get(uri)
+        return report if report is not None and report.is_of(sent) else None
+
+    async def wait(self, uri: str, sent: Sent, until: float) -> Report | None:
+        while (report := self.of(uri, sent)) is None and (left := until - time.monotonic()) > 0:
+            last = self._by_uri.get(uri)
+            if last is not None and last.version is None and last.at > sent.changed_at:
+                left = min(left, last.at + SETTLED_SECONDS - time.monotonic() + 0.001)
+            self._news.clear()
+            try:
+                async with asyncio.timeout(max(0.0, left)):
+                    await self._news.wait()
+            except TimeoutError:
+                continue
+        return report
+
+
+def problems(items: list[Any], text: str, encoding: PositionEncoding, server: str) -> tuple[Problem, ...]:
+    """What is no diagnostic is left out."""
+    lines = Lines(text)
+    found = (problem_of(it, lines, encoding) for it in items if is_object(it))
+    return tuple(
+        replace(it, message=it.message[:LONGEST_MESSAGE], source=it.source or server) for it in found if it is not None
+    )
+
+
+def items_of(answer: Any) -> list[Any] | None:
+    """Of an answer to `textDocument/diagnostic`."""
+    items = answer.get("items") if is_object(answer) else None
+    return items if is_list(items) else None
