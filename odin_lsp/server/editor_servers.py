@@ -112,7 +112,7 @@ class EditorServers:
             raise Unavailable(f"the editor could not ask its language servers: {error}") from None
         except RequestError as error:
             raise Unavailable(f"the editor's answer to {method} cannot be read: {error}") from None
-        if not told.answers and not told.late:
+        if not (told.answers or told.late or told.failed):
             self._serving.pop(_language(path), None)
         return told
 
@@ -132,7 +132,7 @@ class EditorServers:
         except Unavailable as error:
             logger.warning("%s", error)
             told = EditorAnswers(answers=())
-        names = tuple(dict.fromkeys((*(it.server for it in told.answers), *told.late)))
+        names = tuple(dict.fromkeys((*(it.server for it in (*told.answers, *told.failed)), *told.late)))
         if names:
             self._serving[language] = names
         else:
@@ -182,13 +182,18 @@ class EditorServer:
     async def ask(self, method: str, params: Mapping[str, Any]) -> Told:
         told = await self._servers.ask(self._path, method, params, self._servers.patience)
         if not told.answers:
-            why = f"{' and '.join(told.late)} did not answer in time" if told.late else "no language server offers it"
-            raise Unavailable(f"{method}: {why}")
-        is_ready = all(it.ready for it in told.answers) and not told.late
+            raise Unavailable(f"{method}: {_why_none(told)}")
+        is_ready = all(it.ready for it in told.answers) and not told.late and not told.failed
         if method in JOINED:
             return Told(_joined([it.result for it in told.answers]), is_ready)
         first = next((it for it in told.answers if it.result), None)
         return Told(None, is_ready) if first is None else Told(first.result, first.ready)
+
+
+def _why_none(told: EditorAnswers) -> str:
+    failed = (f"{it.server}: {it.reason}" for it in told.failed)
+    late = (f"{it} did not answer in time" for it in told.late)
+    return "; ".join((*failed, *late)) or "no language server offers it"
 
 
 def _joined(results: Sequence[object]) -> list[Any]:

@@ -31,14 +31,23 @@ class EditorAnswer(Value):
     """As LSP has it. Code actions come with their `edit`; a `command` is never run."""
 
 
+@dataclass(frozen=True, slots=True)
+class EditorFailure(Value):
+    server: str
+    reason: str
+    """In the server's own words."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditorAnswers(Value):
     """The answer to `odin/editor/request`."""
 
     answers: tuple[EditorAnswer, ...]
-    """Empty if no server offers the method for this document."""
+    """Empty, as `late` and `failed`, if no server offers the method for this document."""
     late: tuple[str, ...] = ()
     """Servers that did not answer in time."""
+    failed: tuple[EditorFailure, ...] = ()
+    """Servers that answered with an error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -151,6 +151,7 @@ export interface EditorAnswer {
 export interface EditorAnswers {
   answers: EditorAnswer[];
   late?: string[];
+  failed?: EditorFailure[];
 }
 
 export interface EditorDiagnostics {
@@ -160,6 +161,11 @@ export interface EditorDiagnostics {
 export interface EditorDiagnosticsParams {
   uris: string[];
   patienceMs: number;
+}
+
+export interface EditorFailure {
+  server: string;
+  reason: string;
 }
 
 export interface EditorRequest {

@@ -47,9 +47,10 @@ class Editor:
         self._rpc.receive(json.dumps({"jsonrpc": "2.0", "id": message["id"], **said}).encode())
 
 
-def answers_of(*answers, late=()):
+def answers_of(*answers, late=(), failed=()):
     told = [{"server": server, "ready": ready, "result": result} for server, ready, result in answers]
-    return {"answers": told, "late": list(late)}
+    broken = [{"server": server, "reason": reason} for server, reason in failed]
+    return {"answers": told, "late": list(late), "failed": broken}
 
 
 def place(line, character=0):
@@ -91,6 +92,7 @@ async def test_a_question_goes_to_the_editor_as_lsp_has_it_and_is_bounded(path):
         (DEFINITION, answers_of(("a", True, None), ("b", True, {"uri": "x"})), Told([{"uri": "x"}], is_ready=True)),
         (DEFINITION, answers_of(("a", True, [1]), ("b", False, [])), Told([1], is_ready=False)),
         (DEFINITION, answers_of(("a", True, [1]), late=["b"]), Told([1], is_ready=False)),
+        (DEFINITION, answers_of(("a", True, [1]), failed=[("b", "No Project")]), Told([1], is_ready=False)),
         (HOVER, answers_of(("a", True, None), ("b", True, {"contents": "b"})), Told({"contents": "b"}, is_ready=True)),
         (HOVER, answers_of(("a", True, {"contents": "a"}), late=["b"]), Told({"contents": "a"}, is_ready=True)),
         (RENAME, answers_of(("a", True, None), ("b", False, {"changes": {}})), Told({"changes": {}}, is_ready=False)),
@@ -106,6 +108,7 @@ async def test_what_several_servers_know_in_parts_is_joined_and_of_all_else_one_
     [
         (answers_of(), "no language server offers it"),
         (answers_of(late=["pyright"]), "pyright did not answer in time"),
+        (answers_of(late=["a"], failed=[("b", "No Project")]), "b: No Project; a did not answer in time"),
         (None, "cannot be read: `the argument`"),
         ({"answers": [{"server": "a"}]}, "`answers.0.ready` is missing"),
         ({"answers": [{"server": "a", "ready": "perhaps"}]}, "`answers.0.ready`"),
