@@ -388,6 +388,7 @@ function M.define()
   end
   require("odin.context").follow()
   require("odin.files").follow()
+  require("odin.peers").follow()
 end
 
 return M

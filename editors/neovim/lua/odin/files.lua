@@ -2,8 +2,13 @@
 
 local M = {}
 
+---How long a buffer that was loaded for a question stays loaded after it.
+local BORROWED_MS = 30000
+
 ---@type table<string, true> Folders that were made for files of Odin's.
 local made = {}
+---@type table<integer, uv.uv_timer_t> Buffers that were loaded for a question, and what unloads them again.
+local borrowed = {}
 
 ---@param uri string
 ---@return integer? bufnr Of a buffer that is loaded.
@@ -45,6 +50,45 @@ function M.load(uri)
     M.tell_of_others(bufnr)
   end
   return vim.api.nvim_buf_is_loaded(bufnr) and bufnr or nil
+end
+
+---A file's buffer, for a question about it. One that is loaded for that is not listed, and unloaded again a while after
+---the last question.
+---@param uri string
+---@return integer? bufnr
+function M.borrow(uri)
+  local bufnr = M.buffer(uri)
+  if not bufnr then
+    local path = vim.uri_to_fname(uri)
+    if vim.fn.filereadable(path) == 0 then
+      return nil
+    end
+    bufnr = vim.fn.bufadd(path)
+    pcall(M.unasked, vim.cmd, ("noswapfile call bufload(%d)"):format(bufnr))
+    if not vim.api.nvim_buf_is_loaded(bufnr) then
+      return nil
+    end
+    require("odin.peers").attach(bufnr)
+    borrowed[bufnr] = vim.uv.new_timer()
+  end
+  if borrowed[bufnr] then
+    borrowed[bufnr]:start(BORROWED_MS, 0, vim.schedule_wrap(function()
+      M.give_back(bufnr)
+    end))
+  end
+  return bufnr
+end
+
+---Unload a buffer that was loaded for a question, if nobody else has taken to it.
+---@private
+---@param bufnr integer
+function M.give_back(bufnr)
+  borrowed[bufnr]:close()
+  borrowed[bufnr] = nil
+  local is_ours = vim.api.nvim_buf_is_loaded(bufnr) and not vim.bo[bufnr].buflisted and not vim.bo[bufnr].modified
+  if is_ours and #vim.fn.win_findbuf(bufnr) == 0 then
+    vim.api.nvim_buf_delete(bufnr, { unload = true })
+  end
 end
 
 ---@private
@@ -111,11 +155,17 @@ function M.apply(params, context)
   for _, folder in ipairs(folders) do
     made[folder] = M.is_folder(vim.uri_from_fname(folder)) or nil
   end
+  local seen = {}
   for _, change in ipairs(changes) do
     if change.kind == "delete" or change.kind == "rename" then
       M.remove_made_folders(change.oldUri or change.uri)
+      table.insert(seen, { uri = change.oldUri or change.uri, type = vim.lsp.protocol.FileChangeType.Deleted })
+    end
+    if change.kind == "create" or change.kind == "rename" then
+      table.insert(seen, { uri = change.newUri or change.uri, type = vim.lsp.protocol.FileChangeType.Created })
     end
   end
+  require("odin.peers").tell_of_files(seen)
   return result
 end
 

@@ -4,9 +4,24 @@
 local function request(answer)
   return function(_, params, context)
     local client = vim.lsp.get_client_by_id(context.client_id)
-    local result = client and answer(params, client)
+    if not client then
+      return vim.NIL
+    end
+    local result, problem = answer(params, client)
+    if problem then
+      return nil, problem
+    end
     return result == nil and vim.NIL or result
   end
+end
+
+---The same for what depends on others: an error is the answer then, since nobody would see one in a coroutine.
+---@param answer fun(params: table, client: vim.lsp.Client): any
+local function guarded(answer)
+  return request(function(params, client)
+    local ok, result = pcall(answer, params, client)
+    return result, not ok and { code = vim.lsp.protocol.ErrorCodes.InternalError, message = tostring(result) } or nil
+  end)
 end
 
 return {
@@ -24,6 +39,12 @@ return {
   end),
   ["odin/reload"] = request(function(params)
     return require("odin.files").reload(params.uris)
+  end),
+  ["odin/editor/request"] = guarded(function(params, client)
+    return require("odin.lookups").answer(params, client)
+  end),
+  ["odin/editor/diagnostics"] = guarded(function(params, client)
+    return require("odin.problems").answer(params, client)
   end),
   ["window/showDocument"] = function(err, params, context)
     params.takeFocus = false -- the user may be typing

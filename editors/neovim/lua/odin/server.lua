@@ -36,7 +36,15 @@ function M.config()
   local settings = config.get()
   local capabilities = vim.lsp.protocol.make_client_capabilities()
   capabilities.experimental = {
-    odin = { version = 1, events = true, review = true, question = true, save = true, reload = true },
+    odin = {
+      version = 1,
+      events = true,
+      review = true,
+      question = true,
+      save = true,
+      reload = true,
+      editor = { "request", "diagnostics" },
+    },
   }
   capabilities.workspace.workspaceEdit.documentChanges = true -- Neovim knows them, and their versions
   local options = { settings = vim.empty_dict(), trusted = settings.trusted }

@@ -1,0 +1,122 @@
+-- `odin/editor/request`: Odin asks what the other language servers know.
+
+local files = require("odin.files")
+local peers = require("odin.peers")
+local positions = require("odin.positions")
+
+local M = {}
+
+---What needs no more than the document itself.
+local OF_ONE_FILE = { ["textDocument/documentSymbol"] = true, ["textDocument/formatting"] = true }
+
+---@class odin.EditorRequest
+---@field method string
+---@field uri string
+---@field params table
+---@field timeoutMs integer
+
+---The server's own diagnostics where code actions are asked for: it knows its quick fixes by them.
+---@param client vim.lsp.Client
+---@param bufnr integer
+---@param params lsp.CodeActionParams
+local function add_diagnostics(client, bufnr, params)
+  local found = {}
+  local first, last = params.range.start.line, params.range["end"].line
+  for name, namespace in pairs(vim.api.nvim_get_namespaces()) do
+    if name:find(("lsp.%s.%d"):format(client.name, client.id), 1, true) then
+      for _, it in ipairs(vim.diagnostic.get(bufnr, { namespace = namespace })) do
+        if it.user_data and it.user_data.lsp and it.lnum <= last and (it.end_lnum or it.lnum) >= first then
+          table.insert(found, it.user_data.lsp)
+        end
+      end
+    end
+  end
+  params.context = vim.tbl_extend("force", params.context or {}, { diagnostics = found })
+end
+
+---Code actions with their edits, as far as there is time.
+---@async
+---@param request odin.PeerRequest
+---@param actions (lsp.Command|lsp.CodeAction)[]
+---@param deadline integer
+local function resolve(request, actions, deadline)
+  local client = request.client
+  local can = vim.lsp.get_clients({ bufnr = request.bufnr, id = client.id, method = "codeAction/resolve" })[1]
+  if not can then
+    return
+  end
+  local requests, places = {}, {}
+  for place, action in ipairs(actions) do
+    if not action.edit and not action.disabled and type(action.command) ~= "string" then
+      local it = { client = client, method = "codeAction/resolve", params = action, bufnr = request.bufnr }
+      table.insert(requests, it)
+      places[it] = place
+    end
+  end
+  for it, answer in pairs(peers.ask(requests, deadline)) do
+    if type(answer.result) == "table" then
+      actions[places[it]] = answer.result
+    end
+  end
+end
+
+---@param asked odin.EditorRequest
+---@param bufnr integer
+---@param client vim.lsp.Client
+---@param encoding string
+---@return odin.PeerRequest
+local function request_to(client, asked, bufnr, encoding)
+  local params = vim.deepcopy(positions.converted(asked.params, asked.uri, encoding, client.offset_encoding))
+  if asked.method == "textDocument/codeAction" then
+    add_diagnostics(client, bufnr, params)
+  end
+  return { client = client, method = asked.method, params = params, bufnr = bufnr }
+end
+
+---@async
+---@param asked odin.EditorRequest
+---@param odin vim.lsp.Client
+---@return { answers: table[], late: string[], failed: table[] }
+function M.answer(asked, odin)
+  local now = vim.uv.now()
+  local deadline, patience = now + asked.timeoutMs, now + asked.timeoutMs / 2
+  local told = { answers = {}, late = {}, failed = {} }
+  local bufnr = files.borrow(asked.uri)
+  if not bufnr then
+    return told
+  end
+  peers.wait(function()
+    return not peers.is_starting(bufnr)
+  end, patience)
+  if not OF_ONE_FILE[asked.method] then
+    peers.wait(function()
+      return vim.iter(peers.of(bufnr, asked.method)):all(peers.is_ready)
+    end, patience)
+  end
+  local requests, ready = {}, {}
+  for _, client in ipairs(peers.of(bufnr, asked.method)) do
+    local request = request_to(client, asked, bufnr, odin.offset_encoding)
+    table.insert(requests, request)
+    ready[request] = OF_ONE_FILE[asked.method] or peers.is_ready(client)
+  end
+  local answers = peers.ask(requests, deadline)
+  for _, request in ipairs(requests) do
+    local client, answer = request.client, answers[request]
+    local name = peers.name(client)
+    if not answer then
+      table.insert(told.late, name)
+    elseif answer.err then
+      table.insert(told.failed, { server = name, reason = answer.err.message or "it failed" })
+    else
+      if asked.method == "textDocument/codeAction" and answer.result then
+        resolve(request, answer.result, deadline)
+      end
+      local uri = vim.tbl_get(asked.params, "item", "uri") or asked.uri
+      local result = positions.converted(answer.result, uri, client.offset_encoding, odin.offset_encoding)
+      table.insert(told.answers, { server = name, ready = ready[request], result = result })
+    end
+  end
+  return told
+end
+
+return M

@@ -1,0 +1,317 @@
+-- The language servers besides Odin: who serves a buffer, whether they know all of the project, and what they answer.
+
+local M = {}
+
+local ODIN = "odin"
+local IS_NEW = vim.fn.has("nvim-0.11") == 1
+local LOOK_MS = 20
+---A server that never tells how far it is counts as ready after so long.
+local SILENT_MS = 30000
+---Until a change is sent on, and until a server that has nothing more to say is believed.
+local FLUSH_MS, QUIET_MS = 150, 300
+
+---How servers tell that they have loaded the project, by a part of their names; others by the end of a progress.
+---@type table<string, { at_once?: true, says?: string, settles?: integer }>
+local RULES = {
+  clangd = { settles = 2000 },
+  jdtls = { settles = 2000 },
+  pyright = { says = "^Found %d+ source file" },
+  ruff = { at_once = true },
+  rust_analyzer = { settles = 2000 },
+  ["rust-analyzer"] = { settles = 2000 },
+  tsgo = { at_once = true },
+}
+
+---@class odin.Peer
+---@field since integer When it was seen first.
+---@field loaded? integer When it has told that it has the project.
+---@field pushed table<integer, { at: integer, version?: integer }> By buffer: its last diagnostics.
+---@field last_push? integer
+
+---@type table<integer, odin.Peer> By client.
+local known = {}
+---@type table<integer, integer> By buffer: when it has last changed, or was opened.
+local changed = {}
+
+---@param client vim.lsp.Client
+local function rule_of(client)
+  local cmd = client.config.cmd
+  local program = type(cmd) == "table" and vim.fs.basename(cmd[1]) or ""
+  for name, rule in pairs(RULES) do
+    if client.name:find(name, 1, true) or program:find(name, 1, true) then
+      return rule
+    end
+  end
+  return {}
+end
+
+---Have a handler called before the one that the client has.
+---@param client vim.lsp.Client
+---@param method string
+---@param note fun(params: table)
+local function overhear(client, method, note)
+  local own = client.handlers[method]
+  client.handlers = vim.tbl_extend("force", client.handlers, {
+    [method] = function(err, params, ...)
+      if params then
+        note(params)
+      end
+      return (own or vim.lsp.handlers[method])(err, params, ...)
+    end,
+  })
+end
+
+---@param client vim.lsp.Client
+---@return odin.Peer
+local function meet(client)
+  local peer = known[client.id]
+  if peer then
+    return peer
+  end
+  peer = { since = vim.uv.now(), pushed = {} }
+  known[client.id] = peer
+  local says = rule_of(client).says
+  if says then
+    overhear(client, "window/logMessage", function(params)
+      if params.message:find(says) then
+        peer.loaded = vim.uv.now()
+      end
+    end)
+  end
+  overhear(client, "textDocument/publishDiagnostics", function(params)
+    local bufnr = require("odin.files").buffer(params.uri)
+    peer.last_push = vim.uv.now()
+    if bufnr then
+      peer.pushed[bufnr] = { at = vim.uv.now(), version = params.version }
+    end
+  end)
+  return peer
+end
+
+---@param bufnr integer
+local function watch(bufnr)
+  if changed[bufnr] then
+    return
+  end
+  local function note()
+    changed[bufnr] = vim.uv.now()
+  end
+  note()
+  vim.api.nvim_buf_attach(bufnr, false, {
+    on_lines = note,
+    on_reload = note,
+    on_detach = function()
+      changed[bufnr] = nil
+    end,
+  })
+end
+
+---Keep in mind what servers tell, from now on.
+function M.follow()
+  local group = vim.api.nvim_create_augroup("odin.peers", {})
+  vim.api.nvim_create_autocmd("LspAttach", {
+    group = group,
+    callback = function(event)
+      local client = vim.lsp.get_client_by_id(event.data.client_id)
+      if client and client.name ~= ODIN then
+        meet(client)
+        watch(event.buf)
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd("LspProgress", {
+    group = group,
+    pattern = "end",
+    callback = function(event)
+      local client = vim.lsp.get_client_by_id(event.data.client_id)
+      if client and client.name ~= ODIN and not rule_of(client).says then
+        meet(client).loaded = vim.uv.now()
+      end
+    end,
+  })
+end
+
+---Those that serve a buffer, and offer the method as of now: some say so only after a while.
+---@param bufnr integer
+---@param method? string
+---@return vim.lsp.Client[]
+function M.of(bufnr, method)
+  return vim.tbl_filter(function(client)
+    return client.name ~= ODIN and not client.rpc.is_closing()
+  end, vim.lsp.get_clients({ bufnr = bufnr, method = method }))
+end
+
+---Have a buffer that nobody shows served by those that serve others of its kind: some are attached by hand.
+---@param bufnr integer
+function M.attach(bufnr)
+  local path, kind = vim.api.nvim_buf_get_name(bufnr), vim.bo[bufnr].filetype
+  for _, client in ipairs(vim.lsp.get_clients()) do
+    local root = client.config.root_dir
+    local is_below = type(root) == "string" and vim.startswith(path, vim.fs.normalize(root) .. "/")
+    local is_alike = vim.iter(pairs(client.attached_buffers)):any(function(other)
+      return vim.api.nvim_buf_is_loaded(other) and vim.bo[other].filetype == kind
+    end)
+    if client.name ~= ODIN and is_below and is_alike and not client.attached_buffers[bufnr] then
+      vim.lsp.buf_attach_client(bufnr, client.id)
+    end
+  end
+end
+
+---Whether a server of a buffer is just starting.
+---@param bufnr integer
+---@return boolean
+function M.is_starting(bufnr)
+  return vim.iter(vim.lsp.get_clients({ bufnr = bufnr, _uninitialized = true })):any(function(client)
+    return client.name ~= ODIN and not client.initialized and not client.rpc.is_closing()
+  end)
+end
+
+---@param client vim.lsp.Client
+---@return string
+function M.name(client)
+  return client.name .. " in Neovim"
+end
+
+---Whether it has all of the project; if not, its answers may be incomplete and look as if they were not.
+---@param client vim.lsp.Client
+---@return boolean
+function M.is_ready(client)
+  local rule, peer = rule_of(client), meet(client)
+  if rule.at_once then
+    return true
+  end
+  if next(client.progress.pending) then
+    return false
+  end
+  if peer.loaded then
+    return vim.uv.now() - peer.loaded >= (rule.settles or 0)
+  end
+  return vim.uv.now() - peer.since >= SILENT_MS
+end
+
+---Whether what it has pushed for a buffer is about the text as it stands now, here and in the other buffers. Nil: it
+---pushes no diagnostics.
+---@param client vim.lsp.Client
+---@param bufnr integer
+---@return boolean?
+function M.is_settled(client, bufnr)
+  local peer = meet(client)
+  if not M.is_ready(client) then
+    return false
+  elseif not peer.last_push then
+    return nil
+  end
+  local newest = bufnr
+  for other in pairs(client.attached_buffers) do
+    if (changed[other] or 0) > (changed[newest] or 0) then
+      newest = other
+    end
+  end
+  local push = peer.pushed[newest]
+  local is_answered
+  if push and push.version and push.version ~= vim.NIL then
+    is_answered = push.version >= (vim.lsp.util.buf_versions[newest] or 0)
+  else
+    is_answered = push and push.at - (changed[newest] or 0) >= FLUSH_MS
+  end
+  return is_answered and (newest == bufnr or vim.uv.now() - peer.last_push >= QUIET_MS) or false
+end
+
+---@async
+---@param ms integer
+local function sleep(ms)
+  local routine = coroutine.running()
+  vim.defer_fn(function()
+    coroutine.resume(routine)
+  end, ms)
+  coroutine.yield()
+end
+
+---Wait until something is true, or the time is over.
+---@async
+---@param condition fun(): boolean
+---@param deadline integer
+function M.wait(condition, deadline)
+  while not condition() and vim.uv.now() < deadline do
+    sleep(LOOK_MS)
+  end
+end
+
+---@class odin.PeerRequest
+---@field client vim.lsp.Client
+---@field method string
+---@field params table
+---@field bufnr integer
+
+---@class odin.PeerAnswer
+---@field err? lsp.ResponseError
+---@field result any
+
+---Ask them all, and wait until they have answered or the time is over: one that has died never calls back. What is late
+---is not canceled: pyright fails every later question of a kind that was canceled while it loaded.
+---@async
+---@param requests odin.PeerRequest[]
+---@param deadline integer
+---@return table<odin.PeerRequest, odin.PeerAnswer> answers Without those that are late.
+function M.ask(requests, deadline)
+  local routine, is_waiting = coroutine.running(), false
+  local answers, left = {}, #requests
+  local function wake()
+    if is_waiting then
+      is_waiting = false
+      coroutine.resume(routine)
+    end
+  end
+  for _, it in ipairs(requests) do
+    local function take(err, result)
+      if not answers[it] then
+        answers[it] = { err = err, result = result }
+        left = left - 1
+        if left == 0 then
+          wake()
+        end
+      end
+    end
+    local sent
+    if IS_NEW then
+      sent = it.client:request(it.method, it.params, take, it.bufnr)
+    else
+      sent = it.client.request(it.method, it.params, take, it.bufnr)
+    end
+    if not sent then
+      take({ code = 0, message = "the server has ended" })
+    end
+  end
+  if left > 0 then
+    is_waiting = true
+    local timer = vim.defer_fn(wake, math.max(0, deadline - vim.uv.now()))
+    coroutine.yield()
+    if not timer:is_closing() then
+      timer:close()
+    end
+  end
+  return answers
+end
+
+---@param client vim.lsp.Client
+---@param method string
+---@param params table
+function M.notify(client, method, params)
+  if IS_NEW then
+    client:notify(method, params)
+  else
+    client.notify(method, params)
+  end
+end
+
+---Tell all of files that have come, changed or gone: on Linux Neovim does not watch for them.
+---@param changes { uri: string, type: integer }[]
+function M.tell_of_files(changes)
+  for _, client in ipairs(#changes > 0 and vim.lsp.get_clients() or {}) do
+    if client.name ~= ODIN and not client.rpc.is_closing() then
+      M.notify(client, "workspace/didChangeWatchedFiles", { changes = changes })
+    end
+  end
+end
+
+return M

@@ -1,0 +1,91 @@
+-- Positions of LSP count in the units of an encoding, and each server may use another one.
+
+local files = require("odin.files")
+
+local M = {}
+
+---What only its server understands.
+local OPAQUE = { data = true, command = true, arguments = true }
+
+---@class odin.Converter
+---@field from string
+---@field to string
+---@field texts table<string, string[]> By uri: the lines of files that are not loaded.
+local Converter = {}
+Converter.__index = Converter
+
+---@param line string
+---@param byte integer
+---@param encoding string
+---@return integer
+local function units(line, byte, encoding)
+  if encoding == "utf-8" then
+    return byte
+  elseif vim.fn.has("nvim-0.11") == 1 then
+    return vim.str_utfindex(line, encoding, byte, false)
+  end
+  local points, pairs_of = vim.str_utfindex(line, byte)
+  return encoding == "utf-16" and pairs_of or points
+end
+
+---@private
+---@param uri string
+---@param number integer
+---@return string
+function Converter:line(uri, number)
+  local bufnr = files.buffer(uri)
+  if bufnr then
+    return vim.api.nvim_buf_get_lines(bufnr, number, number + 1, false)[1] or ""
+  end
+  if not self.texts[uri] then
+    local ok, lines = pcall(vim.fn.readfile, vim.uri_to_fname(uri))
+    self.texts[uri] = ok and lines or {}
+  end
+  return self.texts[uri][number + 1] or ""
+end
+
+---@private
+---@param value any
+---@param uri string The document that positions without another one are in.
+function Converter:walk(value, uri)
+  if type(value) ~= "table" then
+    return
+  end
+  if type(value.line) == "number" and type(value.character) == "number" then
+    local line = self:line(uri, value.line)
+    value.character = units(line, files.byte(line, value.character, self.from), self.to)
+    return
+  end
+  local own = value.uri or vim.tbl_get(value, "textDocument", "uri") or uri
+  for key, inner in pairs(value) do
+    if key == "changes" then
+      for changed, edits in pairs(inner) do
+        self:walk(edits, changed)
+      end
+    elseif key == "fromRanges" and value.from then
+      self:walk(inner, value.from.uri)
+    elseif key == "targetRange" or key == "targetSelectionRange" then
+      self:walk(inner, value.targetUri)
+    elseif not OPAQUE[key] then
+      self:walk(inner, own)
+    end
+  end
+end
+
+---Params or results of LSP, with their positions in another encoding.
+---@generic T
+---@param value T
+---@param uri string
+---@param from string
+---@param to string
+---@return T
+function M.converted(value, uri, from, to)
+  if from == to or type(value) ~= "table" then
+    return value
+  end
+  local copy = vim.deepcopy(value)
+  setmetatable({ from = from, to = to, texts = {} }, Converter):walk(copy, uri)
+  return copy
+end
+
+return M
