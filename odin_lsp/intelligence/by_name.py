@@ -8,12 +8,14 @@ from pathlib import Path
 
 from odin_lsp.errors import OdinError, ToolError
 from odin_lsp.intelligence.code import Code, code_of
-from odin_lsp.intelligence.questions import Answer, Asked, Found
+from odin_lsp.intelligence.questions import Answer, Asked, Found, What
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Query, Search
 from odin_lsp.workspace.text import split_lines
 
 SOURCE = "by name only"
+ANSWERS: tuple[What, ...] = ("definition", "references", "callers", "callees", "outline", "symbols")
+"""What can be told by names at all."""
 MAX_FILES = 400
 """That are taken apart for one answer."""
 _OTHERS = "others of the same name are not told apart"
@@ -27,7 +29,7 @@ class ByName:
     async def ask(self, asked: Asked) -> Answer:
         if asked.what == "outline":
             return await self._outline(asked)
-        name = asked.symbol.rpartition(".")[2] or asked.symbol
+        name = asked.own_name
         word = rf"\w*{re.escape(name)}\w*" if asked.what == "symbols" else rf"\b{re.escape(name)}\b"
         candidates, is_complete = await self._files_with(word, asked)
         found = await asyncio.to_thread(self._look, asked, name, candidates[:MAX_FILES])
@@ -40,7 +42,7 @@ class ByName:
         query = Query(pattern=word, ignore_case=asked.what == "symbols")
         paths: list[Path] = []
         is_complete = True
-        for folder in [asked.path] if asked.path is not None else self._files.search_roots:
+        for folder in [asked.folder] if asked.folder is not None else self._files.search_roots:
             hits, is_whole = await self._search.grep(query, folder, asked.drafts)
             paths += [hit.path for hit in hits]
             is_complete = is_complete and is_whole
@@ -52,7 +54,7 @@ class ByName:
         lines, code = await asyncio.to_thread(self._taken_apart, asked.path, asked)
         if code is None:
             raise ToolError(f"{asked.path.name} is in no language that Odin can outline; use Grep")
-        symbols = code.symbols
+        symbols = [it for it in code.symbols if it.line >= (asked.line or 1)]
         depths = {it.full_name: it.container.count(".") + 1 if it.container else 0 for it in symbols}
         found = (Found(asked.path, it.line, lines[it.line - 1], depth=depths[it.full_name]) for it in symbols)
         return Answer(tuple(found), SOURCE, is_complete=True)
@@ -75,7 +77,7 @@ class ByName:
 
 
 def _places(asked: Asked, name: str, code: Code) -> Iterable[int]:
-    defined = [it for it in code.symbols if it.name == name and f".{it.full_name}".endswith(f".{asked.symbol}")]
+    defined = [it for it in code.symbols if it.is_called(asked.symbol)]
     match asked.what:
         case "definition":
             return (it.line for it in defined)
@@ -83,5 +85,7 @@ def _places(asked: Asked, name: str, code: Code) -> Iterable[int]:
             return (it.line for it in code.symbols if asked.symbol.lower() in it.full_name.lower())
         case "callers":
             return set(code.uses(name)).difference(it.line for it in defined)
+        case "callees":
+            return (line for it in defined for line in code.calls(it.first, it.last))
         case _:
             return code.uses(name)

@@ -2,20 +2,20 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 
-from tree_sitter import Parser, QueryCursor
+from tree_sitter import Node, Parser, QueryCursor
 
 from odin_lsp.intelligence.grammars import Grammar, grammar_of
 from odin_lsp.workspace.text import whole_lines
 
 MAX_CHARACTERS = 1 << 20
 """Of a text that is taken apart: more would take seconds, and is rarely written by people."""
-DEFINITION = "definition."
+DEFINITION, REFERENCE = "definition.", "reference."
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 """An end of a line for editors, and for no grammar."""
 _NO_CODE = ("comment", "string")
@@ -40,6 +40,10 @@ class Symbol:
     @property
     def full_name(self) -> str:
         return f"{self.container}.{self.name}" if self.container else self.name
+
+    def is_called(self, name: str) -> bool:
+        """Whether that is its name, or its name and those of what is around it."""
+        return f".{self.full_name}".endswith(f".{name}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,16 @@ class Code:
         found = (match.start() for match in re.finditer(re.escape(word), self._data))
         return sorted({self._line(at) for at in found if self._is_name(at, at + len(word))})
 
+    def calls(self, first: int, last: int) -> list[int]:
+        """The lines among these on which something is called, or used as a type."""
+        names = (it["name"][0] for _, it in self._tagged(REFERENCE) if "name" in it)
+        return sorted({line for it in names if first <= (line := self._line(it.start_byte)) <= last})
+
+    def has_name(self, text: str, start: int, name: str) -> bool:
+        """Whether it stands there as a name, in characters of the text that this is the code of."""
+        at = len(_bytes_of(text[:start]))
+        return self._is_name(at, at + len(_bytes_of(name)))
+
     def _is_name(self, start: int, end: int) -> bool:
         node = self._root.descendant_for_byte_range(start, end)
         if node is None or (node.start_byte, node.end_byte) != (start, end):
@@ -101,9 +115,8 @@ class Code:
 
     def _definitions(self) -> Iterable[_Definition]:
         found: dict[int, _Definition] = {}
-        for _, captures in QueryCursor(self._grammar.tags).matches(self._root):
-            tag = next((it for it in captures if it.startswith(DEFINITION)), None)
-            if tag is None or "name" not in captures:
+        for tag, captures in self._tagged(DEFINITION):
+            if "name" not in captures:
                 continue
             name, node = captures["name"][0], captures[tag][0]
             spelled = self._data[name.start_byte : name.end_byte].decode("utf-8", "replace")
@@ -111,6 +124,13 @@ class Code:
             definition = _Definition(node.start_byte, last, spelled, name.start_byte, tag.removeprefix(DEFINITION))
             found.setdefault(name.start_byte, definition)
         return found.values()
+
+    def _tagged(self, kind: str) -> Iterator[tuple[str, Mapping[str, list[Node]]]]:
+        """What the grammar's tags of this kind have captured, each with its tag."""
+        for _, captures in QueryCursor(self._grammar.tags).matches(self._root):
+            tag = next((it for it in captures if it.startswith(kind)), None)
+            if tag is not None:
+                yield tag, captures
 
     def _line(self, byte: int) -> int:
         return bisect_right(self._starts, byte)

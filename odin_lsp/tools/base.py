@@ -338,8 +338,8 @@ def _with_unseen_counted(output: ToolOutput) -> ToolOutput:
 
 
 def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """Without titles, references and defaults that are nothing, and `anyOf: [X, null]` as X: an argument that is left
-    out is null enough."""
+    """Without titles, references, lower bounds and defaults that are nothing, and `anyOf: [X, null]` as X: an argument
+    that is left out is null enough, and nobody counts lines below zero."""
     if is_list(schema):
         return [_plain(item, definitions) for item in schema]
     if not is_object(schema):
@@ -354,7 +354,7 @@ def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
         if key == "properties"
         else _plain(inner, definitions)
         for key, inner in schema.items()
-        if not (key == "title" and isinstance(inner, str)) and (key != "default" or inner)
+        if not (key == "title" and isinstance(inner, str)) and (key != "default" or inner) and key != "minimum"
     }
 
 

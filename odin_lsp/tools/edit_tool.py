@@ -13,7 +13,6 @@ class EditParams(Params):
     old_string: str
     """The passage to replace, exactly as Read shows it without the line numbers. It must occur once."""
     new_string: str
-    """What to put in its place."""
     replace_all: bool = False
     """Replace every occurrence."""
 

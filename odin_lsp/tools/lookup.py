@@ -1,56 +1,80 @@
-"""Ask about code: where something is defined, who uses it, what is in a file."""
+"""Ask about code: what something is and where, who uses it, what is in a file, what is wrong with it."""
 
 from collections.abc import Sequence
 from typing import Literal
 
 from odin_lsp.errors import ToolError
-from odin_lsp.intelligence.by_name import ByName
-from odin_lsp.intelligence.questions import Answer, Asked, Found
+from odin_lsp.intelligence.asking import Sources
+from odin_lsp.intelligence.questions import Answer, Asked, Found, What
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput, clipped
 
 MAX_FOUND = 200
 MAX_LINE = 200
+WITHOUT_SYMBOL = ("outline", "problems")
 
 
 class LookupParams(Params):
-    what: Literal["definition", "references", "callers", "outline", "symbols"]
+    what: Literal[What, "problems"]
     symbol: str | None = None
     """A name, or `Class.method`; for `symbols` a part of one."""
     file_path: str | None = None
-    """Only here; for `outline` the file."""
+    """File with `symbol` in it, or folder to look in."""
+    line: int | None = None
+    """Line with `symbol` on it."""
 
 
 class Lookup(Tool[LookupParams]):
-    """Where a symbol is defined, all references to it (no comments, no strings), which functions use it, the outline of
-    a file, symbols by a part of their name. Sees unsaved text."""
+    """Ask language servers about code, unsaved text included. Answers say who gives them and whether they are complete.
+    `callees`: what it calls; `symbols`: names by a part; `problems`: errors and warnings."""
 
     name = "Lookup"
     effect = Effect.READ_ONLY
     params = LookupParams
 
     def describe(self, params: LookupParams) -> str:
-        return f"look up {params.what} of {params.symbol or params.file_path}"
+        return f"look up {params.what} of {params.symbol or params.file_path or 'the workspace'}"
 
     async def prepare(self, params: LookupParams, context: ToolContext) -> None:
         if params.what == "outline" and not params.file_path:
             raise ToolError("an outline is of a file: name it as file_path")
-        if params.what != "outline" and not (params.symbol or "").strip(". "):
+        if params.what not in WITHOUT_SYMBOL and not (params.symbol or "").strip(". "):
             raise ToolError(f"name what to look up as `symbol`; {params.what} of a whole file cannot be told")
+        if params.line is not None and not params.file_path:
+            raise ToolError("a line is of a file: name it as file_path")
 
     async def execute(self, params: LookupParams, context: ToolContext) -> ToolOutput:
-        path = await context.reach(params.file_path) if params.file_path else None
-        asked = Asked(
-            what=params.what, symbol=(params.symbol or "").strip(". "), path=path, drafts=dict(context.draft.texts)
-        )
-        answer = await ByName(context.files, context.search).ask(asked)
+        if params.what == "problems":
+            return _problems()
+        asked = await _asked(params.what, params, context)
+        answer = await Sources(context.files, context.search, context.servers).ask(asked)
         entries = [*_entries(answer.found[:MAX_FOUND], context), *((note, None) for note in _notes(answer, asked))]
         data = clipped([line for line, _ in entries], "lines")
         for (line, it), told in zip(entries, data.split("\n"), strict=False):
-            if it is not None and line == told and len(it.text) <= MAX_LINE:
+            if it is not None and it.text is not None and line == told and len(it.text) <= MAX_LINE:
                 context.shown.note(it.path, it.line, [it.text])
         files = dict.fromkeys(context.files.shown(it.path) for it in answer.found)
-        return ToolOutput(data=data, description=_summary(params, answer), files=tuple(files)[:100])
+        said = f"{answer.text}\n{data}" if answer.text else data
+        return ToolOutput(data=said, description=_summary(params, answer), files=tuple(files)[:100])
+
+
+def _problems() -> ToolOutput:
+    """What language servers find wrong with a file, a folder or all that they know."""
+    raise ToolError("no language server is there that tells of problems; run the project's own checks")
+
+
+async def _asked(what: What, params: LookupParams, context: ToolContext) -> Asked:
+    """A file is where the symbol is; a folder, or for a part of a name also a file, is where to look."""
+    path = await context.reach(params.file_path) if params.file_path else None
+    is_place = path is not None and what != "symbols" and not path.is_dir()
+    return Asked(
+        what=what,
+        symbol=(params.symbol or "").strip(". "),
+        path=path if is_place or what == "outline" else None,
+        line=params.line if is_place else None,
+        folder=None if is_place else path,
+        drafts=dict(context.draft.texts),
+    )
 
 
 def _entries(found: Sequence[Found], context: ToolContext) -> list[tuple[str, Found | None]]:
@@ -59,19 +83,24 @@ def _entries(found: Sequence[Found], context: ToolContext) -> list[tuple[str, Fo
     for index, it in enumerate(found):
         if not index or found[index - 1].path != it.path:
             entries.append((context.files.shown(it.path), None))
-        text = it.text if len(it.text) <= MAX_LINE else f"{it.text[:MAX_LINE]}…"
-        entries.append((f"{it.line}:{text}" + (f"  [in {it.within}]" if it.within else ""), it))
+        text = " (outside of the workspace)" if it.text is None else it.text
+        text = text if len(text) <= MAX_LINE else f"{text[:MAX_LINE]}…"
+        marks = f"{f'  [in {it.within}]' if it.within else ''}{'  [by name]' if it.is_by_name else ''}"
+        entries.append((f"{it.line}:{text}{marks}", it))
     return entries
 
 
 def _notes(answer: Answer, asked: Asked) -> list[str]:
-    left = len(answer.found) - MAX_FOUND
-    notes = [f"({left} more; name a folder or file as file_path)"] if left > 0 else []
-    if not answer.found:
-        notes.append(f"no {asked.what} of {asked.symbol or 'it'} found; Grep searches all text")
-    return [*notes, f"({answer.source}{'; ' + answer.caveat if answer.caveat else ''})"]
+    left = max(0, len(answer.found) - MAX_FOUND) + answer.more
+    narrower = "ask again from a later `line` on" if asked.what == "outline" else "name a folder as file_path"
+    notes = [f"({left} more; {narrower})"] if left > 0 else []
+    if not answer.found and not answer.text:
+        found = f"no {asked.what} of {asked.symbol or 'it'} found" if answer.is_complete else "nothing is known yet"
+        notes.append(f"{found}; Grep searches all text")
+    return [*notes, f"({'; '.join(filter(None, (answer.source, answer.caveat)))})"]
 
 
 def _summary(params: LookupParams, answer: Answer) -> str:
     count = len(answer.found)
-    return f"{count} place{'' if count == 1 else 's'} for {params.what} of {params.symbol or params.file_path}"
+    told = f"{count} place{'' if count == 1 else 's'}" if count or not answer.text else "a text"
+    return f"{told} for {params.what} of {params.symbol or params.file_path}"

@@ -14,17 +14,14 @@ from odin_lsp.tools.seen_enough import require_seen, require_shown
 
 class OneEdit(Params):
     old_string: str
-    """The passage to replace, exactly."""
     new_string: str
-    """What to put in its place."""
     replace_all: bool = False
-    """Replace every occurrence."""
 
 
 class MultiEditParams(Params):
     file_path: str
     edits: Annotated[tuple[OneEdit, ...], Field(min_length=1)]
-    """Made one after the other, each on the result of the one before."""
+    """As for EditTool; each is made on the result of the one before."""
 
 
 class MultiEditTool(Tool[MultiEditParams]):

@@ -27,13 +27,13 @@ class TodoWrite(Tool[TodoWriteParams]):
 
     Use it when
     - the task has three or more distinct steps
-    - the task is not trivial and needs care
+    - the task needs care
     - the user asks for a list
-    - the user gives several tasks at once
+    - the user gives several tasks
     - new instructions come in: note them
-    - you start a step: mark it in_progress first, ideally only one at a time
+    - you start a step: mark it in_progress, only one at a time
     - you finish a step: mark it completed at once
-    Do not use it for a single simple step or a plain question."""
+    Not for a single simple step or a plain question."""
 
     name = "TodoWrite"
     effect = Effect.NONE

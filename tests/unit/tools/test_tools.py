@@ -23,7 +23,6 @@ PLAIN = {
     "items",
     "enum",
     "default",
-    "minimum",
     "maximum",
     "minLength",
     "minItems",
