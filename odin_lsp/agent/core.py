@@ -10,6 +10,7 @@ from pathlib import Path
 
 from odin_lsp import locks
 from odin_lsp.agent.asking import AskerInTurn
+from odin_lsp.agent.authorship import Authorship
 from odin_lsp.agent.live_session import LiveSession
 from odin_lsp.agent.model_registry import ModelRegistry
 from odin_lsp.agent.open_sessions import OpenSessions
@@ -35,6 +36,7 @@ from odin_lsp.redaction import secrets_of
 from odin_lsp.review.desk import ReviewDesk
 from odin_lsp.review.journal import ReviewJournal
 from odin_lsp.review.proposals import Proposal
+from odin_lsp.review.provenance import Provenance
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo import Undone, Wanted, take_back
 from odin_lsp.review.undo_log import UndoLog
@@ -90,6 +92,7 @@ class Core:
             self._undo_log,
             self._journal,
         )
+        self.authorship = Authorship(Provenance(self._undo_log), self.desk.applier.text, lambda: self._sessions)
         self.plans = Plans(self.files, editor, self.desk.applier, lambda: self._sessions)
         self._planners = Planners(
             project,

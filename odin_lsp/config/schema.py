@@ -273,6 +273,8 @@ class Config(Section):
     """Whether Ask may take and drop notes too; otherwise it only reads them."""
     titles: bool = True
     """Whether the small model names each session; otherwise it is called by the first words that you said."""
+    provenance: bool = True
+    """Whether hovering over a line that Odin wrote shows the turn that wrote it."""
     log_level: Literal["error", "warning", "info", "debug"] | None = None
     """What Odin writes to its log, stderr. Without it: `warning`, in a terminal `error`."""
     fallback_models: tuple[str, ...] = ()

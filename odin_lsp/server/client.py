@@ -38,6 +38,9 @@ class Abilities:
     diagnostics: bool = False
     code_actions: bool = False
     code_lens_refresh: bool = False
+    markdown_hovers: bool = False
+    links: bool = False
+    """It runs commands by links in hovers, which `command:` begins."""
 
     @classmethod
     def of(cls, capabilities: types.ClientCapabilities, editor: str = "") -> "Abilities":
@@ -73,5 +76,8 @@ class Abilities:
             change_annotations=has("workspace.workspace_edit.change_annotation_support") and editor not in UNSHOWN,
             diagnostics=has("text_document.publish_diagnostics"),
             code_actions=has("text_document.code_action"),
+            markdown_hovers=types.MarkupKind.Markdown
+            in (get_capability(capabilities, "text_document.hover.content_format", None) or ()),
+            links=odin.get("links") is True,
             code_lens_refresh=bool(get_capability(capabilities, "workspace.code_lens.refresh_support", False)),
         )

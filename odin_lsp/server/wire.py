@@ -90,10 +90,13 @@ class RefusePlanParams(Value):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BeginParams(Value):
-    """`odin.begin`: begin a turn and answer at once. For editors that stand still until a command is answered; they
-    see the outcome, and review, as every plain editor does."""
+    """`odin.begin`: begin a turn, or something else that waits for the editor, and answer at once. For editors that
+    stand still until a command is answered; they see the outcome, and review, as every plain editor does."""
 
-    command: Literal["odin.ask", "odin.plan", "odin.edit", "odin.prompt", "odin.executePlan", "odin.plan.refuse"]
+    command: (
+        Literal["odin.ask", "odin.plan", "odin.edit", "odin.prompt", "odin.executePlan", "odin.plan.refuse"]
+        | Literal["odin.undoTurn", "odin.provenance.open"]
+    )
     argument: dict[str, Any]
     """What that command takes."""
 

@@ -114,9 +114,26 @@ def stored_turns(folder: Path, session_id: str, last: int | None = None) -> Iter
 
 def transcript(session: Session) -> str:
     """The session as a Markdown document: as many of its last turns as are in memory."""
-    turns = stored_turns(session.log.path.parent, session.id, MAX_TURNS) if session.log.path.exists() else ()
     unbegun = (f"\n{_asked(it.body, it.mode, it.timestamp)}\n*{UNBEGUN}*\n" for it in session.unbegun)
-    return "".join((*markdown(session.title, turns, session.earlier_turns, blocks=False), *unbegun))
+    return "".join((*_transcript(session, _last_turns(session)), *unbegun))
+
+
+def line_in_transcript(session: Session, turn_id: str) -> int:
+    """Where the turn begins, counted from 0; the first line if it is not there."""
+    turns = list(_last_turns(session))
+    pieces = list(_transcript(session, turns))
+    for index, turn in enumerate(turns, len(pieces) - len(turns)):
+        if turn.turn_id == turn_id:
+            return "".join(pieces[:index]).count("\n") + 1
+    return 0
+
+
+def _transcript(session: Session, turns: Iterable[ToldTurn]) -> Iterator[str]:
+    return markdown(session.title, turns, session.earlier_turns, blocks=False)
+
+
+def _last_turns(session: Session) -> Iterable[ToldTurn]:
+    return stored_turns(session.log.path.parent, session.id, MAX_TURNS) if session.log.path.exists() else ()
 
 
 def markdown(title: str, turns: Iterable[ToldTurn], earlier: int = 0, *, blocks: bool = True) -> Iterator[str]:

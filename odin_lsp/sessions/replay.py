@@ -77,6 +77,14 @@ def turns(folder: Path, session_id: str, last: int | None = None) -> Iterator[li
             yield list(told.events(lines))
 
 
+def turn(folder: Path, session_id: str, turn_id: str) -> list[EventRecord]:
+    """All events of that turn; none if the session does not have it."""
+    with open_log(log_path(folder, session_id)) as file:
+        told = _Told.of(file, session_id)
+        lines = [line for of, line in zip(told.turn_ids, told.lines, strict=True) if of == turn_id]
+        return list(told.events(lines))
+
+
 @dataclass(frozen=True, slots=True)
 class _Told:
     """The lines of a log that tell what happened. Earlier versions have kept how turns ended, and nothing else."""

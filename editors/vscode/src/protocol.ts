@@ -23,7 +23,7 @@ export interface Answer {
 }
 
 export interface BeginParams {
-  command: "odin.ask" | "odin.plan" | "odin.edit" | "odin.prompt" | "odin.executePlan" | "odin.plan.refuse";
+  command: "odin.ask" | "odin.plan" | "odin.edit" | "odin.prompt" | "odin.executePlan" | "odin.plan.refuse" | "odin.undoTurn" | "odin.provenance.open";
   argument: Partial<Record<string, unknown>>;
 }
 
@@ -301,6 +301,16 @@ export interface Noted {
   noted: boolean;
 }
 
+export interface OpenTurnParams {
+  sessionId: string;
+  turnId: string;
+}
+
+export interface OpenedTurn {
+  uri: string;
+  line: number;
+}
+
 export interface Option {
   id: string;
   label: string;
@@ -363,6 +373,10 @@ export interface PromptParams {
 
 export interface Proposals {
   proposals: Review[];
+}
+
+export interface ProvenanceParams {
+  uri: string;
 }
 
 export interface Question {
@@ -679,6 +693,21 @@ export interface Usage {
   contextLimit?: number;
 }
 
+export interface WrittenRange {
+  range: Range;
+  turnId: string;
+  sessionId: string;
+  hunkId: string;
+  model: string;
+  origin: string;
+  at: number;
+  state: "accepted" | "modified";
+}
+
+export interface WrittenRanges {
+  ranges: WrittenRange[];
+}
+
 export interface TurnQueued {
   position: number;
   kind: "turnQueued";
@@ -966,4 +995,6 @@ export interface Commands {
   "odin.session.export": { argument: ExportSessionParams; result: Exported };
   "odin.session.delete": { argument: DeleteSessionParams; result: Deleted };
   "odin.context": { argument: ContextParams; result: ContextPreview };
+  "odin.provenance": { argument: ProvenanceParams; result: WrittenRanges };
+  "odin.provenance.open": { argument: OpenTurnParams; result: OpenedTurn };
 }

@@ -14,6 +14,8 @@ ACCEPT, REJECT = "odin.review.accept", "odin.review.reject"
 PROBLEM = "quickfix.odin"
 CANCEL = "odin.cancel"
 TURNS = ("odin.ask", "odin.plan", "odin.edit", "odin.prompt", "odin.executePlan", "odin.plan.refuse")
+WAITING = (*TURNS, "odin.undoTurn", "odin.provenance.open")
+"""Commands that wait for the editor, or for a person."""
 MAX_PROBLEMS = 10
 DOCUMENT = "Document the selected code as this project documents its code. Change nothing but comments and docs."
 TESTS = "Write tests for the selected code, where and how this project keeps its tests."
@@ -24,11 +26,17 @@ def register(server: Host) -> None:
         types.TEXT_DOCUMENT_CODE_ACTION,
         types.CodeActionOptions(code_action_kinds=[SELECTION, types.CodeActionKind.QuickFix]),
     )
-    def code_action(params: types.CodeActionParams) -> list[types.CodeAction] | list[types.Command]:
+    async def code_action(params: types.CodeActionParams) -> list[types.CodeAction] | list[types.Command]:
+        from odin_lsp.server import provenance
+
         hints = [*_named(params), *_unnamed(server, params)]
         actions = [
             it
-            for it in (*_quick_fixes(params.text_document.uri, hints), *_actions(params))
+            for it in (
+                *_quick_fixes(params.text_document.uri, hints),
+                *_actions(params),
+                *await provenance.actions_at(server, params),
+            )
             if _wanted(_name(it.kind), params.context.only)
         ]
         if not server.abilities.events:
@@ -112,7 +120,7 @@ def _actions(params: types.CodeActionParams) -> list[types.CodeAction]:
 
 def unwaited(command: types.Command | None) -> types.Command | None:
     """Some editors stand still until a command is answered: they could not review what the turn proposes."""
-    if command is None or command.command not in TURNS:
+    if command is None or command.command not in WAITING:
         return command
     argument = {"command": command.command, "argument": (command.arguments or [{}])[0]}
     return types.Command(command.title, "odin.begin", arguments=[argument])

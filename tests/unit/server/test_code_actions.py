@@ -7,6 +7,7 @@ from lsprotocol import types
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.features.code_actions import register
 from odin_lsp.server.hints import Hints
+from odin_lsp.workspace.buffers import Buffers
 
 SELECTION = types.Range(types.Position(0, 4), types.Position(0, 9))
 
@@ -15,6 +16,7 @@ class Server:
     """Just enough of one to register a feature; nothing is under review in it."""
 
     is_working = False
+    buffers = Buffers()
     editor = SimpleNamespace(hints=Hints(None, None, None))
 
     def __init__(self, *, literals: bool) -> None:
@@ -31,24 +33,24 @@ class Server:
 ON_A_SELECTION = ["odin.explain", "odin.plan", "odin.edit", "odin.document", "odin.tests"]
 
 
-def menu(*, literals: bool, diagnostics=()):
+async def menu(*, literals: bool, diagnostics=()):
     document = types.TextDocumentIdentifier("file:///a.py")
     context = types.CodeActionContext(list(diagnostics))
-    return Server(literals=literals).handler(types.CodeActionParams(document, SELECTION, context))
+    return await Server(literals=literals).handler(types.CodeActionParams(document, SELECTION, context))
 
 
-def test_actions_have_kinds_of_their_own_and_are_never_preferred():
+async def test_actions_have_kinds_of_their_own_and_are_never_preferred():
     problem = types.Diagnostic(SELECTION, "undefined name", code=7, source="lint")
 
-    actions = menu(literals=True, diagnostics=[problem])
+    actions = await menu(literals=True, diagnostics=[problem])
 
     assert [action.kind for action in actions] == [*(["quickfix.odin"] * 3), *ON_A_SELECTION]
     assert not any(action.is_preferred for action in actions)
     assert actions[0].command.arguments[0]["context"][0]["content"] == "line 1: lint: undefined name [7]"
 
 
-def test_a_client_without_literals_gets_commands():
-    assert [command.command for command in menu(literals=False)] == [
+async def test_a_client_without_literals_gets_commands():
+    assert [command.command for command in await menu(literals=False)] == [
         "odin.ask",
         "odin.prompt",
         "odin.prompt",
@@ -57,11 +59,11 @@ def test_a_client_without_literals_gets_commands():
     ]
 
 
-def test_a_pending_hunk_is_decided_not_explained():
+async def test_a_pending_hunk_is_decided_not_explained():
     one = types.Diagnostic(SELECTION, "because", code="h1", source="Odin")
     two = types.Diagnostic(SELECTION, "because", code="h2", source="Odin")
 
-    found = menu(literals=True, diagnostics=[one, two])
+    found = await menu(literals=True, diagnostics=[one, two])
     actions, others = found[:5], found[5:]
 
     assert [(it.title, it.command.command, it.command.arguments) for it in actions] == [
