@@ -59,7 +59,7 @@ export function registerCommands(parts: Parts): Disposable[] {
     continue: () => turns.goOn(),
     init: () => turns.init(),
     executePlan: () => turns.executePlan(),
-    undoTurn: () => turns.undo(),
+    undoTurn: (what?: UndoParams) => turns.undo(what),
     undoInFile: () => turns.undoInFile(),
     newSession: () => sessions.begin(),
     resumeSession: () => sessions.resume(),

@@ -41,6 +41,7 @@ export function activate(context: ExtensionContext): void {
     odin: () => odin,
     turns: () => chat,
     showChat,
+    openTurn: (turn) => view.showTurn(turn),
   });
   const host = new ServerHost(
     context,

@@ -14,6 +14,7 @@ export const SERVER_SETTINGS = [
   "subagentModel",
   "memory",
   "titles",
+  "provenance",
   "sandbox",
   "allowedCommands",
   "forbiddenCommands",

@@ -350,6 +350,18 @@ describe("the conversation", () => {
     expect(main.scrollTop).toBe(430);
   });
 
+  it("scrolls to a turn that somebody asks for, as soon as it is there", () => {
+    page.show([turnWith([], { id: "2" })]);
+    page.take({ type: "turn", turnId: "1" });
+    vi.spyOn(HTMLElement.prototype, "getBoundingClientRect").mockImplementation(function (this: HTMLElement) {
+      return { top: this.tagName === "ARTICLE" ? 70 : 20 } as DOMRect;
+    });
+    page.show([turnWith([], { id: "1" }), turnWith([], { id: "2" })]);
+    vi.restoreAllMocks();
+    expect(find("main").scrollTop).toBe(50);
+    expect(page.saved?.scroll).toBe(50);
+  });
+
   it.each(["a.py +5 -4", "a.py +5 -4 (in part)"])("tells once how much was changed: %s", (result) => {
     const about = { name: "EditTool", title: "edit /w/a.py", result, status: "success", progress: "" } as const;
     page.show([turnWith([{ kind: "tool", id: "1", ...about, files: ["/w/a.py"], added: 5, removed: 4 }])]);

@@ -59,6 +59,8 @@ export class App {
   #recent: { id: string; title: string; when: string }[] = [];
   #saved: Saved;
   #scrollTop = 0;
+  /** A turn to be scrolled to. */
+  #wanted: string | undefined;
 
   constructor(
     root: HTMLElement,
@@ -131,6 +133,10 @@ export class App {
       case "focus":
         this.#composer.text.focus();
         break;
+      case "turn":
+        this.#wanted = message.turnId;
+        this.#scrollToWanted();
+        break;
       case "recent":
         this.#recent = message.sessions;
         this.#showEmpty();
@@ -156,6 +162,7 @@ export class App {
       this.#scroller.scrollTop = this.#scroller.scrollHeight - fromEnd;
     } else if (isAtEnd) this.#scrollToEnd();
     else if (isAll) this.#scroller.scrollTop = this.#saved.scroll ?? 0;
+    this.#scrollToWanted();
   }
 
   #showHead(): void {
@@ -233,6 +240,14 @@ export class App {
 
   #scrollToEnd(): void {
     this.#scroller.scrollTop = this.#scroller.scrollHeight;
+  }
+
+  #scrollToWanted(): void {
+    const turn = this.#wanted === undefined ? undefined : this.#view.elementOf(this.#wanted);
+    if (!turn) return;
+    this.#wanted = undefined;
+    this.#scroller.scrollTop += turn.getBoundingClientRect().top - this.#scroller.getBoundingClientRect().top;
+    this.#save({ scroll: this.#scroller.scrollTop });
   }
 
   /** Only scrolling up leaves the end: what grows below, as buttons do when they are drawn, does not. */

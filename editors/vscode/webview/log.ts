@@ -59,6 +59,10 @@ export class LogView {
     if (patch.kind === "turn" || patch.kind === "all") this.#markLast();
   }
 
+  elementOf(turnId: string): HTMLElement | undefined {
+    return this.#turns.get(turnId)?.element;
+  }
+
   /** Names that are files are known now. */
   linkFiles(): void {
     for (const turn of this.#turns.values()) turn.linkFiles();

@@ -61,6 +61,10 @@ function M.config()
       starting[M.root_in(started)] = true
     end,
     on_init = function(client)
+      if not IS_NEW then
+        -- Neovim 0.10 says "No information available" for each client without a hover.
+        client.server_capabilities.hoverProvider = nil
+      end
       M.ready(client)
     end,
     on_exit = function(code, signal, client_id)

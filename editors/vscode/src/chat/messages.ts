@@ -26,6 +26,8 @@ export type ToPage =
   | { type: "draft"; text: string; mode?: Mode }
   | { type: "returned"; text: string }
   | { type: "focus" }
+  /** Scroll to it, as soon as it is there. */
+  | { type: "turn"; turnId: string }
   | { type: "recent"; sessions: { id: string; title: string; when: string }[] };
 
 export type FromPage =

@@ -12,7 +12,7 @@ import {
   workspace,
 } from "vscode";
 import type { AnswerQuestion, Odin } from "../odin";
-import type { Question } from "../protocol";
+import type { OpenTurnParams, Question } from "../protocol";
 import { ago, counted } from "../words";
 import type { Conversation } from "./conversation";
 import { leadsToWeb } from "./links";
@@ -46,6 +46,8 @@ export class ChatView implements WebviewViewProvider, Disposable {
   #asking = 0;
   /** Words that belong into the input, until there is a page. */
   #returned: string[] = [];
+  /** A turn to be scrolled to, once there is a page. */
+  #wanted: string | undefined;
 
   constructor(
     private readonly extension: Uri,
@@ -102,6 +104,21 @@ export class ChatView implements WebviewViewProvider, Disposable {
     if (this.#view) this.#view.show(preserveFocus);
     else await commands.executeCommand(`${ID}.focus`, { preserveFocus });
     if (this.#wantsFocus && this.#view?.visible) this.#focus();
+  }
+
+  /** Have the session in the chat, where the turn begins. */
+  async showTurn({ sessionId, turnId }: OpenTurnParams): Promise<void> {
+    const { chat } = this;
+    await this.reveal(true);
+    await chat.restore();
+    await chat.openSession(sessionId);
+    while (chat.state.head.hasEarlier && !chat.state.turns.some((it) => it.head.id === turnId)) {
+      const count = chat.state.turns.length;
+      await chat.showEarlier();
+      if (chat.state.turns.length === count) break;
+    }
+    this.#wanted = turnId;
+    if (this.#connection) this.#point();
   }
 
   /** For something that takes the focus: what comes back returns it, if it was here. */
@@ -215,6 +232,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
     });
     this.#look();
     this.#handBack();
+    this.#point();
     if (this.#wantsFocus) this.#focus();
     this.seen();
     void this.chat.restore();
@@ -233,6 +251,11 @@ export class ChatView implements WebviewViewProvider, Disposable {
 
   #handBack(): void {
     for (const text of this.#returned.splice(0)) this.#post({ type: "returned", text });
+  }
+
+  #point(): void {
+    if (this.#wanted !== undefined) this.#post({ type: "turn", turnId: this.#wanted });
+    this.#wanted = undefined;
   }
 
   async #fork(turnId: string): Promise<void> {

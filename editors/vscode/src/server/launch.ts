@@ -23,6 +23,8 @@ import { ServerProcess } from "./process";
 const PROTOCOL_VERSION = 1;
 const INITIALIZE_SECONDS = 60;
 const STOP_MS = 2000;
+/** Commands that links in the server's hovers may run. */
+const LINKED = ["odin.provenance.open", "odin.undoTurn"];
 const CUT_OFF: readonly number[] = [ErrorCodes.PendingResponseRejected, ErrorCodes.ConnectionInactive];
 
 /** What the extension does when the server asks. */
@@ -108,7 +110,7 @@ class OdinFeature implements StaticFeature {
   ) {}
 
   fillClientCapabilities(capabilities: ClientCapabilities): void {
-    const odin = { version: PROTOCOL_VERSION, events: true, question: true, save: true, reload: true };
+    const odin = { version: PROTOCOL_VERSION, events: true, question: true, save: true, reload: true, links: true };
     capabilities.experimental = { odin: { ...odin, review: this.reviews } };
     capabilities.window = { ...capabilities.window, workDoneProgress: false }; // the status bar shows it
   }
@@ -160,6 +162,7 @@ function clientOptions(process: ServerProcess, options: LaunchOptions): Language
     revealOutputChannelOn: RevealOutputChannelOn.Never,
     initializationOptions: options.init,
     middleware: options.middleware,
+    markdown: { isTrusted: { enabledCommands: LINKED } },
     initializationFailedHandler: () => false,
     errorHandler: {
       error(error) {

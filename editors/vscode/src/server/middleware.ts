@@ -1,10 +1,10 @@
 // What happens between VS Code and the server: turns that code actions and lenses begin, documents that it shows.
 
 import { randomUUID } from "node:crypto";
-import { Uri, ViewColumn, window } from "vscode";
+import { commands, Uri, ViewColumn, window } from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
 import type { Mode, Odin, Turns } from "../odin";
-import type { MessageParams, PromptParams } from "../protocol";
+import type { MessageParams, OpenTurnParams, PromptParams } from "../protocol";
 import { wordsOf } from "./life";
 
 const MODES: Partial<Record<string, Mode>> = {
@@ -19,6 +19,8 @@ export interface Surroundings {
   turns(): Turns;
   /** Have the chat on the screen, the focus where it is. */
   showChat(): void;
+  /** Have the session in the chat, where the turn begins. */
+  openTurn(turn: OpenTurnParams): Promise<void>;
 }
 
 export function middlewareFor(surroundings: Surroundings): Middleware {
@@ -33,6 +35,10 @@ export function middlewareFor(surroundings: Surroundings): Middleware {
       } else if (OTHER_TURNS.has(command)) {
         surroundings.showChat();
         tellFailure(surroundings.odin().execute(command as "odin.init", { turnId: randomUUID(), ...argument }));
+      } else if (command === "odin.provenance.open") {
+        tellFailure(surroundings.openTurn(argument as OpenTurnParams));
+      } else if (command === "odin.undoTurn") {
+        await commands.executeCommand("odin.vscode.undoTurn", argument);
       } else {
         return next(command, parameters);
       }
