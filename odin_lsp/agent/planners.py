@@ -19,7 +19,7 @@ from odin_lsp.agent.model_registry import ModelRegistry
 from odin_lsp.agent.parts import Parts
 from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.plans import Plans
-from odin_lsp.agent.preview import ContextPreview, preview
+from odin_lsp.agent.preview import ContextPreview, preview, seen_files
 from odin_lsp.agent.prompt import Prompt, prompt_text
 from odin_lsp.agent.scope import Briefing, Scope
 from odin_lsp.agent.small import small_model
@@ -130,6 +130,7 @@ class Planners:
             session_id=session.id,
             mode=mode,
             spent=session.usage,
+            files=seen_files(shown, self._files),
         )
 
     @property

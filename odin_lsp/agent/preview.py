@@ -3,15 +3,18 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from odin_lsp.agent.instructions import Instructions
 from odin_lsp.models import catalog
 from odin_lsp.models.base import Request
 from odin_lsp.modes import Mode
-from odin_lsp.records import Usage
+from odin_lsp.records import Stretch, Usage
 from odin_lsp.sessions.history import CHARS_PER_TOKEN, estimate
 from odin_lsp.values import Value, to_wire
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.shown import Shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,31 @@ class ContextInstructions(Value):
     """An estimate."""
 
 
+@dataclass(frozen=True, slots=True)
+class LineSpan(Value):
+    """Counted from 1, the last one included."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenFile(Value):
+    """What the model has seen of a file in this session, and what has changed since."""
+
+    path: str
+    at: float
+    """When it last saw some of it, in seconds since 1970."""
+    seen: tuple[Stretch, ...]
+    """The lines, with a digest of their text as it was then."""
+    is_whole: bool
+    is_current: bool
+    """All of these lines are there as they were seen. If not, the model is told that others have changed the file."""
+    changed: tuple[LineSpan, ...] = ()
+    """Of the lines that it has seen, as they were counted then: those that were rewritten or removed since. None if
+    lines have only moved."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextPreview(Value):
     session_id: str
@@ -54,10 +82,19 @@ class ContextPreview(Value):
     """In the order in which they are sent."""
     instructions: tuple[ContextInstructions, ...] = ()
     """In the order in which they count."""
+    files: tuple[SeenFile, ...] = ()
+    """The last one that the model has seen comes last. Empty for a session that is not open."""
 
 
 def preview(
-    request: Request, ref: str, instructions: Instructions, *, session_id: str, mode: Mode, spent: Usage
+    request: Request,
+    ref: str,
+    instructions: Instructions,
+    *,
+    session_id: str,
+    mode: Mode,
+    spent: Usage,
+    files: tuple[SeenFile, ...] = (),
 ) -> ContextPreview:
     parts = tuple(_parts(request))
     tokens = sum(part.tokens for part in parts)
@@ -73,7 +110,27 @@ def preview(
         spent=spent,
         parts=parts,
         instructions=tuple(ContextInstructions(it.path, it.of, _tokens(it.block)) for it in instructions.files),
+        files=files,
     )
+
+
+def seen_files(shown: Shown, files: Files) -> tuple[SeenFile, ...]:
+    shown.compare(files)
+    return tuple(
+        SeenFile(
+            path=str(path),
+            at=file.at,
+            seen=shown.stretches(path),
+            is_whole=file.is_whole,
+            is_current=not file.is_outdated,
+            changed=_changed(shown, path, files) if file.is_outdated else (),
+        )
+        for path, file in shown
+    )
+
+
+def _changed(shown: Shown, path: Path, files: Files) -> tuple[LineSpan, ...]:
+    return tuple(LineSpan(first, last) for first, last in shown.rewritten(path, files.lines_now(path) or ()))
 
 
 def _parts(request: Request) -> Iterator[ContextPart]:

@@ -126,6 +126,15 @@ class Shown:
             self._files[path].is_told = True
         return new
 
+    def rewritten(self, path: Path, now: Sequence[str]) -> list[tuple[int, int]]:
+        """Of the lines that were shown, as they were counted then: those that the file has no longer. What only stands
+        elsewhere now is the same."""
+        file = self._files.get(path)
+        shown = sorted(file.lines.items()) if file else []
+        steps = changed_lines([line for _, line in shown], now)
+        gone = [shown[at][0] for first, last, _, _ in steps for at in range(first, last)]
+        return [(it[0], it[-1]) for it in _runs(gone)]
+
     def covers(self, path: Path, start: int, current: Sequence[str]) -> bool:
         """Whether the lines that now stand at `start` were shown, there and as they are."""
         file = self._files.get(path)
@@ -156,9 +165,7 @@ class Shown:
     def stretches(self, path: Path) -> tuple[Stretch, ...]:
         """What was shown of the file, without its text."""
         file = self._files.get(path)
-        numbers = sorted(file.lines) if file else []
-        starts = [at for at, number in enumerate(numbers) if not at or numbers[at - 1] != number - 1]
-        runs = [numbers[start:end] for start, end in pairwise([*starts, len(numbers)])]
+        runs = _runs(sorted(file.lines)) if file else []
         return tuple(Stretch(it[0], it[-1], _digest([file.lines[number] for number in it])) for it in runs if file)
 
     def recall(self, path: Path, stretches: Iterable[Stretch], current: Sequence[str], size: int) -> None:
@@ -167,6 +174,12 @@ class Shown:
             lines = current[it.first - 1 : it.last]
             if _digest(lines) == it.digest:
                 self.note(path, it.first, lines, size=size, total=len(current))
+
+
+def _runs(numbers: Sequence[int]) -> list[Sequence[int]]:
+    """Neighbours together."""
+    starts = [at for at, number in enumerate(numbers) if not at or numbers[at - 1] != number - 1]
+    return [numbers[start:end] for start, end in pairwise([*starts, len(numbers)])]
 
 
 def _digest(lines: Sequence[str]) -> str:

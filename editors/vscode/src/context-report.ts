@@ -1,6 +1,7 @@
 // What would be sent to the model, as a document to read.
 
-import type { ContextPreview } from "./protocol";
+import type { ContextPreview, LineSpan, SeenFile } from "./protocol";
+import { ago } from "./words";
 
 export function contextReport(preview: ContextPreview): string {
   const share = preview.contextLimit > 0 ? ` of ${preview.contextLimit.toLocaleString("en")}` : "";
@@ -12,12 +13,23 @@ export function contextReport(preview: ContextPreview): string {
     `Cost of the request: ${dollars(preview.costUsd)}, or ${dollars(preview.cachedCostUsd)} if the provider has it cached  `,
     `Spent by the session: ${dollars(preview.spent.costUsd ?? 0)}`,
   ];
+  const files = (preview.files ?? []).map(seenFile);
+  const seen = files.length > 0 ? [`## Files that the model has seen\n\n${files.join("\n")}`] : [];
   const parts = preview.parts.map((part) => {
     const fence = "`".repeat(Math.max(3, longestRun(part.content) + 1));
     const heading = `## ${part.kind}: ${part.name} (${part.tokens.toLocaleString("en")} tokens)`;
     return `${heading}\n\n${fence}\n${part.content}\n${fence}`;
   });
-  return `${[head.join("\n"), ...parts].join("\n\n")}\n`;
+  return `${[head.join("\n"), ...seen, ...parts].join("\n\n")}\n`;
+}
+
+function seenFile({ path, at, seen, isWhole, isCurrent, changed = [] }: SeenFile): string {
+  const state = changed.length > 0 ? `changed since: ${spans(changed)}` : isCurrent ? "unchanged" : "moved since";
+  return `- ${path}: ${isWhole ? "all lines" : spans(seen)}, seen ${ago(at)}, ${state}`;
+}
+
+function spans(lines: readonly LineSpan[]): string {
+  return `lines ${lines.map(({ first, last }) => (first === last ? first : `${first}–${last}`)).join(", ")}`;
 }
 
 function longestRun(text: string): number {

@@ -113,6 +113,7 @@ export interface ContextPreview {
   spent: Usage;
   parts: ContextPart[];
   instructions?: ContextInstructions[];
+  files?: SeenFile[];
 }
 
 export interface ContinueParams {
@@ -238,6 +239,11 @@ export interface KeptFile {
   uri: string;
   reason: string;
   hunkIds?: string[];
+}
+
+export interface LineSpan {
+  first: number;
+  last: number;
 }
 
 export interface ListSessionsParams {
@@ -534,6 +540,15 @@ export interface RoleState {
   roles: RoleChoice[];
 }
 
+export interface SeenFile {
+  path: string;
+  at: number;
+  seen: Stretch[];
+  isWhole: boolean;
+  isCurrent: boolean;
+  changed?: LineSpan[];
+}
+
 export interface ServerInfo {
   version: number;
   server: string;
@@ -606,6 +621,12 @@ export interface SteerParams {
 
 export interface Steered {
   taken: boolean;
+}
+
+export interface Stretch {
+  first: number;
+  last: number;
+  digest: string;
 }
 
 export interface SubagentRecord {

@@ -30,7 +30,23 @@ test("what would be sent is shown as it is, whatever is in it", () => {
     cachedCostUsd: 0.0012,
     spent: {},
     parts: [{ kind: "message", name: "user", tokens: 9, content: hostile }],
+    files: [
+      { path: "/a.py", at: 0, seen: [{ first: 1, last: 9, digest: "d" }], isWhole: true, isCurrent: true },
+      {
+        path: "/b.py",
+        at: 0,
+        seen: [{ first: 2, last: 5, digest: "d" }],
+        isWhole: false,
+        isCurrent: false,
+        changed: [
+          { first: 2, last: 3 },
+          { first: 5, last: 5 },
+        ],
+      },
+    ],
   });
+  expect(report).toMatch(/- \/a\.py: all lines, seen .* ago, unchanged\n/);
+  expect(report).toMatch(/- \/b\.py: lines 2–5, seen .* ago, changed since: lines 2–3, 5\n/);
   expect(report).toContain("Tokens: 12,345 of 200,000");
   expect(report).toContain(`\`\`\`\`\`\n${hostile}\n\`\`\`\`\``);
 });
