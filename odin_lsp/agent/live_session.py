@@ -85,6 +85,14 @@ class LiveSession:
         self.turns.note(text)
         self._emitter()(Notice("info", f"noted: {from_message(text)}"))
 
+    def remove_last(self) -> bool:
+        """Take back the last message, and tell everybody who shows the session; whether there was one."""
+        removed = self.turns.remove_last_message()
+        if removed is not None:
+            what = from_message(removed.text) if removed.role == "assistant" and removed.text else "the last message"
+            self._emitter()(Notice("info", f"removed from what the model reads: {what}"))
+        return removed is not None
+
     def clear(self) -> None:
         """Begin anew, in the same session."""
         self.turns.clear()

@@ -35,6 +35,8 @@ async def test_an_answer_is_taken_back_and_given_anew(start, wire, anthropic):
     outcome = await client.command("continue")
 
     assert (removed, outcome["answer"]) == ({"removed": True}, "yes")
+    told = [it["event"]["message"] for it in client.events if it["event"]["kind"] == "notice"]
+    assert told == ["removed from what the model reads: no"]
     assert wire.sent[1].body["messages"] == wire.sent[0].body["messages"]
 
 

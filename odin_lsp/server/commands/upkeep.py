@@ -17,7 +17,7 @@ async def note(server: Work, params: upkeep.NoteParams, _: Token) -> dict[str, A
 @command("odin.removeLast", upkeep.RemoveLastParams)
 async def remove_last(server: Work, params: upkeep.RemoveLastParams, _: Token) -> dict[str, Any]:
     live = await server.core.sessions.existing(params.session_id)
-    return to_wire(upkeep.Removed(live.turns.remove_last_message() is not None))
+    return to_wire(upkeep.Removed(live.remove_last()))
 
 
 @command("odin.compact", upkeep.CompactParams)
