@@ -15,6 +15,10 @@ export function contextReport(preview: ContextPreview): string {
   ];
   const files = (preview.files ?? []).map(seenFile);
   const seen = files.length > 0 ? [`## Files that the model has seen\n\n${files.join("\n")}`] : [];
+  const instructions = (preview.instructions ?? []).map(
+    ({ path, of, tokens }) => `- ${path} (${of}, ${tokens.toLocaleString("en")} tokens)`,
+  );
+  if (instructions.length > 0) head.push("", "Instructions, in the order in which they apply:", "", ...instructions);
   const parts = preview.parts.map((part) => {
     const fence = "`".repeat(Math.max(3, longestRun(part.content) + 1));
     const heading = `## ${part.kind}: ${part.name} (${part.tokens.toLocaleString("en")} tokens)`;

@@ -2,6 +2,7 @@
 
 import { window } from "vscode";
 import type { Conversation } from "./chat/conversation";
+import { CompactionWatch, compactedWords } from "./compaction";
 import type { Odin } from "./odin";
 
 export class UpkeepCommands {
@@ -44,14 +45,15 @@ export class UpkeepCommands {
     });
     if (focus === undefined) return;
     this.showChat();
-    const argument = { ...(await this.current()), focus: focus.trim(), turnId: crypto.randomUUID() };
-    const { before, after } = await this.odin.execute("odin.compact", argument);
-    const tokens = (count: number) => count.toLocaleString("en");
-    void window.showInformationMessage(
-      after < before
-        ? `Odin: compacted the session from ${tokens(before)} to ${tokens(after)} tokens.`
-        : "Odin: the session is as long as before.",
-    );
+    const turnId = crypto.randomUUID();
+    const watch = new CompactionWatch(this.odin, turnId);
+    try {
+      const argument = { ...(await this.current()), focus: focus.trim(), turnId };
+      const result = await this.odin.execute("odin.compact", argument);
+      void window.showInformationMessage(`Odin: ${compactedWords(result, watch.isCancelled)}`);
+    } finally {
+      watch.dispose();
+    }
   }
 
   async clear(): Promise<void> {

@@ -16,7 +16,7 @@ type Reply = (argument: Record<string, unknown>) => unknown;
 const DEFAULTS: Partial<Record<CommandName, Reply>> = {
   "odin.review.list": () => ({ proposals: [] }),
   "odin.session.events": () => ({ events: [], earlierTurns: 0, seq: 0 }),
-  "odin.state": () => ({ executing: false, suspended: false, queue: [], unbegun: [], usage: {} }),
+  "odin.state": () => ({ executing: false, suspended: false, compacting: false, queue: [], unbegun: [], usage: {} }),
 };
 
 export class FakeOdin implements Odin {

@@ -565,6 +565,23 @@ it("says what was undone, and what was left", async () => {
   expect(chat.state.turns[0]?.head.undone).toEqual(undone);
 });
 
+it("cancels the compaction of the running turn, and knows whether there is one", async () => {
+  hold();
+  void chat.take("ask_mode", "One");
+  await settled();
+  const turnId = String(chat.state.head.running);
+  start(turnId, "One");
+  const compacted = (status: "started" | "cancelled"): Event => ({ kind: "compacted", status, before: 9, after: 9 });
+  odin.tell(turnId, compacted("started"), "s1", "explorer-1");
+  expect(chat.state.head.isCompacting).toBe(false);
+  odin.tell(turnId, compacted("started"));
+  expect(chat.state.head.isCompacting).toBe(true);
+  await chat.cancelCompaction();
+  expect(odin.of("odin.cancel")).toEqual([{ turnId, only: "compaction" }]);
+  odin.tell(turnId, compacted("cancelled"));
+  expect(chat.state.head).toMatchObject({ isCompacting: false, running: turnId });
+});
+
 describe("a question", () => {
   it("is drawn by its events, and answered where they have put it", async () => {
     hold();
@@ -585,6 +602,19 @@ describe("a question", () => {
     chat.answer("q", { optionIds: ["deny"], text: "not now" });
     expect(await asked).toEqual({ optionIds: ["deny"], text: "not now" });
     expect(chat.state.turns[0]?.items).toMatchObject([{ answer: { labels: ["Deny"], text: "not now" } }]);
+  });
+
+  it("says until when it can be answered, and what was allowed in the command's place", async () => {
+    const question = { ...QUESTION, timeoutMs: 90_000 };
+    const page = kept(["t1", "One", undefined, { kind: "questionAsked", question }]);
+    keeps("s1", { ...page, events: page.events.map((it) => ({ ...it, at: 1000 })) }, { executing: true });
+    await chat.openSession("s1");
+    expect(chat.state.turns[0]?.items).toMatchObject([{ kind: "question", until: 1090 }]);
+    odin.tell("t1", {
+      ...{ kind: "questionAnswered", questionId: "q" },
+      answer: { optionIds: ["allow_once"], command: "rm y" },
+    });
+    expect(chat.state.turns[0]?.items).toMatchObject([{ answer: { labels: ["Allow once"], command: "rm y" } }]);
   });
 
   it("goes away when the server takes it back, or its turn ends", async () => {

@@ -9,6 +9,7 @@ import { recorded, recordedPage } from "./chat-fakes";
 const NAMES = ["ask", "edit", "failed", "helper", "session"];
 const PASSING = new Set([
   ...["turnQueued", "activityChanged", "textStreamed", "thinkingStreamed", "streamRolledBack", "toolProgress"],
+  "argumentsStreamed",
   ...["modelStatusChanged", "sessionSwitchStarted", "sessionRestored", "sessionRenamed"],
 ]);
 
@@ -46,7 +47,7 @@ class UnderWay {
 
   take({ agentId, event }: EventRecord): void {
     const message = `message ${agentId}`;
-    if (event.kind === "textStreamed" || event.kind === "thinkingStreamed") this.#open.add(message);
+    if (event.kind.endsWith("Streamed")) this.#open.add(message);
     else if (event.kind === "messageFinished" || event.kind === "streamRolledBack") this.#open.delete(message);
     else if (event.kind === "toolStarted") this.#open.add(`tool ${agentId} ${event.callId}`);
     else if (event.kind === "toolFinished") this.#open.delete(`tool ${agentId} ${event.callId}`);

@@ -231,6 +231,40 @@ describe("an approval", () => {
     ]);
   });
 
+  it("is given to the command as it was edited, and to that one alone", () => {
+    const item = { ...PERMISSION, question: { ...PERMISSION.question, command: "rm -r build", editable: true } };
+    page.show([turnWith([item], { status: "running" })]);
+    named("Edit command").click();
+    const field = named("Command", "textarea");
+    expect(document.activeElement).toBe(field);
+    write(field, "  ");
+    named("Allow once").click();
+    expect(page.of("answer")).toEqual([]);
+    write(field, "make clean\n");
+    expect(find("[data-option=allow_session]").hidden).toBe(true);
+    named("Allow once").click();
+    named("Deny").click();
+    write(field, "rm -r build");
+    find("[data-option=allow_session]").click();
+    expect(page.of("answer")).toEqual([
+      { type: "answer", questionId: "q", optionIds: ["allow_once"], command: "make clean" },
+      { type: "answer", questionId: "q", optionIds: ["deny"] },
+      { type: "answer", questionId: "q", optionIds: ["allow_session"] },
+    ]);
+    const answered = { ...item, answer: { labels: ["Allow once"], command: "make clean" } };
+    page.take({ type: "patches", patches: [{ kind: "item", turnId: "t", item: answered }] });
+    expect(find(".outcome").textContent).toBe("Allow once, changed to");
+    expect([...document.querySelectorAll(".exact-command")].map((it) => it.textContent)).toEqual([
+      "rm -r build",
+      "make clean",
+    ]);
+  });
+
+  it("has no pencil for what cannot be edited", () => {
+    page.show([turnWith([PERMISSION], { status: "running" })]);
+    expect(() => named("Edit command")).toThrow("0 are named");
+  });
+
   it("stays to be seen when it was answered", () => {
     page.show([turnWith([PERMISSION], { status: "running" })]);
     const item = { ...PERMISSION, answer: { labels: ["Deny"], text: "no" } };
@@ -253,6 +287,46 @@ it("asks for several choices and for words", () => {
   write(named("Something else"), "and this");
   named("Answer").click();
   expect(page.of("answer")[0]).toMatchObject({ optionIds: ["allow_once", "allow_session"], text: "and this" });
+});
+
+it("says what a question is about, and what happens without an answer", () => {
+  const options = [
+    { id: "1", label: "Spaces" },
+    { id: "2", label: "Tabs" },
+  ];
+  const about = { questionId: "q", kind: "question", header: "Indentation", title: "Which?", options } as const;
+  const question = { ...about, default: "2", timeoutMs: 90_000 };
+  const item: QuestionItem = { ...PERMISSION, question, until: Date.now() / 1000 + 60 };
+  page.show([turnWith([item], { status: "running" })]);
+  expect(find(".question-header").textContent).toBe("Indentation");
+  expect(find(".time-left").textContent).toMatch(/^“Tabs” applies in (60|59) s\.$/);
+  expect(find("[data-option='2']").hasAttribute("secondary")).toBe(false);
+  expect(find("[data-option='1']").hasAttribute("secondary")).toBe(true);
+  page.show([turnWith([{ ...item, question: { ...question, default: undefined } }], { status: "running" })]);
+  expect(find(".time-left").textContent).toContain("Odin continues without an answer in");
+});
+
+it("shows a call that is being written, and one that waits for others", () => {
+  const draft: Item = { kind: "draft", id: "d", name: "EditTool", subject: "/work/a.py", text: "def f():" };
+  const queued: Item = {
+    ...{ kind: "tool", id: "c", name: "Grep", title: "search for x", result: "", status: "queued", progress: "" },
+    ...{ files: [], added: 0, removed: 0 },
+  };
+  page.show([turnWith([draft, queued], { status: "running" })], { running: "t" });
+  expect(find(".draft").textContent).toContain("EditTool: /work/a.py");
+  expect(find(".draft pre").textContent).toBe("def f():");
+  expect(find(".tool summary").textContent).toContain("Search for x");
+  expect(find(".tool summary").textContent).toContain("(waiting)");
+});
+
+it("cancels nothing but the compaction", () => {
+  page.show([turnWith([], { status: "running" })], { running: "t", activity: "compacting", isCompacting: true });
+  named("Cancel compaction").click();
+  page.show([turnWith([], { status: "running" })], { running: "t", activity: "executing", isCompacting: true });
+  expect(find(".activity").textContent).toContain("Compacting the session");
+  expect(page.posted.filter((it) => it.type.startsWith("stop"))).toEqual([{ type: "stopCompaction" }]);
+  page.show([turnWith([], { status: "running" })], { running: "t", activity: "executing" });
+  expect(() => named("Cancel compaction")).toThrow("0 are named");
 });
 
 describe("the conversation", () => {
@@ -417,15 +491,16 @@ describe("the conversation", () => {
   });
 });
 
-it("offers to drop what still waits when its turn is over", () => {
+it("offers to accept or drop what still waits when its turn is over", () => {
   const file = { uri: "file:///p/a.py", operation: "edit", pending: 1, accepted: 2, rejected: 0 };
   const item = { kind: "review" as const, id: "p", isOpen: true, waits: true, position: "3 of 3", files: [file] };
   page.show([turnWith([item])]);
   const card = find(".review");
   expect(card.textContent).toContain("1 change waits for you");
   expect(card.textContent).toContain("3 of 3");
+  named("Accept all").click();
   named("Drop").click();
-  expect(page.of("review")).toEqual([{ type: "review", proposalId: "p", decision: "drop" }]);
+  expect(page.of("review").map((it) => it.decision)).toEqual(["accept", "drop"]);
 });
 
 const RICH: Item[] = [

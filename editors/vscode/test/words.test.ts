@@ -44,10 +44,12 @@ test("what would be sent is shown as it is, whatever is in it", () => {
         ],
       },
     ],
+    instructions: [{ path: "/home/me/ODIN.md", of: "user", tokens: 1_200 }],
   });
   expect(report).toMatch(/- \/a\.py: all lines, seen .* ago, unchanged\n/);
   expect(report).toMatch(/- \/b\.py: lines 2–5, seen .* ago, changed since: lines 2–3, 5\n/);
   expect(report).toContain("Tokens: 12,345 of 200,000");
+  expect(report).toContain("- /home/me/ODIN.md (user, 1,200 tokens)\n");
   expect(report).toContain(`\`\`\`\`\`\n${hostile}\n\`\`\`\`\``);
 });
 

@@ -6,7 +6,7 @@ import { type ChatState, emptyState, type Head } from "../src/chat/state";
 import { readable } from "../src/chat/text";
 import type { Mode } from "../src/odin";
 import { Composer, type Draft } from "./composer";
-import { button, h, icon } from "./dom";
+import { button, h, icon, iconButton } from "./dom";
 import { LogView } from "./log";
 
 /** What the page itself remembers while it is hidden. */
@@ -175,6 +175,11 @@ export class App {
     const words = head.detail && head.activity !== "executing" ? `${doing}: ${readable(head.detail)}` : `${doing}…`;
     const sign = this.#waitsForUser ? icon("bell") : icon("loading", "codicon-modifier-spin");
     this.#activity.replaceChildren(sign, this.#waitsForUser ? "Waiting for you" : words);
+    if (head.isCompacting) {
+      const beside = head.activity === "compacting" ? "" : " Compacting the session.";
+      const stop = () => this.host.post({ type: "stopCompaction" });
+      this.#activity.append(beside, iconButton("debug-stop", "Cancel compaction", stop));
+    }
     this.#showTrouble(head);
     this.#showEmpty();
   }

@@ -2,7 +2,17 @@
 
 import type { FromPage } from "../src/chat/messages";
 import type { Patch } from "../src/chat/patches";
-import type { ChatState, HelperItem, Item, ReviewItem, TextItem, TodoItem, Turn, TurnHead } from "../src/chat/state";
+import type {
+  ChatState,
+  DraftItem,
+  HelperItem,
+  Item,
+  ReviewItem,
+  TextItem,
+  TodoItem,
+  Turn,
+  TurnHead,
+} from "../src/chat/state";
 import { readable } from "../src/chat/text";
 import { button, fileName, h, icon, iconButton, plural } from "./dom";
 import { endingOf } from "./ending";
@@ -198,11 +208,13 @@ function redrawn(draw: (item: Item) => HTMLElement): ItemView {
 
 function drawn(item: Item, actions: LogActions): HTMLElement {
   switch (item.kind) {
+    case "draft":
+      return draftOf(item);
     case "todos":
       return todosOf(item);
     case "question":
-      return questionOf(item, (questionId, optionIds, text) =>
-        actions.post({ type: "answer", questionId, optionIds, ...(text ? { text } : {}) }),
+      return questionOf(item, (questionId, { optionIds = [], ...more }) =>
+        actions.post({ type: "answer", questionId, optionIds, ...more }),
       );
     case "review":
       return reviewOf(item, actions);
@@ -262,6 +274,20 @@ function helper(item: HelperItem, actions: LogActions): ItemView {
   return { element, update, inside };
 }
 
+function draftOf({ name, subject, text }: DraftItem): HTMLElement {
+  const sign = icon("loading", "codicon-modifier-spin");
+  const title = h("span", { class: "tool-title", text: readable(`${name}: ${subject || "…"}`) });
+  const line = h("p", { class: "notice" }, sign, title, h("span", { class: "tool-detail", text: "being written" }));
+  const region = {
+    class: "output",
+    tabindex: "0",
+    role: "region",
+    "aria-label": "Being written",
+    text: readable(text),
+  };
+  return h("div", { class: "draft" }, line, text !== "" && h("pre", region));
+}
+
 function todosOf(item: TodoItem): HTMLElement {
   const done = item.todos.filter((it) => it.status === "completed").length;
   const signs = { pending: "circle-large", in_progress: "circle-large-filled", completed: "pass-filled" } as const;
@@ -300,10 +326,8 @@ function reviewOf(item: ReviewItem, { post }: LogActions): HTMLElement {
   const title = item.waits
     ? `${pending} ${sum("pending") === 1 ? "waits" : "wait"} for you`
     : `${pending} in ${plural(item.files.length, "file")} to review`;
-  const others = item.waits
-    ? [button("Drop", decide("drop"))]
-    : [button("Accept all", decide("accept")), button("Reject all", decide("reject"))];
-  const buttons = [button("Review", decide("open"), "primary"), ...others];
+  const reject = item.waits ? button("Drop", decide("drop")) : button("Reject all", decide("reject"));
+  const buttons = [button("Review", decide("open"), "primary"), button("Accept all", decide("accept")), reject];
   return h(
     "section",
     { class: "review is-open", "aria-label": "Review" },

@@ -1,34 +1,43 @@
-// A question to the user, with the exact command if it is about one. No key that was meant for something else answers it.
+// A question to the user, with the exact command if it is about one, which may be changed before it is allowed. No key
+// that was meant for something else answers it.
 
 import type { QuestionItem } from "../src/chat/state";
 import { exact, readable } from "../src/chat/text";
-import type { Question } from "../src/protocol";
-import { button, h, icon } from "./dom";
+import type { Answer, Question } from "../src/protocol";
+import { button, h, icon, iconButton } from "./dom";
 import { withInlineCode } from "./markdown";
 
-export type GiveAnswer = (questionId: string, optionIds: string[], text?: string) => void;
+type GiveAnswer = (answer: Answer) => void;
 
 const DENY = "deny";
+/** What the other options would allow is the command as it was. */
+const FOR_EDITED = new Set(["allow_once", DENY]);
 
-export function questionOf(item: QuestionItem, answer: GiveAnswer): HTMLElement {
+export function questionOf(item: QuestionItem, give: (questionId: string, answer: Answer) => void): HTMLElement {
   const { question } = item;
   const titleId = `title-${question.questionId}`;
   const section = h("section", { class: `question ${question.kind}`, "aria-labelledby": titleId });
   const sign = icon(question.kind === "question" ? "question" : "shield");
-  section.append(h("h3", { id: titleId }, sign, h("span", {}, ...said(question, question.title))));
-  if (question.command !== undefined) section.append(commandOf(question.command));
+  const header = question.header && h("span", { class: "question-header" }, ...said(question, question.header));
+  section.append(h("h3", { id: titleId }, sign, header, h("span", {}, ...said(question, question.title))));
   section.classList.toggle("is-open", item.answer === null);
   if (item.answer !== null) {
-    section.append(outcome(item.answer));
+    if (question.command !== undefined) section.append(commandOf(question.command));
+    section.append(...outcome(item.answer));
     return section;
   }
+  const { command, editable = false } = question;
+  const answer: GiveAnswer = (it) => give(question.questionId, it);
+  const edited = command !== undefined && editable ? new EditableCommand(command, section) : undefined;
+  if (command !== undefined) section.append(edited?.element ?? commandOf(command));
   if (question.cwd !== undefined) {
     section.append(h("p", { class: "place" }, "in ", h("code", {}, ...marked(question.cwd))));
   }
   const detail = detailOf(question);
   if (detail.length > 0)
     section.append(h("div", { class: "question-detail", ...SCROLLS, "aria-label": "Details" }, ...detail));
-  section.append(form(question, answer));
+  section.append(form(question, edited ? (it) => edited.answer(it, answer) : answer));
+  if (item.until !== undefined) section.append(timeLeft(question, item.until));
   return section;
 }
 
@@ -38,6 +47,57 @@ const SCROLLS = { tabindex: "0", role: "region" };
 function commandOf(command: string): HTMLElement {
   const pieces = command.split(/(\s+)/).flatMap((it) => (it.trim() ? [h("span", {}, ...marked(it))] : marked(it)));
   return h("pre", { class: "exact-command", ...SCROLLS, "aria-label": "Command" }, ...pieces);
+}
+
+/** The command as it would run, and a place to change it. */
+class EditableCommand {
+  readonly element = h("div", { class: "editable-command" });
+  #field: HTMLTextAreaElement | undefined;
+
+  constructor(
+    private readonly command: string,
+    private readonly question: HTMLElement,
+  ) {
+    const edit = iconButton("edit", "Edit command", () => this.#edit());
+    this.element.append(commandOf(command), edit);
+  }
+
+  /** With the command, if it is another one; one that is empty allows nothing. */
+  answer(answer: Answer, give: GiveAnswer): void {
+    const command = this.#field?.value.trim() ?? this.command;
+    if (answer.optionIds?.includes(DENY) || command === this.command) give(answer);
+    else if (command) give({ ...answer, command });
+  }
+
+  #edit(): void {
+    const rows = String(Math.min(8, this.command.split("\n").length + 1));
+    const field = h("textarea", { rows, class: "exact-command", "aria-label": "Command", spellcheck: "false" });
+    field.value = this.command;
+    field.addEventListener("input", () => this.#offer(field.value.trim() !== this.command));
+    this.#field = field;
+    this.element.replaceChildren(field);
+    field.focus();
+  }
+
+  #offer(isEdited: boolean): void {
+    for (const it of this.question.querySelectorAll<HTMLElement>("[data-option]")) {
+      it.hidden = isEdited && !FOR_EDITED.has(it.dataset.option ?? "");
+    }
+  }
+}
+
+/** What happens without an answer, and when. */
+function timeLeft({ options = [], default: defaultId }: Question, until: number): HTMLElement {
+  const label = options.find((it) => it.id === defaultId)?.label;
+  const what = label ? `“${readable(label)}” applies` : "Odin continues without an answer";
+  const element = h("p", { class: "muted time-left" });
+  const count = () => {
+    const left = Math.max(0, Math.ceil(until - Date.now() / 1000));
+    element.textContent = `${what} in ${left} s.`;
+    if (left > 0) setTimeout(() => element.isConnected && count(), 1000);
+  };
+  count();
+  return element;
 }
 
 /** What the detail says besides the command and its folder, which have their own places. Without these it may be a list
@@ -67,15 +127,16 @@ function plain(text: string): Node[] {
 }
 
 function form(question: Question, answer: GiveAnswer): HTMLElement {
-  const { questionId, options = [], allowText = false } = question;
-  if (question.multiple) return severalOf(question, answer);
+  const { options = [], allowText = false, default: defaultId } = question;
+  if (question.multiple && options.length > 0) return severalOf(question, answer);
   const actions = h("div", { class: "actions" });
   const denies = question.kind === "permission" && options.some((it) => it.id === DENY);
-  for (const [index, option] of options.entries()) {
-    const isFirst = index === 0 && option.id !== DENY;
+  const first = options.find((it) => it.id === defaultId) ?? options[0];
+  for (const option of options) {
+    const isFirst = option === first && option.id !== DENY;
     const choose = button(
       readable(option.label),
-      () => answer(questionId, [option.id]),
+      () => answer({ optionIds: [option.id] }),
       isFirst ? "primary" : "secondary",
     );
     choose.dataset.option = option.id;
@@ -91,7 +152,7 @@ function form(question: Question, answer: GiveAnswer): HTMLElement {
   if (!allowText) return whole;
   const label = denies ? "Deny with a reason…" : "Something else…";
   const writing = words(denies ? "Why not? Odin is told." : "Your answer", (text) =>
-    answer(questionId, denies ? [DENY] : [], text),
+    answer({ optionIds: denies ? [DENY] : [], text }),
   );
   if (options.length === 0) {
     whole.append(writing);
@@ -110,7 +171,7 @@ function form(question: Question, answer: GiveAnswer): HTMLElement {
 }
 
 function severalOf(question: Question, answer: GiveAnswer): HTMLElement {
-  const { questionId, options = [], allowText = false } = question;
+  const { options = [], allowText = false } = question;
   const boxes = options.map((option) => {
     const box = h("input", { type: "checkbox", value: option.id });
     const detail = option.description && h("span", { class: "muted" }, " ", ...said(question, option.description));
@@ -119,9 +180,9 @@ function severalOf(question: Question, answer: GiveAnswer): HTMLElement {
   const text = h("textarea", { rows: "1", "aria-label": "Something else", placeholder: "Something else…" });
   const send = () => {
     const chosen = boxes.map((it) => it.querySelector("input")).filter((it) => it?.checked);
-    const ids = chosen.map((it) => it?.value ?? "");
+    const optionIds = chosen.map((it) => it?.value ?? "");
     const written = text.value.trim();
-    if (ids.length > 0 || written) answer(questionId, ids, written || undefined);
+    if (optionIds.length > 0 || written) answer({ optionIds, ...(written ? { text: written } : {}) });
   };
   const group = h("fieldset", {}, h("legend", { class: "visually-hidden", text: readable(question.title) }), ...boxes);
   return h("div", {}, group, allowText && text, h("div", { class: "actions" }, button("Answer", send, "primary")));
@@ -139,8 +200,10 @@ function words(label: string, send: (text: string) => void): HTMLElement {
   return h("div", { class: "words" }, text, h("div", { class: "actions" }, button("Send", run, "primary")));
 }
 
-function outcome(answer: NonNullable<QuestionItem["answer"]>): HTMLElement {
-  if (answer === "gone") return h("p", { class: "outcome muted" }, icon("circle-slash"), "Not asked any more");
-  const said = [answer.labels.join(", "), answer.text].filter(Boolean).join(": ");
-  return h("p", { class: "outcome" }, icon("check"), readable(said));
+function outcome(answer: NonNullable<QuestionItem["answer"]>): HTMLElement[] {
+  if (answer === "gone") return [h("p", { class: "outcome muted" }, icon("circle-slash"), "Not asked any more")];
+  const { labels, text, command } = answer;
+  const said = [labels.join(", "), text].filter(Boolean).join(": ");
+  const line = h("p", { class: "outcome" }, icon("check"), readable(command ? `${said}, changed to` : said));
+  return command ? [line, commandOf(command)] : [line];
 }

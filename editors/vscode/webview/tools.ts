@@ -30,7 +30,9 @@ const DONE: Partial<Record<string, string>> = {
   ReplaceInFiles: "Edited",
   WriteFile: "Wrote",
 };
-const STATUS = { running: "running", success: "", error: "failed", cancelled: "cancelled" } as const;
+const STATUS = { queued: "waiting", running: "running", success: "", error: "failed", cancelled: "cancelled" } as const;
+
+const SIGNS: Partial<Record<ToolItem["status"], string>> = { queued: "watch", running: "loading", error: "error" };
 
 export class ToolView {
   readonly element = h("details", { class: "tool fold" });
@@ -47,7 +49,7 @@ export class ToolView {
     const more = this.#more(item);
     this.element.dataset.status = item.status;
     this.element.classList.toggle("has-more", more.length > 0);
-    const name = item.status === "running" ? "loading" : item.status === "error" ? "error" : undefined;
+    const name = SIGNS[item.status];
     const sign = icon(name ?? ICONS[item.name] ?? "tools", name === "loading" ? "codicon-modifier-spin" : "");
     const { title, detail } = words(item);
     this.#summary.replaceChildren(

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { CancellationToken, Disposable, Memento } from "vscode";
 import { Emitter } from "../emitter";
 import { type AfterCancel, type Mode, type Odin, type ServerState, TURN_COMMANDS, type Turns } from "../odin";
-import type { Answer, ContextItem, EventRecord, KeptFile, Outcome, Question, SessionSummary } from "../protocol";
+import type { Answer, ContextItem, EventRecord, Outcome, Question, SessionSummary } from "../protocol";
 import { Asking } from "./asking";
 import { Kept } from "./kept";
 import type { Patch } from "./patches";
@@ -13,6 +13,7 @@ import { Reading } from "./reading";
 import { Showing } from "./showing";
 import type { ChatState, TurnHead } from "./state";
 import { Transcript } from "./transcript";
+import { Undoing } from "./undoing";
 
 const CUT_OFF = "The window or Odin was closed before this ended.";
 
@@ -25,6 +26,7 @@ export class Conversation implements Turns, Disposable {
   #chats = new Map<string, Transcript>();
   readonly #queue: MessageQueue;
   readonly #reading: Reading;
+  readonly #undoing: Undoing;
   readonly #showing = new Showing(() => this.#current);
   #asking = new Asking((chat) => this.#showing.changed(chat));
   readonly #returned = new Emitter<string>();
@@ -40,6 +42,7 @@ export class Conversation implements Turns, Disposable {
     this.#odin = odin;
     this.#kept = new Kept(store);
     this.#queue = new MessageQueue(odin);
+    this.#undoing = new Undoing(odin);
     this.#reading = new Reading(odin, (chat, record) => this.#tell(chat, record));
     this.#subscriptions = [
       odin.onEvent((record) => this.#take(record)),
@@ -114,6 +117,12 @@ export class Conversation implements Turns, Disposable {
     await this.#attempt(() => this.#odin.execute("odin.cancel", { turnId: this.state.head.running, agentId }));
   }
 
+  /** The turn goes on with all that was said. */
+  async cancelCompaction(): Promise<void> {
+    const turnId = this.state.head.running;
+    await this.#attempt(() => this.#odin.execute("odin.cancel", { turnId, only: "compaction" }));
+  }
+
   /** Say the same once more, which the server has not taken. */
   async retry(turnId: string): Promise<Outcome | undefined> {
     const turn = this.#current.turn(turnId);
@@ -152,20 +161,11 @@ export class Conversation implements Turns, Disposable {
   }
 
   async undo(turnId: string): Promise<void> {
-    await this.#attempt(() => this.#undo(this.#current, turnId));
+    await this.#attempt(() => this.#undoing.undo(this.#current, turnId));
   }
 
-  /** Undo the undo of a turn. */
   async bringBack(turnId: string): Promise<void> {
-    const undoId = this.#current.turn(turnId)?.undone?.undoId;
-    if (!undoId) return;
-    await this.#attempt(async () => {
-      const { restored, kept } = await this.#odin.execute("odin.undoTurn", { turnId: undoId });
-      if (restored.length > 0) this.#current.setTurn(turnId, { undone: undefined });
-      for (const { uri, reason } of kept) {
-        this.#current.notice("warning", `${fileName(uri)} was not brought back: ${reason}`);
-      }
-    });
+    await this.#attempt(() => this.#undoing.bringBack(this.#current, turnId));
   }
 
   /** Cancel the turn of a review without keeping what waits in it; `false` if the turn is over. */
@@ -242,11 +242,7 @@ export class Conversation implements Turns, Disposable {
     });
     if (draft === undefined) return undefined;
     for (const { id } of undone) {
-      await this.#attempt(async () => {
-        for (const { uri, reason } of await this.#undo(left, id)) {
-          this.#current.notice("warning", `${fileName(uri)} was not undone: ${reason}`);
-        }
-      });
+      await this.#attempt(() => this.#undoing.undoBehind(left, id, this.#current));
     }
     return draft;
   }
@@ -444,18 +440,8 @@ export class Conversation implements Turns, Disposable {
       return undefined;
     }
   }
-
-  async #undo(chat: Transcript, turnId: string): Promise<readonly KeptFile[]> {
-    const { restored, kept, undoId } = await this.#odin.execute("odin.undoTurn", { turnId });
-    chat.setTurn(turnId, { undone: { restored, kept, ...(undoId ? { undoId } : {}) } });
-    return kept;
-  }
 }
 
 function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function fileName(uri: string): string {
-  return decodeURIComponent(uri.slice(uri.lastIndexOf("/") + 1));
 }

@@ -2,6 +2,7 @@
 // whoever was there sees the same as whoever comes later.
 
 import type { Event, EventRecord, Outcome, TurnStarted, Usage } from "../protocol";
+import { Drafts } from "./drafts";
 import { agentOf, type Ledger, MAIN } from "./ledger";
 import * as questions from "./questions";
 import { Reviews, withChanged } from "./reviews";
@@ -13,6 +14,7 @@ export class Fold {
   readonly reviews: Reviews;
   readonly #ledger: Ledger;
   readonly #speech: Speech;
+  readonly #drafts: Drafts;
   /** Of turns that were taken up again: what they had spent before, by their ids. */
   readonly #before = new Map<string, Pick<TurnHead, "usage" | "durationMs">>();
 
@@ -20,6 +22,7 @@ export class Fold {
     this.#ledger = ledger;
     this.reviews = new Reviews(ledger);
     this.#speech = new Speech(ledger);
+    this.#drafts = new Drafts(ledger);
   }
 
   take(record: EventRecord): void {
@@ -60,6 +63,7 @@ export class Fold {
 
   /** Nothing of the turn goes on any more: no tool, no question. */
   close(turn: Turn, changed: Partial<TurnHead>): void {
+    this.#drafts.forget(turn);
     for (const item of turn.items) {
       const closed = closedItem(item);
       if (closed) this.#ledger.put(turn, closed);
@@ -78,7 +82,7 @@ export class Fold {
   #leave(turn: Turn, changed: Partial<TurnHead>): void {
     this.#ledger.changeTurn(turn, changed);
     if (this.#ledger.state.head.running === turn.head.id) {
-      this.#ledger.setHead({ running: undefined, activity: "idle", detail: "" });
+      this.#ledger.setHead({ running: undefined, activity: "idle", detail: "", isCompacting: false });
     }
     this.#ledger.countCost();
   }
@@ -93,10 +97,18 @@ export class Fold {
         this.#speech.stream(record, "thinking", event.text);
         break;
       case "streamRolledBack":
+        this.#drafts.end(record);
         this.#speech.rollBack(record);
         break;
       case "messageFinished":
+        this.#drafts.end(record);
         this.#speech.finish(record, event);
+        break;
+      case "argumentsStreamed":
+        this.#drafts.stream(record, event);
+        break;
+      case "toolQueued":
+        tools.queueTool(ledger, record, event);
         break;
       case "toolStarted":
         tools.startTool(ledger, record, event);
@@ -116,7 +128,7 @@ export class Fold {
         this.reviews.take(record, event);
         break;
       case "questionAsked":
-        if (event.question.kind !== "review") questions.ask(ledger, ledger.turnOf(record), event.question);
+        if (event.question.kind !== "review") questions.ask(ledger, ledger.turnOf(record), event.question, record.at);
         break;
       case "questionAnswered":
         questions.settle(ledger, event.questionId, event.answer ?? null);
@@ -149,6 +161,7 @@ export class Fold {
         break;
       }
       case "compacted":
+        if (record.agentId === MAIN) this.#ledger.setHead({ isCompacting: event.status === "started" });
         if (event.status === "succeeded") {
           const tokens = (count: number) => count.toLocaleString("en");
           const message = `Earlier parts were summarised: ${tokens(event.before)} → ${tokens(event.after)} tokens.`;
@@ -156,6 +169,9 @@ export class Fold {
         } else if (event.status === "failed") {
           this.#say(record, "warning", "Earlier parts could not be summarised.");
         }
+        break;
+      case "roleChanged":
+        this.#say(record, "info", `The role is ${event.role} from now on.`);
         break;
       case "notice":
         this.#say(record, event.level, event.message);
@@ -226,6 +242,7 @@ function closedItem(item: Item): Item | undefined {
     case "thinking":
       return item.isDone ? undefined : { ...item, isDone: true };
     case "tool":
+      return item.status === "running" || item.status === "queued" ? { ...item, status: "cancelled" } : undefined;
     case "helper":
       return item.status === "running" ? { ...item, status: "cancelled" } : undefined;
     case "question":

@@ -36,6 +36,7 @@ export type FromPage =
   | { type: "send"; mode: Mode; text: string; attachments: Attachment[] }
   | { type: "stop"; queue: AfterCancel }
   | { type: "stopHelper"; agentId: string }
+  | { type: "stopCompaction" }
   | { type: "retry"; turnId: string }
   | { type: "continue"; turnId: string }
   | { type: "earlier" }
@@ -46,7 +47,7 @@ export type FromPage =
   | { type: "queueEdit"; turnId: string; text: string }
   | { type: "queueRemove"; turnId: string }
   | { type: "queueSend"; turnId: string }
-  | { type: "answer"; questionId: string; optionIds: string[]; text?: string }
+  | { type: "answer"; questionId: string; optionIds: string[]; text?: string; command?: string }
   | { type: "review"; proposalId: string; decision: "open" | "accept" | "reject" | "drop" }
   | { type: "complete"; request: number; word: string }
   | { type: "find"; paths: string[] }

@@ -4,10 +4,12 @@ import type { Answer, Question } from "../protocol";
 import type { Ledger } from "./ledger";
 import type { QuestionItem, Turn } from "./state";
 
-/** One that is shown already stays as it is. */
-export function ask(ledger: Ledger, turn: Turn, question: Question): void {
+/** One that is shown already stays as it is. `at`: when it was asked, in seconds since 1970. */
+export function ask(ledger: Ledger, turn: Turn, question: Question, at = Date.now() / 1000): void {
   if (find(ledger, question.questionId)) return;
-  ledger.put(turn, { kind: "question", id: idOf(question.questionId), question, answer: null });
+  const { questionId, timeoutMs } = question;
+  const until = timeoutMs === undefined ? {} : { until: at + timeoutMs / 1000 };
+  ledger.put(turn, { kind: "question", id: idOf(questionId), question, ...until, answer: null });
 }
 
 /** Without an answer nobody has given one, and nobody can any more. */
@@ -28,9 +30,9 @@ function find(ledger: Ledger, questionId: string): { turn: Turn; item: QuestionI
   return undefined;
 }
 
-function inWords(question: Question, { optionIds = [], text }: Answer): QuestionItem["answer"] {
+function inWords(question: Question, { optionIds = [], text, command }: Answer): QuestionItem["answer"] {
   const labels = optionIds.map((id) => question.options?.find((it) => it.id === id)?.label ?? id);
-  return { labels, ...(text ? { text } : {}) };
+  return { labels, ...(text ? { text } : {}), ...(command ? { command } : {}) };
 }
 
 function idOf(questionId: string): string {

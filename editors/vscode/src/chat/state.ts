@@ -26,6 +26,8 @@ export interface Head {
   running?: string;
   activity: ActivityChanged["activity"];
   detail: string;
+  /** Older messages are being replaced by a summary, now or beside the work. */
+  isCompacting: boolean;
   usage: Usage;
   costUsd: number;
   queue: Waiting[];
@@ -94,13 +96,24 @@ export interface ToolItem extends Piece {
   command?: string;
   /** The user's own command: its output is what they have asked for. */
   isOwn?: boolean;
-  status: "running" | "success" | "error" | "cancelled";
+  /** `queued`: others of the same step come first. */
+  status: "queued" | "running" | "success" | "error" | "cancelled";
   progress: string;
   files: string[];
   added: number;
   removed: number;
   diff?: string;
   durationMs?: number;
+}
+
+/** A call that the model is still writing. */
+export interface DraftItem extends Piece {
+  kind: "draft";
+  name: string;
+  /** The file, the command or whatever else it is about, as far as it has come. */
+  subject: string;
+  /** The end of what is being written in it. */
+  text: string;
 }
 
 export interface TodoItem extends Piece {
@@ -119,8 +132,10 @@ export interface HelperItem extends Piece {
 export interface QuestionItem extends Piece {
   kind: "question";
   question: Question;
+  /** When the question is over if nobody answers, in seconds since 1970. */
+  until?: number;
   /** What the user said to it; `null` while nobody has, `gone` when nobody can any more. */
-  answer: { labels: string[]; text?: string } | "gone" | null;
+  answer: { labels: string[]; text?: string; command?: string } | "gone" | null;
 }
 
 export interface ReviewItem extends Piece {
@@ -145,11 +160,23 @@ export interface SpokenItem extends Piece {
   text: string;
 }
 
-export type Item = TextItem | ToolItem | TodoItem | HelperItem | QuestionItem | ReviewItem | NoticeItem | SpokenItem;
+export type Item =
+  | TextItem
+  | ToolItem
+  | DraftItem
+  | TodoItem
+  | HelperItem
+  | QuestionItem
+  | ReviewItem
+  | NoticeItem
+  | SpokenItem;
 
 export function emptyState(): ChatState {
   return {
-    head: { title: "", model: "", activity: "idle", detail: "", usage: {}, costUsd: 0, queue: [], hasEarlier: false },
+    head: {
+      ...{ title: "", model: "", activity: "idle", detail: "", isCompacting: false },
+      ...{ usage: {}, costUsd: 0, queue: [], hasEarlier: false },
+    },
     turns: [],
   };
 }

@@ -1,14 +1,20 @@
 // Tools that are used: what each is about to do, what it puts out, and what came of it.
 
-import type { BackgroundFinished, EventRecord, ToolFinished, ToolStarted } from "../protocol";
+import type { BackgroundFinished, EventRecord, ToolFinished, ToolQueued, ToolStarted } from "../protocol";
 import { agentOf, type Ledger } from "./ledger";
 import type { ToolItem } from "./state";
 
 /** Tools whose doing is shown otherwise: as a helper, as a list, as a question. */
-const SHOWN_OTHERWISE = new Set(["AgentTool", "TodoWrite", "AskUser"]);
+export const SHOWN_OTHERWISE: ReadonlySet<string> = new Set(["AgentTool", "TodoWrite", "AskUser"]);
 const MAX_PROGRESS = 20_000;
 /** How a message begins that is a command for the shell. */
 const OWN_COMMAND = "!";
+
+/** It waits for the others of its step. */
+export function queueTool(ledger: Ledger, record: EventRecord, event: ToolQueued): void {
+  if (SHOWN_OTHERWISE.has(event.name)) return;
+  ledger.put(ledger.turnOf(record), { ...newTool(record, event), status: "queued" });
+}
 
 export function startTool(ledger: Ledger, record: EventRecord, event: ToolStarted): void {
   if (SHOWN_OTHERWISE.has(event.name)) return;

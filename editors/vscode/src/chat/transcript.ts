@@ -15,7 +15,9 @@ const PASSING: ReadonlySet<string> = new Set([
   ...["sessionSwitchStarted", "sessionRestored", "sessionRenamed"],
 ]);
 /** What is of no use after what it comes to, which is an event of its own. */
-const STREAMED: ReadonlySet<string> = new Set(["textStreamed", "thinkingStreamed", "toolProgress"]);
+const STREAMED: ReadonlySet<string> = new Set([
+  ...["textStreamed", "thinkingStreamed", "argumentsStreamed", "toolProgress"],
+]);
 const SETTLING: ReadonlySet<string> = new Set([
   ...["messageFinished", "streamRolledBack", "toolFinished", "backgroundFinished", "turnFinished"],
 ]);
@@ -80,8 +82,9 @@ export class Transcript {
   }
 
   /** What the server knows of the session besides what has happened in it. */
-  settleWith({ executing, suspended, queue, unbegun, usage }: State): void {
+  settleWith({ executing, suspended, compacting, queue, unbegun, usage }: State): void {
     if (!executing) this.#rest(suspended);
+    this.setHead({ isCompacting: compacting });
     for (const { turnId, body, mode } of queue) this.enqueue({ turnId, body, mode, lost: false });
     for (const { turnId, body, mode } of unbegun) this.enqueue({ turnId, body, mode, lost: true });
     this.#ledger.countCost(usage.costUsd);
@@ -214,7 +217,7 @@ export class Transcript {
     const { model, running, activity, detail } = head;
     this.#before = before;
     this.#ledger.clear(earlierTurns);
-    this.setHead({ running: undefined, usage: {}, costUsd: 0, hasEarlier: before !== undefined });
+    this.setHead({ running: undefined, isCompacting: false, usage: {}, costUsd: 0, hasEarlier: before !== undefined });
     this.#fold = new Fold(this.#ledger);
     for (const record of this.#records) this.#fold.take(record);
     for (const turn of turns) {

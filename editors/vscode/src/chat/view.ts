@@ -151,6 +151,8 @@ export class ChatView implements WebviewViewProvider, Disposable {
         return chat.cancel(message.queue);
       case "stopHelper":
         return chat.cancelHelper(message.agentId);
+      case "stopCompaction":
+        return chat.cancelCompaction();
       case "retry":
         await chat.retry(message.turnId);
         return;
@@ -175,8 +177,8 @@ export class ChatView implements WebviewViewProvider, Disposable {
         await chat.sendQueued(message.turnId);
         return;
       case "answer": {
-        const { optionIds, text } = message;
-        return chat.answer(message.questionId, text ? { optionIds, text } : { optionIds });
+        const { questionId, optionIds, text, command } = message;
+        return chat.answer(questionId, { optionIds, ...(text ? { text } : {}), ...(command ? { command } : {}) });
       }
       case "openSession":
         return chat.openSession(message.sessionId);

@@ -1,0 +1,36 @@
+// What turns have changed is undone, and brought back.
+
+import type { Odin } from "../odin";
+import type { Transcript } from "./transcript";
+
+export class Undoing {
+  constructor(private readonly odin: Odin) {}
+
+  async undo(chat: Transcript, turnId: string): Promise<void> {
+    const { restored, kept, undoId } = await this.odin.execute("odin.undoTurn", { turnId });
+    chat.setTurn(turnId, { undone: { restored, kept, ...(undoId ? { undoId } : {}) } });
+  }
+
+  /** Of a session that is not shown any more: what stays is told in the one that is. */
+  async undoBehind(left: Transcript, turnId: string, shown: Transcript): Promise<void> {
+    await this.undo(left, turnId);
+    for (const { uri, reason } of left.turn(turnId)?.undone?.kept ?? []) {
+      shown.notice("warning", `${fileName(uri)} was not undone: ${reason}`);
+    }
+  }
+
+  /** Undo the undo of a turn. */
+  async bringBack(chat: Transcript, turnId: string): Promise<void> {
+    const undoId = chat.turn(turnId)?.undone?.undoId;
+    if (!undoId) return;
+    const { restored, kept } = await this.odin.execute("odin.undoTurn", { turnId: undoId });
+    if (restored.length > 0) chat.setTurn(turnId, { undone: undefined });
+    for (const { uri, reason } of kept) {
+      chat.notice("warning", `${fileName(uri)} was not brought back: ${reason}`);
+    }
+  }
+}
+
+function fileName(uri: string): string {
+  return decodeURIComponent(uri.slice(uri.lastIndexOf("/") + 1));
+}
