@@ -13,6 +13,7 @@ import {
   window,
   workspace,
 } from "vscode";
+import { approvalItems } from "./approvals";
 import type { Conversation } from "./chat/conversation";
 import { attachedTo, fileItem } from "./context";
 import { contextReport } from "./context-report";
@@ -21,6 +22,7 @@ import { AS_CONFIGURED, effortItems, modelItems } from "./models";
 import type { Mode, Odin } from "./odin";
 import type { Problems } from "./problems";
 import type { ContextItem, ModelState, Undone, UndoParams } from "./protocol";
+import { roleItems } from "./roles";
 import { type Keys, keyProblem, PROVIDERS, type Provider } from "./secrets";
 import { isServerProblem, wordsOf } from "./server/life";
 import type { Servicing } from "./server/servicing";
@@ -56,6 +58,7 @@ export function registerCommands(parts: Parts): Disposable[] {
     cancel: () => parts.chat.cancel(),
     cancelAndSendNext: () => parts.chat.cancel("next"),
     cancelAndEditQueued: () => parts.chat.cancel("return"),
+    cancelCompaction: () => parts.chat.cancelCompaction(),
     continue: () => turns.goOn(),
     init: () => turns.init(),
     executePlan: () => turns.executePlan(),
@@ -73,6 +76,8 @@ export function registerCommands(parts: Parts): Disposable[] {
     compact: () => upkeep.compact(),
     clear: () => upkeep.clear(),
     selectModel: () => settings.selectModel(),
+    selectRole: () => settings.selectRole(),
+    manageApprovals: () => settings.manageApprovals(),
     trust: () => settings.decideTrust("trust"),
     restrict: () => settings.decideTrust("restrict"),
     setKey: (provider?: unknown) => settings.setKey(provider),
@@ -196,6 +201,38 @@ class SettingCommands {
     }
   }
 
+  async selectRole(): Promise<void> {
+    const { odin } = this.parts;
+    const items = roleItems(await odin.execute("odin.role", {}));
+    const chosen = await window.showQuickPick(items, { title: "Select Role", matchOnDetail: true });
+    if (chosen) {
+      await odin.execute("odin.role", { role: chosen.role });
+    }
+  }
+
+  /** What the user has allowed in the session that is shown; what is chosen is asked about again. */
+  async manageApprovals(): Promise<void> {
+    const { odin, chat } = this.parts;
+    const { sessionId } = chat.state.head;
+    const session = sessionId ? { sessionId } : {};
+    const { allowed } = await odin.execute("odin.permissions", session);
+    if (allowed.length === 0) {
+      window.showInformationMessage("Odin: there are no approvals.");
+      return;
+    }
+    const chosen = await window.showQuickPick(approvalItems(allowed), {
+      title: "Manage Approvals",
+      placeHolder: "Select approvals to remove; Odin then asks you again",
+      canPickMany: true,
+    });
+    for (const { id } of chosen ?? []) {
+      await odin.execute("odin.permissions", { ...session, action: "remove", id });
+    }
+    if (chosen?.length) {
+      window.showInformationMessage(`Odin: removed ${counted(chosen.length, "approval")}.`);
+    }
+  }
+
   async decideTrust(decision: "trust" | "restrict"): Promise<void> {
     const { trusted } = await this.parts.odin.execute("odin.trust", { decision });
     window.showInformationMessage(
@@ -296,6 +333,7 @@ async function showActions({ odin, chat }: Parts): Promise<void> {
     add("shield", "Manage Workspace Trust", "workbench.trust.manage");
   }
   add("server-environment", "Select Model…", "odin.vscode.selectModel");
+  add("person", "Select Role…", "odin.vscode.selectRole");
   add("key", "Set API Key…", "odin.vscode.setKey");
   add("history", "Resume Session…", "odin.vscode.resumeSession");
   add("discard", "Undo Last Turn", "odin.vscode.undoTurn");

@@ -1,10 +1,12 @@
-// The status bar: which model, in which mode, what it does, what the session has cost, and what waits for the user.
+// The status bar: which model, in which role and mode, what it does, what the session has cost, and what waits for the user.
 
 import type { Disposable, StatusBarItem } from "vscode";
 import type { Mode, Odin, ServerState } from "./odin";
 import type { ActivityChanged, EventRecord, Usage } from "./protocol";
 import { counted } from "./words";
 
+/** The role of those who have chosen none. */
+const BUILDER = "builder";
 export const MODE_NAMES: Readonly<Record<Mode, string>> = { ask_mode: "Ask", plan_mode: "Plan", edit_mode: "Edit" };
 
 const ACTIVITIES: Readonly<Record<ActivityChanged["activity"], string>> = {
@@ -26,6 +28,7 @@ export interface Standing {
   server: ServerState;
   isTrusted: boolean;
   model: string;
+  role: string;
   sessionId: string;
   running?: { turnId: string; mode: Mode };
   activity: ActivityChanged["activity"];
@@ -84,6 +87,15 @@ export class StatusFollower implements Disposable {
   #follow(server: ServerState): void {
     const ended = server.kind === "ready" ? {} : { running: undefined, activity: "idle" as const, ...NO_QUESTIONS };
     this.#set({ server, ...ended, ...(server.kind === "ready" ? { model: server.info.model } : {}) });
+    if (server.kind === "ready") void this.#readRole();
+  }
+
+  async #readRole(): Promise<void> {
+    try {
+      this.#set({ role: (await this.odin.execute("odin.role", {})).role });
+    } catch {
+      // Then it is known when the user chooses one.
+    }
   }
 
   #take({ event, turnId, sessionId, agentId }: EventRecord): void {
@@ -129,6 +141,9 @@ export class StatusFollower implements Disposable {
       case "modelChanged":
         this.#set({ model: event.selected });
         break;
+      case "roleChanged":
+        this.#set({ role: event.role });
+        break;
       case "sessionRestored":
         this.#begin(event.sessionId);
         void this.#count(event.sessionId);
@@ -165,7 +180,7 @@ export class StatusFollower implements Disposable {
 
 const MAIN = "main";
 const NO_QUESTIONS = { questions: new Set<string>(), reviews: new Set<string>() };
-const NOTHING = { model: "", sessionId: "", activity: "idle" as const, costUsd: 0, ...NO_QUESTIONS };
+const NOTHING = { model: "", role: "", sessionId: "", activity: "idle" as const, costUsd: 0, ...NO_QUESTIONS };
 
 export function shownFor(standing: Standing): Shown {
   const { server } = standing;
@@ -197,7 +212,9 @@ function waiting(standing: Standing): Shown {
 function working(standing: Standing): Shown {
   const { running, activity } = standing;
   const model = standing.model.split("/").at(-1) ?? "";
-  const parts = [model, running ? MODE_NAMES[running.mode] : "", cost(standing.costUsd)].filter(Boolean);
+  const parts = [model, roleOf(standing), running ? MODE_NAMES[running.mode] : "", cost(standing.costUsd)].filter(
+    Boolean,
+  );
   if (!running) {
     const icon = standing.isTrusted ? "$(eye)" : "$(shield)";
     return plain(`${icon} ${parts.join(" · ")}`, `Odin is ready. ${details(standing)}`);
@@ -209,9 +226,15 @@ function working(standing: Standing): Shown {
 
 function details(standing: Standing): string {
   const restricted = standing.isTrusted ? "" : " The workspace is not trusted, so only Ask works.";
+  const role = roleOf(standing) ? ` Role: ${standing.role}.` : "";
   const mode = standing.running ? ` Mode: ${MODE_NAMES[standing.running.mode]}.` : "";
   const spent = standing.costUsd > 0 ? ` This session: ${cost(standing.costUsd)}.` : "";
-  return `Model: ${standing.model}.${mode}${spent}${restricted}`;
+  return `Model: ${standing.model}.${role}${mode}${spent}${restricted}`;
+}
+
+/** The usual one goes without saying. */
+function roleOf({ role }: Standing): string {
+  return role === BUILDER ? "" : role;
 }
 
 function plain(text: string, tooltip: string): Shown {

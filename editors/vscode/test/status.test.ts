@@ -69,6 +69,17 @@ test("a turn shows its model, mode, activity and cost", () => {
   expect(it.shown().text).toBe("$(eye) opus · $0.05");
 });
 
+test("the role stands beside the model, unless it is the usual one", () => {
+  const it = ready();
+  it.tell({ kind: "roleChanged", role: "planner" }, { turnId: "" });
+  expect(it.shown()).toMatchObject({
+    text: "$(eye) opus · planner",
+    tooltip: expect.stringContaining("Role: planner."),
+  });
+  it.tell({ kind: "roleChanged", role: "builder" }, { turnId: "" });
+  expect(it.shown()).toMatchObject({ text: "$(eye) opus", tooltip: "Odin is ready. Model: anthropic/opus." });
+});
+
 test("the cost is that of the session, and another session has its own", () => {
   const it = ready();
   it.tell(started);
