@@ -21,7 +21,7 @@ from playwright.async_api import Browser, async_playwright
 
 from tests.editors import code_server, wheels
 from tests.editors.debian import CHROMIUM, NEOVIM, NEOVIM_0_10, TMUX, Program, Unavailable, fetched
-from tests.editors.neovim import Neovim
+from tests.editors.neovim import NOTE_EVENTS, READY, Neovim
 from tests.editors.terminal import Terminal
 from tests.editors.vscode import VSCode, start
 from tests.support.wire import KEY, Wire, serving
@@ -46,6 +46,7 @@ CHROMIUM_FLAGS = (
 )
 
 StartNeovim = Callable[..., Awaitable[Neovim]]
+Write = Callable[..., Path]
 StartVSCode = Callable[..., Awaitable[VSCode]]
 
 
@@ -155,6 +156,33 @@ def own_root(tmp_path: Path) -> Path:
 @pytest.fixture
 def start_own_neovim(start_neovim: StartNeovim, own_root: Path) -> StartNeovim:
     return partial(start_neovim, cwd=own_root, **at_home(own_root.parent))
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def neovim(start_own_neovim: StartNeovim, wire: Wire, own_root: Path) -> AsyncIterator[Neovim]:
+    """One that only one test has; and no test leaves an error behind."""
+    (own_root / "first.py").write_text("first = 1\n")
+    neovim = await start_own_neovim("first.py")
+    await neovim.command("set nomore")  # what goes wrong is to be read, not to be waited for
+    await neovim.lua(NOTE_EVENTS)
+    await neovim.until(READY)
+    wire.answers.clear()
+    yield neovim
+    said = await neovim.messages() if neovim.process.returncode is None else ""
+    await neovim.close()
+    assert "traceback" not in said, said
+    assert not wire.answers
+
+
+@pytest.fixture
+def write(own_root: Path) -> Write:
+    def write(name: str, *lines: str) -> Path:
+        path = own_root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{line}\n" for line in lines))
+        return path
+
+    return write
 
 
 @pytest_asyncio.fixture(loop_scope="module")

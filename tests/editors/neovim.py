@@ -12,6 +12,17 @@ CODEC: Any = msgpack
 PATIENCE = 60
 """Seconds: nothing waits so long unless it waits for ever."""
 
+NOTE_EVENTS = """
+_G.events, _G.finished = {}, {}
+vim.api.nvim_create_autocmd("User", { pattern = "Odin*", callback = function(event)
+  _G.events[event.match] = (_G.events[event.match] or 0) + 1
+  if event.match == "OdinTurnFinished" then
+    table.insert(_G.finished, event.data.event.outcome)
+  end
+end })
+"""
+READY = "vim.iter(vim.lsp.get_clients({ name = 'odin' })):any(function(it) return it.initialized end)"
+
 
 class NeovimError(Exception):
     """What Neovim says went wrong."""

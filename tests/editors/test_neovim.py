@@ -1,7 +1,7 @@
 """The plugin in a real Neovim with the real server: what a person does, and what they see."""
 
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -9,23 +9,13 @@ import pytest
 import pytest_asyncio
 
 from tests.e2e.steps import play_calls, results, says
-from tests.editors.conftest import StartNeovim
-from tests.editors.neovim import Neovim, until
+from tests.editors.conftest import StartNeovim, Write
+from tests.editors.neovim import NOTE_EVENTS, READY, Neovim, until
 from tests.support import wire as kit
 from tests.support.wire import Wire
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-NOTE_EVENTS = """
-_G.events, _G.finished = {}, {}
-vim.api.nvim_create_autocmd("User", { pattern = "Odin*", callback = function(event)
-  _G.events[event.match] = (_G.events[event.match] or 0) + 1
-  if event.match == "OdinTurnFinished" then
-    table.insert(_G.finished, event.data.event.outcome)
-  end
-end })
-"""
-READY = "vim.iter(vim.lsp.get_clients({ name = 'odin' })):any(function(it) return it.initialized end)"
 NAMED = """
 for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
   if vim.startswith(vim.api.nvim_buf_get_name(bufnr), ...) then return bufnr end
@@ -66,8 +56,6 @@ return vim.iter(vim.api.nvim_buf_get_extmarks(..., queue, 0, -1, { details = tru
 end):flatten():totable()
 """
 LINES = "return vim.api.nvim_buf_get_lines(... or 0, 0, -1, false)"
-
-Write = Callable[..., Path]
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")

@@ -10,8 +10,8 @@ import pytest
 
 from tests.e2e.steps import play_calls, says
 from tests.editors.conftest import StartNeovim
-from tests.editors.neovim import Neovim, until
-from tests.editors.test_neovim import NOTE_EVENTS, READY, happened, outcome, reads
+from tests.editors.neovim import NOTE_EVENTS, READY, Neovim, until
+from tests.editors.test_neovim import happened, outcome, reads
 from tests.editors.test_neovim_trouble import kill_server
 from tests.support.wire import Wire
 

@@ -1,6 +1,5 @@
 """The review in a real Neovim with the real server: how hunks are found, read, walked through and changed."""
 
-from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +7,9 @@ import pytest
 import pytest_asyncio
 
 from tests.e2e.steps import play_calls, says
-from tests.editors.conftest import StartNeovim
-from tests.editors.neovim import Neovim, until
-from tests.editors.test_neovim import DRAWN, LINES, NOTE_EVENTS, READY, change, comes, happened, outcome, reads
+from tests.editors.conftest import StartNeovim, Write
+from tests.editors.neovim import NOTE_EVENTS, Neovim, until
+from tests.editors.test_neovim import DRAWN, LINES, change, comes, happened, outcome, reads
 from tests.support.wire import Wire
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -55,34 +54,11 @@ return { vim.fs.basename((vim.api.nvim_buf_get_name(0):gsub("#.*", ""))), vim.fn
 """
 NEXT, PREVIOUS = "<Plug>(odin-next)", "<Plug>(odin-previous)"
 
-Write = Callable[..., Path]
-
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def neovim(start_own_neovim: StartNeovim, wire: Wire, own_root: Path) -> AsyncIterator[Neovim]:
-    (own_root / "first.py").write_text("first = 1\n")
-    neovim = await start_own_neovim("first.py")
-    await neovim.lua(NOTE_EVENTS)
+async def neovim(neovim: Neovim) -> Neovim:
     await neovim.lua(NOTE_ECHOES)
-    await neovim.command("set nomore")  # what goes wrong is to be read, not to be waited for
-    await neovim.until(READY)
-    wire.answers.clear()
-    yield neovim
-    said = await neovim.messages() if neovim.process.returncode is None else ""
-    await neovim.close()
-    assert "traceback" not in said, said
-    assert not wire.answers
-
-
-@pytest.fixture
-def write(own_root: Path) -> Write:
-    def write(name: str, *lines: str) -> Path:
-        path = own_root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{line}\n" for line in lines))
-        return path
-
-    return write
+    return neovim
 
 
 async def proposed(neovim: Neovim, wire: Wire, seen: tuple[Path, ...], *calls: tuple[str, dict[str, Any]]) -> None:

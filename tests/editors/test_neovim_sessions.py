@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,9 @@ import pytest
 import pytest_asyncio
 
 from tests.e2e.steps import play_calls, says
-from tests.editors.conftest import StartNeovim
-from tests.editors.neovim import Neovim
-from tests.editors.test_neovim import LINES, NAMED, NOTE_EVENTS, READY, change, chat, comes, happened, outcome, reads
+from tests.editors.conftest import StartNeovim, Write
+from tests.editors.neovim import NOTE_EVENTS, READY, Neovim
+from tests.editors.test_neovim import LINES, NAMED, change, chat, comes, happened, outcome, reads
 from tests.support import wire as kit
 from tests.support.wire import Wire
 
@@ -46,33 +45,11 @@ return vim.api.nvim_win_call(window, function()
 end)
 """
 
-Write = Callable[..., Path]
-
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def neovim(start_own_neovim: StartNeovim, wire: Wire, own_root: Path) -> AsyncIterator[Neovim]:
-    (own_root / "first.py").write_text("first = 1\n")
-    neovim = await start_own_neovim("first.py")
-    await neovim.command("set nomore")
-    await neovim.lua(NOTE_EVENTS)
+async def neovim(neovim: Neovim) -> Neovim:
     await neovim.lua(CHOOSE_FIRST)
-    await neovim.until(READY)
-    wire.answers.clear()
-    yield neovim
-    said = await neovim.messages() if neovim.process.returncode is None else ""
-    await neovim.close()
-    assert "traceback" not in said, said
-    assert not wire.answers
-
-
-@pytest.fixture
-def write(own_root: Path) -> Write:
-    def write(name: str, *lines: str) -> Path:
-        path = own_root / name
-        path.write_text("".join(f"{line}\n" for line in lines))
-        return path
-
-    return write
+    return neovim
 
 
 async def told(neovim: Neovim) -> list[str]:

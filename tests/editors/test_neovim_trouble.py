@@ -10,8 +10,8 @@ import pytest_asyncio
 
 from tests.e2e.steps import play_calls, results, says
 from tests.editors.conftest import StartNeovim
-from tests.editors.neovim import Neovim
-from tests.editors.test_neovim import LINES, NAMED, NOTE_EVENTS, READY, change, chat, comes, happened, outcome, reads
+from tests.editors.neovim import NOTE_EVENTS, READY, Neovim
+from tests.editors.test_neovim import LINES, NAMED, change, chat, comes, happened, outcome, reads
 from tests.support import wire as kit
 from tests.support.wire import Wire
 
