@@ -8,7 +8,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from odin_lsp.commands.output import Cleaner
-from odin_lsp.commands.runner import REST_SECONDS, Ended, Running, Sink, Spec, supervisor
+from odin_lsp.commands.runner import REST_SECONDS, Ended, Running, Sink, Spec
+from odin_lsp.commands.supervising import Supervisor
 from odin_lsp.errors import ToolError
 
 KEPT_LINES = 20
@@ -23,7 +24,7 @@ async def start(spec: Spec, sink: Sink) -> "Piped":
     incoming, to_program = os.pipe()
     from_program, complaints = os.pipe()
     try:
-        process, printed = await supervisor((incoming, complaints))
+        supervisor = Supervisor((incoming, complaints))
     except OSError as error:
         os.close(to_program)
         os.close(from_program)
@@ -31,12 +32,12 @@ async def start(spec: Spec, sink: Sink) -> "Piped":
     finally:
         os.close(incoming)
         os.close(complaints)
-    running = Running(process, printed, replace(spec, pipes=(incoming, complaints)), sink, lambda _: None)
+    running = Running(supervisor, replace(spec, pipes=(incoming, complaints)), sink, lambda _: None)
     loop = asyncio.get_running_loop()
     writing, _ = await loop.connect_write_pipe(asyncio.Protocol, os.fdopen(to_program, "wb", 0))
     last_lines = LastLines()
     reading, _ = await loop.connect_read_pipe(lambda: last_lines, os.fdopen(from_program, "rb", 0))
-    return Piped(process.pid, running, writing, reading, last_lines)
+    return Piped(supervisor.pid, running, writing, reading, last_lines)
 
 
 class Piped:

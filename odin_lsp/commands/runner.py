@@ -7,21 +7,17 @@ import secrets
 import signal
 import sys
 import time
-from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from odin_lsp.commands.environment import hide_own_environment
+from odin_lsp.commands.supervising import CHUNK, Supervisor
 from odin_lsp.errors import ToolError
-from odin_lsp.permissions.sandbox import PACKAGES, Confinement
+from odin_lsp.permissions.sandbox import Confinement
 from odin_lsp.values import is_object
 
-SUPERVISOR = "import sys; sys.path.append(sys.argv[1]); from odin_lsp.commands import supervisor; supervisor.main()"
-CHUNK = 1 << 16
-MAX_REPORT_BYTES = 1 << 16
 STOP_SECONDS = 4.0
 """For a supervisor to end everything; it needs less, unless somebody keeps it from its work."""
 REST_SECONDS = 0.5
@@ -74,20 +70,20 @@ class Runner:
     """Keeps one supervisor ready, so that the next command starts at once."""
 
     def __init__(self) -> None:
-        self._spares: list[asyncio.Task[tuple[Process, int]]] = []
+        self._spares: list[Supervisor] = []
         self._running: set[Running] = set()
         self._soon: asyncio.Task[None] | None = None
         self._closed = False
 
     async def start(self, spec: Spec, output: Sink) -> "Running":
-        process, pipe = await self._ready()
-        running = Running(process, pipe, spec, output, self._ended)
+        running = Running(self._ready(), spec, output, self._ended)
         self._running.add(running)
         return running
 
     def prepare(self) -> None:
-        if not self._spares and not self._closed:
-            self._spares.append(asyncio.create_task(supervisor()))
+        with suppress(OSError):  # whoever needs one is told
+            if not self._spares and not self._closed:
+                self._spares.append(Supervisor())
 
     async def close(self) -> None:
         """End everything that still runs."""
@@ -98,26 +94,21 @@ class Runner:
             running.stop()
         await asyncio.gather(*(running.ended() for running in tuple(self._running)))
         while self._spares:
-            with suppress(OSError):
-                await _dismiss(*await self._spares.pop())
+            await asyncio.to_thread(self._spares.pop().end_unused)
 
-    async def _ready(self) -> tuple[Process, int]:
-        """A supervisor that waits for a job."""
-        while True:
-            self.prepare()
-            if not self._spares:
-                raise ToolError("Odin is shutting down; no command is started")
+    def _ready(self) -> Supervisor:
+        """One that waits for a job."""
+        while self._spares:
             spare = self._spares.pop()
-            try:
-                process, pipe = await asyncio.shield(spare)
-            except asyncio.CancelledError:
-                self._spares.append(spare)
-                raise
-            except OSError as error:
-                raise ToolError(f"no command can be started: {error.strerror}") from None
-            if process.returncode is None:
-                return process, pipe
-            await _dismiss(process, pipe)  # somebody has killed it meanwhile
+            if spare.is_alive:
+                return spare
+            spare.end_unused()  # somebody has killed it meanwhile
+        if self._closed:
+            raise ToolError("Odin is shutting down; no command is started")
+        try:
+            return Supervisor()
+        except OSError as error:
+            raise ToolError(f"no command can be started: {error.strerror}") from None
 
     def _ended(self, running: "Running") -> None:
         self._running.discard(running)
@@ -131,11 +122,9 @@ class Runner:
 class Running:
     """One command, from its start to the end of its last process."""
 
-    def __init__(
-        self, process: Process, pipe: int, spec: Spec, output: Sink, on_end: Callable[["Running"], None]
-    ) -> None:
-        self._process = process
-        self._pipe = pipe
+    def __init__(self, supervisor: Supervisor, spec: Spec, output: Sink, on_end: Callable[["Running"], None]) -> None:
+        self._supervisor = supervisor
+        self._pipe = supervisor.printed
         self._output = output
         self._on_end = on_end
         self._began = time.monotonic()
@@ -144,10 +133,9 @@ class Running:
         self._stopping = asyncio.Event()
         self._marker = secrets.token_hex(8)
         loop = asyncio.get_running_loop()
-        os.set_blocking(pipe, False)
-        loop.add_reader(pipe, self._read)
-        assert process.stdin is not None  # noqa: S101
-        process.stdin.write(json.dumps(_job(spec, self._marker)).encode() + b"\n")
+        os.set_blocking(self._pipe, False)
+        loop.add_reader(self._pipe, self._read)
+        supervisor.give(json.dumps(_job(spec, self._marker)).encode() + b"\n")
         self._task = asyncio.create_task(self._follow())
 
     async def wait(self, timeout: float | None = None) -> Ended:
@@ -172,7 +160,7 @@ class Running:
         if not self._stopping.is_set() and not self._task.done():
             self._how = how
             self._stopping.set()
-            _close(self._process)
+            self._supervisor.dismiss()
 
     async def _follow(self) -> Ended:
         report = await self._report()
@@ -181,8 +169,7 @@ class Running:
                 await self._printed.wait()
         self._close_pipe()
         self._output.close()
-        _close(self._process)
-        await self._process.wait()
+        await self._supervisor.ended()
         if not report:
             await _end_marked(self._marker)
         self._on_end(self)
@@ -198,14 +185,12 @@ class Running:
 
     async def _report(self) -> dict[str, Any]:
         """The supervisor's last word, which it writes when everything has ended. Nothing, if it could not."""
-        assert self._process.stderr is not None  # noqa: S101
-        reading = asyncio.create_task(self._process.stderr.read(MAX_REPORT_BYTES))
+        reading = asyncio.create_task(self._supervisor.last_word())
         stopping = asyncio.create_task(self._stopping.wait())
         await asyncio.wait((reading, stopping), return_when=asyncio.FIRST_COMPLETED)
         stopping.cancel()
         if not (await asyncio.wait((reading,), timeout=STOP_SECONDS))[0]:
-            with suppress(ProcessLookupError):
-                self._process.kill()
+            self._supervisor.kill()
         try:
             report = json.loads(await reading)
         except ValueError:
@@ -235,35 +220,6 @@ class Running:
             self._printed.set()
 
 
-async def supervisor(pipes: tuple[int, ...] = ()) -> tuple[Process, int]:
-    """A supervisor that waits for its job, and the pipe into which the command will write. It inherits `pipes`."""
-    hide_own_environment()
-    reading, writing = os.pipe()
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", "-c", SUPERVISOR, PACKAGES),
-            stdin=PIPE,
-            stdout=writing,
-            stderr=PIPE,
-            env={},
-            cwd="/",
-            start_new_session=True,
-            pass_fds=pipes,
-        )
-    except BaseException:
-        os.close(reading)
-        raise
-    finally:
-        os.close(writing)
-    return process, reading
-
-
-async def _dismiss(process: Process, pipe: int) -> None:
-    os.close(pipe)
-    _close(process)
-    await process.wait()
-
-
 def _job(spec: Spec, marker: str) -> dict[str, Any]:
     confinement: dict[str, Any] | None = None
     argv = list(spec.argv)
@@ -278,11 +234,6 @@ def _job(spec: Spec, marker: str) -> dict[str, Any]:
         "confinement": confinement,
         "pipes": spec.pipes or (),
     }
-
-
-def _close(process: Process) -> None:
-    if process.stdin is not None:
-        process.stdin.close()
 
 
 async def _end_marked(marker: str) -> None:

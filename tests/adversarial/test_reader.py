@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from odin_lsp.commands.runner import SUPERVISOR, Spec, _job
+from odin_lsp.commands.runner import Spec, _job
+from odin_lsp.commands.supervising import PROGRAM
 from odin_lsp.config import FileRules
 from odin_lsp.permissions import reader, sandbox
 from odin_lsp.permissions.reader import Reads
@@ -77,7 +78,7 @@ class Surroundings:
             confinement=confinement,
         )
         with subprocess.Popen(
-            [self.python, "-I", "-S", "-c", SUPERVISOR, PACKAGES],
+            [self.python, "-I", "-S", "-c", PROGRAM, PACKAGES],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -45,7 +45,6 @@ async def reading(folder: Path, command: str, times: int) -> Series:
 
 async def _timed(runner: Runner, made: Callable[[], Spec], folder: Path) -> float:
     runner.prepare()
-    await asyncio.shield(runner._spares[0])
     output = Output(folder / "output", lambda text: None)
     began = perf_counter()
     ended = await (await runner.start(await asyncio.to_thread(made), output)).wait(60)

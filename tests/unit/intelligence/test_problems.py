@@ -42,7 +42,7 @@ def slow(old, before, new, after):
     lines, new_lines = whole_lines(old), whole_lines(new)
     moved, at = {len(lines): len(new_lines)}, 0
     steps = changed_lines(lines, new_lines)
-    for first, last, new_first, new_last in [*steps, (len(lines), len(lines), len(new_lines), len(new_lines))]:
+    for first, last, new_first, _ in [*steps, (len(lines), len(lines), len(new_lines), len(new_lines))]:
         while at < first:
             moved[at] = new_first - (first - at)
             at += 1

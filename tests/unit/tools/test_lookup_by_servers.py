@@ -16,8 +16,8 @@ from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.text import Lines, Position
 from tests.support.context import tool_context
-from tests.support.servers_in_memory import ScriptedServer, ScriptedServers, WordServer, gone, place, span
 from tests.support.reviewing import ScriptedEditor
+from tests.support.servers_in_memory import ScriptedServer, ScriptedServers, WordServer, gone, place, span
 
 CART = """\
 class Cart:
