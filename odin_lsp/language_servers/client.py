@@ -25,9 +25,14 @@ EXIT_SECONDS = 0.5
 
 class Client:
     def __init__(
-        self, name: str, answer: Callable[[str, Any], Any], hear: Callable[[str, Any], None], ended: Callable[[], None]
+        self,
+        name: str,
+        answer: Callable[[str, Any], Any],
+        hear: Callable[[str, Any], None],
+        ended: Callable[[str], None],
     ) -> None:
-        """`answer` is asked what the server asks, `hear` told what it tells, `ended` when it has ended by itself."""
+        """`answer` is asked what the server asks, `hear` told what it tells, and `ended` why it cannot be asked any
+        more, unless it was to end."""
         self._name = name
         self._answer = answer
         self._hear = hear
@@ -101,9 +106,7 @@ class Client:
             for frame in self._frames.feed(data):
                 self._take(frame)
         except FrameError as error:
-            self._fail(f"{self._name} does not speak LSP: {error}")
-            if self._program is not None:
-                self._program.stop()
+            self._give_up(f"{self._name} does not speak LSP: {error}")
 
     async def _request(self, method: str, params: Any) -> Any:
         if self._gone:
@@ -125,8 +128,7 @@ class Client:
             del message["params"]
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
         if self._program is not None and not self._program.write(framed(body)) and not self._gone:
-            self._fail(f"{self._name} does not read what it is sent")
-            self._program.stop()
+            self._give_up(f"{self._name} does not read what it is sent")
 
     def _take(self, frame: bytes | Oversized) -> None:
         if isinstance(frame, Oversized) or len(frame) > MAX_ANSWER:
@@ -165,16 +167,21 @@ class Client:
             if not answered.done():
                 answered.set_exception(Unavailable(reason))
 
+    def _give_up(self, reason: str) -> None:
+        self._fail(reason)
+        if self._program is not None:
+            self._program.stop()
+
     def _fail(self, reason: str) -> None:
-        self._gone = self._gone or reason
+        is_news, self._gone = not self._gone, self._gone or reason
         self._refuse(self._gone)
+        if is_news and self._is_wanted:
+            self._ended(reason)
 
     async def _follow(self, program: Piped) -> None:
         how = await program.ended()
         code = f" with code {how.exit_code}" if how.exit_code is not None else ""
         self._fail(f"{self._name} has stopped{code}{f': {how.problem}' if how.problem else ''}")
-        if self._is_wanted:
-            self._ended()
 
 
 class _ChangedMeanwhile(Exception):

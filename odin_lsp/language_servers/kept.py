@@ -51,7 +51,7 @@ class Kept:
         self,
         candidate: Candidate,
         root: Path,
-        make: Callable[[Callable[[], None]], OwnServer],
+        make: Callable[[Callable[[str], None]], OwnServer],
         times: Times,
         tasks: Tasks,
         warn: Callable[[str], None],
@@ -136,15 +136,15 @@ class Kept:
         self._look_whether_idle()
         return server
 
-    def _died(self) -> None:
-        """By itself. Of one that has not started yet `_start` hears."""
+    def _died(self, reason: str) -> None:
+        """Of one that has not started yet `_start` hears."""
         if self.server is None:
             return
         server, self.server = self.server, None
         self._tasks.begin(server.end())
         if time.monotonic() - self._began > self._times.pauses[-1]:
             self._failures = 0
-        self._fail(f"{self._name} has stopped", server)
+        self._fail(reason, server)
 
     def _fail(self, problem: str, server: OwnServer) -> None:
         last_words = server.complaints.rpartition("\n")[2]

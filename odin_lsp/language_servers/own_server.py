@@ -43,15 +43,17 @@ class OwnServer:
         files: Files,
         search: Search,
         scratch: Path,
-        ended: Callable[[], None],
+        ended: Callable[[str], None],
     ) -> None:
-        """`scratch`: a folder of its own, gone when it has ended. `ended` is called when it ends by itself."""
+        """`scratch`: a folder of its own, gone when it has ended. `ended` is told why it cannot be
+        asked any more."""
         self._known = candidate.known
         self._candidate = candidate
         self._root = root
         self._around = around
         self._scratch = scratch
-        self._client = Client(self.name, self._answer, self._hear, ended)
+        self._ended = ended
+        self._client = Client(self.name, self._answer, self._hear, self._end_early)
         self._offered = Offered()
         self._readiness = Readiness(self._known.ready)
         self._reports = Reports()
@@ -87,6 +89,7 @@ class OwnServer:
     def meant_for(self, path: Path) -> None:
         """It is going to be asked about this file, though not all questions name one."""
         self._last = (path,)
+        self.used_at = time.monotonic()
 
     async def start(self, timeout: float) -> None:
         await self._client.start(await asyncio.to_thread(self._spec))
@@ -161,7 +164,9 @@ class OwnServer:
         uri = path.as_uri()
         if self._offered.has(PULL):
             await self._pull(uri, version, until)
-        report = await self._reports.wait(uri, sent, until)
+            report = self._reports.of(uri, sent)
+        else:
+            report = await self._reports.wait(uri, sent, until)
         is_same = self._documents.is_current(path) and self._documents[path].version == version
         if report is None or not is_ready or not is_same:
             return NOT_KNOWN
@@ -221,6 +226,10 @@ class OwnServer:
             self._reports.take(params)
         else:
             self._readiness.told(method, params)
+
+    def _end_early(self, reason: str) -> None:
+        self._readiness.ended()
+        self._ended(reason)
 
     @contextmanager
     def _used(self) -> Generator[None]:

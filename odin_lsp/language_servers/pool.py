@@ -112,7 +112,7 @@ class OwnServers:
             self._kept[key] = Kept(candidate, root, make, times, self._tasks, partial(self._notify, "warning"))
         return self._kept[key]
 
-    def _make(self, candidate: Candidate, root: Path, around: Around, ended: Callable[[], None]) -> OwnServer:
+    def _make(self, candidate: Candidate, root: Path, around: Around, ended: Callable[[str], None]) -> OwnServer:
         scratch = state_folder.scratch_folder(state_folder.folder() / "commands", _scratch_name())
         return OwnServer(candidate, root, around, self._files, self._search, scratch.resolve(), ended)
 

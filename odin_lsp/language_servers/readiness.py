@@ -25,6 +25,7 @@ class Readiness:
         self._quiet_since = time.monotonic()
         self._shown_at: float | None = None
         self._news = asyncio.Event()
+        self._has_ended = False
 
     @property
     def is_ready(self) -> bool:
@@ -48,6 +49,11 @@ class Readiness:
             self._progress(str(params.get("token")), str(value.get("kind")))
         self._news.set()
 
+    def ended(self) -> None:
+        """There is nothing to wait for any more."""
+        self._has_ended = True
+        self._news.set()
+
     async def by(self, until: float) -> bool:
         """Whether it is ready, waiting for it until then, or until there is nothing to wait for."""
         while not self.is_ready:
@@ -66,7 +72,7 @@ class Readiness:
         return True
 
     def _hopeless_at(self) -> float:
-        if self._signal == "never":
+        if self._signal == "never" or self._has_ended:
             return 0.0
         if self._signal != "progress" or self._has_begun:
             return float("inf")

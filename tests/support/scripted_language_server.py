@@ -1,7 +1,8 @@
 """A language server that does what a table says, however bad that is: `python scripted_language_server.py TABLE`.
 
 The table maps a method to the acts that follow it, in order. Without any, a request is answered with `null`, and once
-it is initialized it has something to do for a moment. `test/received` answers with all that it was sent.
+it is initialized it has something to do for a moment. `test/received` answers with all that it was sent, and at
+`test/release` what is late is answered.
 """
 
 import json
@@ -18,7 +19,7 @@ def main():
     while (message := read()) is not None:
         received.append(message)
         method, number = message.get("method"), message.get("id")
-        if number is not None and method is not None:
+        if method == "test/release":
             for late, result in held:
                 send({"id": late, "result": result})
             held.clear()
