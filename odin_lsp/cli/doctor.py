@@ -1,5 +1,6 @@
 """`odin-lsp doctor`: what works, what is missing, and how to fix it."""
 
+import asyncio
 import os
 import platform
 import sys
@@ -12,6 +13,8 @@ from typing import Literal
 from odin_lsp import __version__, config, state_folder
 from odin_lsp.commands.environment import find_shell
 from odin_lsp.errors import ModelError
+from odin_lsp.language_servers.choosing import Around, all_of
+from odin_lsp.language_servers.trying import Trial, try_out
 from odin_lsp.models import catalog, providers, selection
 from odin_lsp.permissions import sandbox
 from odin_lsp.permissions.trust import Trust
@@ -44,7 +47,8 @@ def _findings(root: Path) -> Iterator[Finding]:
     yield Finding(
         "ok", f"Odin {__version__} on Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     )
-    settings, problems = config.load(root, trusted=Trust().of(root) == "trusted")
+    is_trusted = Trust().of(root) == "trusted"
+    settings, problems = config.load(root, trusted=is_trusted)
     for problem in problems:
         yield Finding("wrong", str(problem), "correct that line; docs/config.schema.json lists what is known")
     if not problems:
@@ -52,6 +56,7 @@ def _findings(root: Path) -> Iterator[Finding]:
     yield from _models(root, settings)
     yield _ripgrep(root)
     yield from _commands(settings)
+    yield from _language_servers(root.resolve(), settings, is_trusted=is_trusted)
     yield _sessions(root)
 
 
@@ -137,6 +142,37 @@ def _named(confinement: sandbox.Confinement) -> str:
             return "bubblewrap"
         case "seatbelt":
             return "Seatbelt"
+
+
+def _language_servers(root: Path, settings: config.Config, *, is_trusted: bool) -> Iterator[Finding]:
+    """Each that could be used here is started, to see whether it works."""
+    said = settings.language_servers
+    if not said.enabled:
+        yield Finding("note", "language servers are disabled: questions about code are answered by name only")
+        return
+    names = frozenset(name for names in settings.keys.values() for name in names)
+    around = Around(roots=(root,), settings=said, is_trusted=is_trusted, secret_names=names)
+    candidates = all_of(root, around)
+    usable = [it for it in candidates if it.program is not None]
+    yield from map(_language_server, asyncio.run(try_out(usable, root, around)))
+    for it in candidates:
+        what = f"language server {it.known.name}: {it.why_not}"
+        if it.needs_trust:
+            yield Finding("note", what, "trust the folder (`odin.trust`) to use it")
+        elif it.why_not and it.known.name in said.servers:
+            yield Finding("wrong", what, "correct its `command` in `languageServers.servers`")
+    if not usable:
+        without = "no language server is used: questions about code are answered by name only"
+        yield Finding("note", without, "install one for your language, such as pyright (pip install pyright)")
+
+
+def _language_server(trial: Trial) -> Finding:
+    where = f"language server {trial.candidate.known.name} at {trial.candidate.program}"
+    if trial.problem:
+        said = trial.complaints.replace("\n", "\n      ")
+        return Finding("wrong", f"{where}: {trial.problem}", f"it said:\n      {said}" if said else "")
+    memory = f", {trial.memory // 2**20} MiB" if trial.memory is not None else ""
+    return Finding("ok", f"{where} ({trial.seconds:.1f} s{memory})")
 
 
 def _sessions(root: Path) -> Finding:

@@ -36,8 +36,8 @@ class Candidate:
     program: Path | None
     """`None`: it cannot be used, and `why_not` says why."""
     why_not: str = ""
-    is_inside: bool = False
-    """Its program is the workspace's own."""
+    needs_trust: bool = False
+    """It could be used if the folder were trusted."""
 
 
 def for_file(path: Path, around: Around) -> list[Candidate]:
@@ -92,23 +92,21 @@ def _configured(known: Known | None, name: str, said: ServerSettings) -> Known:
 
 def _found(known: Known, folder: Path, around: Around) -> Candidate:
     name = known.command[0]
-    inside = _inside(name, folder) if around.is_trusted else None
-    program = inside or _on_path(name, around.roots)
+    inside = _inside(name, folder)
+    program = (inside if around.is_trusted else None) or _on_path(name, around.roots)
     if program is None:
-        unused = _inside(name, folder)
-        return Candidate(known, None, _in_untrusted(unused) if unused else NOT_FOUND, is_inside=unused is not None)
-    is_inside = any(Path(os.path.realpath(program)).is_relative_to(root) for root in around.roots)
-    if is_inside and not around.is_trusted:
-        return Candidate(known, None, _in_untrusted(program), is_inside=True)
-    if known.runs_project and not around.is_trusted:
-        return Candidate(known, None, NOT_TRUSTED)
+        return _untrusted(known, inside) if inside else Candidate(known, None, NOT_FOUND)
+    if not around.is_trusted and any(Path(os.path.realpath(program)).is_relative_to(root) for root in around.roots):
+        return _untrusted(known, program)
+    if not around.is_trusted and known.runs_project:
+        return Candidate(known, None, NOT_TRUSTED, needs_trust=True)
     if known.name == "tsc" and known.command[1:2] == ("--lsp",) and not _speaks_lsp(program):
         return Candidate(known, None, TOO_OLD)
-    return Candidate(known, program, is_inside=is_inside)
+    return Candidate(known, program)
 
 
-def _in_untrusted(program: Path) -> str:
-    return f"{program} is in the workspace, which is not trusted"
+def _untrusted(known: Known, program: Path) -> Candidate:
+    return Candidate(known, None, f"{program} is in the workspace, which is not trusted", needs_trust=True)
 
 
 def _inside(name: str, folder: Path) -> Path | None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from odin_lsp.language_servers.kept import ServerState
 from odin_lsp.modes import Mode
 from odin_lsp.records import ModelStatus, QueuedMessage, SubagentRecord, Todo, Usage
 from odin_lsp.sessions.turn_record import TurnRecord
@@ -63,3 +64,5 @@ class State(Value):
     cache: tuple[CachedFile, ...]
     cache_config: dict[str, Any]
     models: tuple[ModelStatus, ...]
+    language_servers: tuple[ServerState, ...]
+    """Odin's own. Those of the editor are not known."""

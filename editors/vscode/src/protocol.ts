@@ -559,6 +559,14 @@ export interface ServerInfo {
   skills?: string[];
 }
 
+export interface ServerState {
+  name: string;
+  root: string;
+  state: "starting" | "loading" | "ready" | "stopped" | "given up";
+  memory?: number;
+  problem?: string;
+}
+
 export interface SessionEventsParams {
   sessionId?: string;
   before?: number;
@@ -606,6 +614,7 @@ export interface State {
   cache: CachedFile[];
   cacheConfig: Partial<Record<string, unknown>>;
   models: ModelStatus[];
+  languageServers: ServerState[];
 }
 
 export interface StateParams {

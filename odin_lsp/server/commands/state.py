@@ -51,6 +51,7 @@ async def state(server: Work, params: glance.StateParams, _: Token) -> dict[str,
             ),
             cache_config=now.config.cache.model_dump(by_alias=True),
             models=tuple(model.status() for model in core.models),
+            language_servers=tuple(core.own_servers.states()),
         )
     )
 

@@ -1,0 +1,84 @@
+"""What the doctor says of language servers: it starts those that could be used."""
+
+import json
+import sys
+
+import pytest
+
+from odin_lsp.cli.doctor import diagnose
+from tests.support.language_servers import SCRIPT, own_processes
+
+
+@pytest.fixture
+def diagnosed(tmp_path, monkeypatch, capsys):
+    """What it says of language servers with these settings, where nothing else is installed."""
+    root = tmp_path / "ws"
+    root.mkdir()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+    def diagnosed(settings):
+        file = tmp_path / "config" / "odin" / "odinconfig.json"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps({"languageServers": settings}))
+        before = own_processes()
+        diagnose(root)
+        assert own_processes() == before
+        _, _, said = capsys.readouterr().out.partition("in Edit they")
+        return said.partition("\n")[2].partition("✓ sessions in")[0].replace(str(root), "WS")
+
+    return diagnosed
+
+
+@pytest.fixture
+def scripted(tmp_path):
+    """Settings of a server that does what a table says."""
+
+    def scripted(table):
+        (tmp_path / "table.json").write_text(json.dumps(table))
+        return {"command": [sys.executable, str(SCRIPT), str(tmp_path / "table.json")], "languages": {".toy": "toy"}}
+
+    return scripted
+
+
+def test_one_that_works_is_told_with_its_time_and_memory(diagnosed, scripted):
+    said = diagnosed({"servers": {"toy": scripted({})}})
+
+    assert f"✓ language server toy at {sys.executable} (" in said
+    assert " MiB)" in said
+
+
+def test_one_that_does_not_is_told_with_its_last_words(diagnosed, scripted):
+    said = diagnosed({"servers": {"toy": scripted({"initialize": [{"complain": 1}, {"exit": 4}]})}})
+
+    assert f"✗ language server toy at {sys.executable}: toy has stopped with code 4" in said
+    assert "it said:\n      complaint" in said
+
+
+def test_one_that_the_settings_name_and_that_is_missing_is_wrong(diagnosed):
+    said = diagnosed({"servers": {"toy": {"command": ["toy-server"], "languages": {".toy": "toy"}}}})
+
+    assert "✗ language server toy: it is not installed" in said
+
+
+def test_none_is_a_note(diagnosed):
+    assert "• no language server is used: questions about code are answered by name only" in diagnosed({})
+
+
+def test_a_program_of_the_workspace_waits_for_trust(diagnosed, tmp_path):
+    own = tmp_path / "ws" / "node_modules" / ".bin" / "pyright-langserver"
+    own.parent.mkdir(parents=True)
+    own.write_text(f"#!/bin/sh\ntouch {tmp_path / 'ran'}\n")
+    own.chmod(0o755)
+
+    said = diagnosed({})
+
+    assert "• language server pyright: WS/node_modules/.bin/pyright-langserver is in the workspace" in said
+    assert not (tmp_path / "ran").exists()
+
+
+def test_none_is_started_where_they_are_disabled(diagnosed, scripted):
+    said = diagnosed({"enabled": False, "servers": {"toy": scripted({})}})
+
+    assert said.count("language server") == 1
+    assert "• language servers are disabled" in said
