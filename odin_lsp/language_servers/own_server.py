@@ -4,7 +4,7 @@ import asyncio
 import os
 import shutil
 import time
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -121,10 +121,11 @@ class OwnServer:
     async def ask(self, method: str, params: Mapping[str, Any]) -> Told:
         timeout = self._around.settings.timeout
         until = time.monotonic() + timeout
+        path, asked = _as_shown(params)
         with self._used():
-            await self._show(tuple(_paths(params)) or self._last)
+            await self._show(self._last if path is None else (path,))
             is_ready = method in OF_ONE_DOCUMENT or await self._readiness.by(until - KEPT_BACK * timeout)
-            result = await self._client.request(method, params, max(0.0, until - time.monotonic()))
+            result = await self._client.request(method, asked, max(0.0, until - time.monotonic()))
         return Told(result, is_ready)
 
     async def problems(self, paths: Collection[Path], patience: float) -> Mapping[Path, Problems]:
@@ -241,13 +242,16 @@ class OwnServer:
             self.used_at = time.monotonic()
 
 
-def _paths(params: Mapping[str, Any]) -> Iterator[Path]:
-    """The documents that a question is about."""
+def _as_shown(params: Mapping[str, Any]) -> tuple[Path | None, Mapping[str, Any]]:
+    """The document that a question is about, and the question with the name by which the server knows it: an editor may
+    have its own, such as one with links."""
     for key in ("textDocument", "item"):
         part = params.get(key)
         uri = part.get("uri") if is_object(part) else None
-        if isinstance(uri, str) and (path := path_of(uri)) is not None:
-            yield path
+        if is_object(part) and isinstance(uri, str) and (named := path_of(uri)) is not None:
+            path = Path(os.path.realpath(named))
+            return path, {**params, key: {**part, "uri": path.as_uri()}}
+    return None, params
 
 
 def _sections(params: Any) -> list[str]:

@@ -118,3 +118,19 @@ async def test_a_save_is_told_to_whoever_wants_to_know(world):
 
     assert [it["text"] for it in await world.received(server, "textDocument/didSave")] == ["two\n"]
     assert await world.received(server, CHANGED) == []
+
+
+async def test_a_document_is_known_by_one_name_whatever_the_editor_calls_it(world):
+    world.script({})
+    path = world.write("a.toy", "on disk\n")
+    (world.outside / "link").symlink_to(world.root)
+    linked = world.outside / "link" / "a.toy"
+    world.buffers.open(linked.as_uri(), 1, "on the screen\n")
+
+    server = await world.first(path)
+    await server.ask(REFERENCES, at(linked))
+
+    [opened] = await world.received(server, OPENED)
+    assert (opened["textDocument"]["uri"], opened["textDocument"]["text"]) == (path.as_uri(), "on the screen\n")
+    [question] = await world.received(server, REFERENCES)
+    assert question["textDocument"]["uri"] == path.as_uri()
