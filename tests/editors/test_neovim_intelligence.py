@@ -19,6 +19,8 @@ PATIENCE = 30_000
 CALLER = 'from a import shout\n\nprint("😀😀", shout("x"))\n'
 CALLERS = [f"use{number}.py" for number in range(1, 5)]
 REFERENCES = 1 + 2 * len(CALLERS)
+CLEAN: tuple[bool, list[str]] = (True, [])
+"""Current, and no errors."""
 PYRIGHT = """
 local root, pid = ...
 vim.api.nvim_create_autocmd("FileType", { pattern = "python", callback = function()
@@ -130,17 +132,17 @@ async def test_a_rename_has_all_files_and_the_text_of_the_buffers(asked: Asked) 
 
 
 async def test_an_edit_that_breaks_callers_elsewhere_is_told_and_so_is_its_mend(asked: Asked) -> None:
-    assert await asked.problems("a.py", *CALLERS) == dict.fromkeys(["a.py", *CALLERS], (True, []))
+    assert await asked.problems("a.py", *CALLERS) == dict.fromkeys(["a.py", *CALLERS], CLEAN)
 
     await asked.neovim.lua("vim.api.nvim_buf_set_text(0, 0, 10, 0, 10, { 'times: int, ' })")
     broken = await asked.problems("a.py", *CALLERS)
 
-    assert broken.pop("a.py") == (True, [])
+    assert broken.pop("a.py") == CLEAN
     assert {name: current for name, (current, _) in broken.items()} == dict.fromkeys(CALLERS, True)
     assert all(found[0].startswith('2: Argument missing for parameter "word"') for _, found in broken.values())
-    assert await asked.problems() == {"a.py": (True, []), **broken}
+    assert await asked.problems() == {"a.py": CLEAN, **broken}
     await asked.neovim.command("undo")
-    assert await asked.problems("use1.py") == {"use1.py": (True, [])}
+    assert await asked.problems("use1.py") == {"use1.py": CLEAN}
     assert await asked.neovim.lua(LISTED) == ["a.py"]
 
 

@@ -52,11 +52,12 @@ function M.load(uri)
   return vim.api.nvim_buf_is_loaded(bufnr) and bufnr or nil
 end
 
----A file's buffer, for a question about it. One that is loaded for that is not listed, and unloaded again a while after
----the last question.
+---A file's buffer, for a question about it, with Odin attached. One that is loaded for that is not listed, and unloaded
+---again a while after the last question.
 ---@param uri string
+---@param odin vim.lsp.Client
 ---@return integer? bufnr
-function M.borrow(uri)
+function M.borrow(uri, odin)
   local bufnr = M.buffer(uri)
   if not bufnr then
     local path = vim.uri_to_fname(uri)
@@ -71,6 +72,7 @@ function M.borrow(uri)
     require("odin.peers").attach(bufnr)
     borrowed[bufnr] = vim.uv.new_timer()
   end
+  vim.lsp.buf_attach_client(bufnr, odin.id)
   if borrowed[bufnr] then
     borrowed[bufnr]:start(BORROWED_MS, 0, vim.schedule_wrap(function()
       M.give_back(bufnr)

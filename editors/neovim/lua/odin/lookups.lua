@@ -74,6 +74,20 @@ local function request_to(client, asked, bufnr, encoding)
 end
 
 ---@async
+---@param request odin.PeerRequest
+---@param answer odin.PeerAnswer
+---@param deadline integer
+---@param encoding string
+---@return any
+local function result_of(request, answer, deadline, encoding)
+  if request.method == "textDocument/codeAction" and answer.result then
+    resolve(request, answer.result, deadline)
+  end
+  local uri = vim.tbl_get(request.params, "item", "uri") or vim.uri_from_bufnr(request.bufnr)
+  return positions.converted(answer.result, uri, request.client.offset_encoding, encoding)
+end
+
+---@async
 ---@param asked odin.EditorRequest
 ---@param odin vim.lsp.Client
 ---@return { answers: table[], late: string[], failed: table[] }
@@ -81,7 +95,7 @@ function M.answer(asked, odin)
   local now = vim.uv.now()
   local deadline, patience = now + asked.timeoutMs, now + asked.timeoutMs / 2
   local told = { answers = {}, late = {}, failed = {} }
-  local bufnr = files.borrow(asked.uri)
+  local bufnr = files.borrow(asked.uri, odin)
   if not bufnr then
     return told
   end
@@ -93,6 +107,7 @@ function M.answer(asked, odin)
       return vim.iter(peers.of(bufnr, asked.method)):all(peers.is_ready)
     end, patience)
   end
+  peers.catch_up({ bufnr }, patience)
   local requests, ready = {}, {}
   for _, client in ipairs(peers.of(bufnr, asked.method)) do
     local request = request_to(client, asked, bufnr, odin.offset_encoding)
@@ -101,19 +116,18 @@ function M.answer(asked, odin)
   end
   local answers = peers.ask(requests, deadline)
   for _, request in ipairs(requests) do
-    local client, answer = request.client, answers[request]
-    local name = peers.name(client)
+    local name, answer = peers.name(request.client), answers[request]
     if not answer then
       table.insert(told.late, name)
     elseif answer.err then
-      table.insert(told.failed, { server = name, reason = answer.err.message or "it failed" })
+      table.insert(told.failed, { server = name, reason = tostring(answer.err.message) })
     else
-      if asked.method == "textDocument/codeAction" and answer.result then
-        resolve(request, answer.result, deadline)
+      local ok, result = pcall(result_of, request, answer, deadline, odin.offset_encoding)
+      if ok then
+        table.insert(told.answers, { server = name, ready = ready[request], result = result })
+      else
+        table.insert(told.failed, { server = name, reason = "its answer cannot be read: " .. tostring(result) })
       end
-      local uri = vim.tbl_get(asked.params, "item", "uri") or asked.uri
-      local result = positions.converted(answer.result, uri, client.offset_encoding, odin.offset_encoding)
-      table.insert(told.answers, { server = name, ready = ready[request], result = result })
     end
   end
   return told

@@ -5,10 +5,14 @@ local M = {}
 local ODIN = "odin"
 local IS_NEW = vim.fn.has("nvim-0.11") == 1
 local LOOK_MS = 20
+---What any server answers soon.
+local BRIEF = { "textDocument/documentSymbol", "textDocument/diagnostic" }
+---With these a server says that it should be asked again: the text has changed meanwhile.
+local AGAIN = { [-32801] = true, [-32802] = true }
 ---A server that never tells how far it is counts as ready after so long.
 local SILENT_MS = 30000
----Until a change is sent on, and until a server that has nothing more to say is believed.
-local FLUSH_MS, QUIET_MS = 150, 300
+---Until a change is sent on, until a server has surely seen it, and until one that has nothing more to say is believed.
+local FLUSH_MS, SEEN_MS, QUIET_MS = 150, 2000, 300
 
 ---How servers tell that they have loaded the project, by a part of their names; others by the end of a progress.
 ---@type table<string, { at_once?: true, says?: string, settles?: integer }>
@@ -82,7 +86,8 @@ local function meet(client)
     local bufnr = require("odin.files").buffer(params.uri)
     peer.last_push = vim.uv.now()
     if bufnr then
-      peer.pushed[bufnr] = { at = vim.uv.now(), version = params.version }
+      local version = type(params.version) == "number" and params.version or nil
+      peer.pushed[bufnr] = { at = vim.uv.now(), version = version }
     end
   end)
   return peer
@@ -179,14 +184,26 @@ function M.is_ready(client)
   local rule, peer = rule_of(client), meet(client)
   if rule.at_once then
     return true
-  end
-  if next(client.progress.pending) then
+  elseif not rule.says and next(client.progress.pending) then
     return false
   end
   if peer.loaded then
     return vim.uv.now() - peer.loaded >= (rule.settles or 0)
   end
   return vim.uv.now() - peer.since >= SILENT_MS
+end
+
+---Of its buffers the one that has changed last.
+---@param client vim.lsp.Client
+---@param bufnr integer
+---@return integer
+local function newest_of(client, bufnr)
+  for other in pairs(client.attached_buffers) do
+    if (changed[other] or 0) > (changed[bufnr] or 0) then
+      bufnr = other
+    end
+  end
+  return bufnr
 end
 
 ---Whether what it has pushed for a buffer is about the text as it stands now, here and in the other buffers. Nil: it
@@ -201,20 +218,18 @@ function M.is_settled(client, bufnr)
   elseif not peer.last_push then
     return nil
   end
-  local newest = bufnr
-  for other in pairs(client.attached_buffers) do
-    if (changed[other] or 0) > (changed[newest] or 0) then
-      newest = other
-    end
-  end
+  local newest = newest_of(client, bufnr)
   local push = peer.pushed[newest]
-  local is_answered
-  if push and push.version and push.version ~= vim.NIL then
-    is_answered = push.version >= (vim.lsp.util.buf_versions[newest] or 0)
-  else
-    is_answered = push and push.at - (changed[newest] or 0) >= FLUSH_MS
+  if not push or push.at < (changed[newest] or 0) then
+    return false
   end
-  return is_answered and (newest == bufnr or vim.uv.now() - peer.last_push >= QUIET_MS) or false
+  local is_answer
+  if push.version then
+    is_answer = push.version >= (vim.lsp.util.buf_versions[newest] or 0)
+  else
+    is_answer = push.at - (changed[newest] or 0) >= FLUSH_MS
+  end
+  return is_answer and (newest == bufnr or vim.uv.now() - peer.last_push >= QUIET_MS)
 end
 
 ---@async
@@ -247,13 +262,13 @@ end
 ---@field err? lsp.ResponseError
 ---@field result any
 
----Ask them all, and wait until they have answered or the time is over: one that has died never calls back. What is late
----is not canceled: pyright fails every later question of a kind that was canceled while it loaded.
+---Wait until all have answered or the time is over: one that has died never calls back. What is late is not canceled:
+---pyright fails every later question of a kind that was canceled while it loaded.
 ---@async
 ---@param requests odin.PeerRequest[]
 ---@param deadline integer
 ---@return table<odin.PeerRequest, odin.PeerAnswer> answers Without those that are late.
-function M.ask(requests, deadline)
+local function ask_once(requests, deadline)
   local routine, is_waiting = coroutine.running(), false
   local answers, left = {}, #requests
   local function wake()
@@ -272,13 +287,8 @@ function M.ask(requests, deadline)
         end
       end
     end
-    local sent
-    if IS_NEW then
-      sent = it.client:request(it.method, it.params, take, it.bufnr)
-    else
-      sent = it.client.request(it.method, it.params, take, it.bufnr)
-    end
-    if not sent then
+    -- Without a buffer: then the changes of all are sent before, and not only those of one.
+    if not require("odin.server").request(it.client, it.method, it.params, take) then
       take({ code = 0, message = "the server has ended" })
     end
   end
@@ -291,6 +301,48 @@ function M.ask(requests, deadline)
     end
   end
   return answers
+end
+
+---Ask them all, and again those who want it.
+---@async
+---@param requests odin.PeerRequest[]
+---@param deadline integer
+---@return table<odin.PeerRequest, odin.PeerAnswer> answers Without those that are late.
+function M.ask(requests, deadline)
+  local answers, left = {}, requests
+  while #left > 0 do
+    local told = ask_once(left, deadline)
+    answers = vim.tbl_extend("force", answers, told)
+    left = vim.tbl_filter(function(it)
+      return told[it] and told[it].err and AGAIN[told[it].err.code] and vim.uv.now() < deadline
+    end, left)
+    if #left > 0 then
+      sleep(LOOK_MS)
+    end
+  end
+  return answers
+end
+
+---Let those of a buffer see the last changes: pyright answers the first question after one from the text before it.
+---@async
+---@param buffers integer[]
+---@param deadline integer
+function M.catch_up(buffers, deadline)
+  local requests, asked = {}, {}
+  for _, bufnr in ipairs(buffers) do
+    for _, client in ipairs(M.of(bufnr)) do
+      local newest = newest_of(client, bufnr)
+      local method = vim.iter(BRIEF):find(function(it)
+        return #vim.lsp.get_clients({ bufnr = newest, id = client.id, method = it }) > 0
+      end)
+      if method and not asked[client.id] and vim.uv.now() - (changed[newest] or 0) < SEEN_MS then
+        asked[client.id] = true
+        local params = { textDocument = { uri = vim.uri_from_bufnr(newest) } }
+        table.insert(requests, { client = client, method = method, params = params, bufnr = newest })
+      end
+    end
+  end
+  M.ask(requests, deadline)
 end
 
 ---@param client vim.lsp.Client
