@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from tests.e2e.steps import play_calls, results, says
 from tests.editors.conftest import StartNeovim
-from tests.editors.neovim import Neovim, until
-from tests.editors.test_neovim import READY
+from tests.editors.neovim import NOTE_EVENTS, READY, Neovim, until
+from tests.support.wire import Wire
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -144,6 +145,19 @@ async def test_an_edit_that_breaks_callers_elsewhere_is_told_and_so_is_its_mend(
     await asked.neovim.command("undo")
     assert await asked.problems("use1.py") == {"use1.py": CLEAN}
     assert await asked.neovim.lua(LISTED) == ["a.py"]
+
+
+async def test_the_model_is_answered_by_the_servers_of_neovim(asked: Asked, wire: Wire) -> None:
+    await asked.neovim.lua(NOTE_EVENTS)
+    play_calls(wire, ("Lookup", {"what": "references", "symbol": "shout"}))
+    wire.play(says())
+
+    await asked.neovim.command("OdinAsk who shouts?")
+    await asked.neovim.until("#_G.finished > 0")
+
+    [told] = results(wire)
+    assert told.splitlines()[-1] == "(pyright in Neovim)"
+    assert told.count('\n3:print("😀😀", shout("x"))') == len(CALLERS)
 
 
 async def test_a_server_that_hangs_or_dies_leaves_every_answer_bounded(asked: Asked) -> None:

@@ -15,11 +15,11 @@ local SILENT_MS = 30000
 local FLUSH_MS, SEEN_MS, QUIET_MS = 150, 2000, 300
 
 ---How servers tell that they have loaded the project, by a part of their names; others by the end of a progress.
----@type table<string, { at_once?: true, says?: string, settles?: integer }>
+---@type table<string, { at_once?: true, says?: string[], settles?: integer }>
 local RULES = {
   clangd = { settles = 2000 },
   jdtls = { settles = 2000 },
-  pyright = { says = "^Found %d+ source file" },
+  pyright = { says = { "^Found %d+ source file", "^No source files found" } },
   ruff = { at_once = true },
   rust_analyzer = { settles = 2000 },
   ["rust-analyzer"] = { settles = 2000 },
@@ -77,8 +77,10 @@ local function meet(client)
   local says = rule_of(client).says
   if says then
     overhear(client, "window/logMessage", function(params)
-      if params.message:find(says) then
-        peer.loaded = vim.uv.now()
+      for _, words in ipairs(says) do
+        if params.message:find(words) then
+          peer.loaded = vim.uv.now()
+        end
       end
     end)
   end
