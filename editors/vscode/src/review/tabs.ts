@@ -166,6 +166,6 @@ export function openDocument(uri: Uri): TextDocument | undefined {
   return workspace.textDocuments.find((it) => sameUri(it.uri, uri));
 }
 
-function allTabs(): Tab[] {
+export function allTabs(): Tab[] {
   return window.tabGroups.all.flatMap((group) => group.tabs);
 }

@@ -16,7 +16,17 @@ import {
   type StaticFeature,
 } from "vscode-languageclient/node";
 import type { AnswerQuestion, AnswerReview } from "../odin";
-import type { EventRecord, InitOptions, Question, Review, ServerInfo } from "../protocol";
+import type {
+  EditorAnswers,
+  EditorDiagnostics,
+  EditorDiagnosticsParams,
+  EditorRequest,
+  EventRecord,
+  InitOptions,
+  Question,
+  Review,
+  ServerInfo,
+} from "../protocol";
 import { type Running, ServerProblem, wordsOf } from "./life";
 import { ServerProcess } from "./process";
 
@@ -33,6 +43,8 @@ export interface Answers {
   question: AnswerQuestion;
   save(params: { uris: string[] }): Promise<object>;
   reload(params: { uris: string[] }): Promise<object>;
+  editorRequest(params: EditorRequest): Promise<EditorAnswers>;
+  editorDiagnostics(params: EditorDiagnosticsParams): Promise<EditorDiagnostics>;
 }
 
 export interface LaunchOptions {
@@ -91,6 +103,8 @@ class Client extends LanguageClient {
     this.onRequest("odin/question", (asked: Question, token: CancellationToken) => answers.question(asked, token));
     this.onRequest("odin/save", (params: { uris: string[] }) => answers.save(params));
     this.onRequest("odin/reload", (params: { uris: string[] }) => answers.reload(params));
+    this.onRequest("odin/editor/request", (params: EditorRequest) => answers.editorRequest(params));
+    this.onRequest("odin/editor/diagnostics", (params: EditorDiagnosticsParams) => answers.editorDiagnostics(params));
   }
 
   /** What goes wrong is told once, by whoever owns the server, and not by the library besides. */
@@ -111,7 +125,7 @@ class OdinFeature implements StaticFeature {
 
   fillClientCapabilities(capabilities: ClientCapabilities): void {
     const odin = { version: PROTOCOL_VERSION, events: true, question: true, save: true, reload: true, links: true };
-    capabilities.experimental = { odin: { ...odin, review: this.reviews } };
+    capabilities.experimental = { odin: { ...odin, review: this.reviews, editor: ["request", "diagnostics"] } };
     capabilities.window = { ...capabilities.window, workDoneProgress: false }; // the status bar shows it
   }
 

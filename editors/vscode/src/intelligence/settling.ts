@@ -1,0 +1,107 @@
+// Whether the problems that VS Code shows are about the text as it stands: they have no versions, and until a server has
+// looked at a change the old ones stay where they were. This is the one place where it is decided, by a rule of thumb:
+//
+// - The document is in a tab: servers say nothing about others.
+// - Since it changed, VS Code has told of problems in it, be they the same. So it has for every other document of the
+//   language that has changed since it was told of: a change there may show here.
+// - Since then, nobody has said anything about the language for 300 ms: several servers come one after the other.
+
+import { Emitter } from "../emitter";
+
+const QUIET_MS = 300;
+
+interface Known {
+  language: string;
+  /** Since its last change, and ever. */
+  isTold: boolean;
+  wasTold: boolean;
+}
+
+export class Settling {
+  readonly #documents = new Map<string, Known>();
+  /** When something was last said about a language. */
+  readonly #lastTold = new Map<string, number>();
+  /** Languages that were waited for, and nobody has ever said anything about them. */
+  readonly #silent = new Set<string>();
+  readonly #telling = new Emitter<void>();
+
+  constructor(private readonly isInTab: (uri: string) => boolean) {}
+
+  opened(uri: string, languageId: string): void {
+    this.#documents.set(uri, { language: familyOf(languageId), isTold: false, wasTold: false });
+  }
+
+  changed(uri: string): void {
+    const known = this.#documents.get(uri);
+    if (known) {
+      known.isTold = false;
+    }
+  }
+
+  closed(uri: string): void {
+    this.#documents.delete(uri);
+  }
+
+  told(uris: readonly string[]): void {
+    for (const known of uris.map((it) => this.#documents.get(it))) {
+      if (known) {
+        known.isTold = true;
+        known.wasTold = true;
+        this.#lastTold.set(known.language, Date.now());
+        this.#silent.delete(known.language);
+      }
+    }
+    this.#telling.fire();
+  }
+
+  isSettled(uri: string): boolean {
+    return this.#settlesIn(uri) === 0;
+  }
+
+  /** Wait for it; `false`: not in this time. Nobody is waited for who will not come. */
+  async settles(uri: string, patienceMs: number): Promise<boolean> {
+    const language = this.#documents.get(uri)?.language;
+    if (!language || !this.isInTab(uri) || this.#silent.has(language)) {
+      return false;
+    }
+    const deadline = Date.now() + patienceMs;
+    for (let left = patienceMs; !this.isSettled(uri) && left > 0; left = deadline - Date.now()) {
+      await this.#toldWithin(Math.min(this.#settlesIn(uri), left));
+    }
+    if (!this.#lastTold.has(language)) {
+      this.#silent.add(language);
+    }
+    return this.isSettled(uri);
+  }
+
+  /** After how many milliseconds, if nothing happens in the meantime. */
+  #settlesIn(uri: string): number {
+    const known = this.#documents.get(uri);
+    if (!known?.isTold || !this.isInTab(uri) || this.#isAwaited(known.language)) {
+      return Number.POSITIVE_INFINITY;
+    }
+    return Math.max(0, (this.#lastTold.get(known.language) ?? 0) + QUIET_MS - Date.now());
+  }
+
+  #isAwaited(language: string): boolean {
+    const others = [...this.#documents].filter(([, it]) => it.language === language && it.wasTold && !it.isTold);
+    return others.some(([uri]) => this.isInTab(uri));
+  }
+
+  #toldWithin(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        subscription.dispose();
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      const subscription = this.#telling.event(done);
+    });
+  }
+}
+
+/** Languages that one server has together. */
+function familyOf(languageId: string): string {
+  return /^(java|type)script/.test(languageId) ? "typescript" : languageId;
+}
