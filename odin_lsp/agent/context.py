@@ -3,13 +3,15 @@
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote
 
 from odin_lsp.agent.quoting import quoted
 from odin_lsp.errors import RequestError, ToolError
+from odin_lsp.intelligence.problems import ordered
+from odin_lsp.intelligence.servers import Problem, Problems, Servers
 from odin_lsp.ports import Range
 from odin_lsp.values import Value
 from odin_lsp.workspace.files import Files
@@ -17,6 +19,8 @@ from odin_lsp.workspace.text import Lines, Position
 from odin_lsp.workspace.uris import path_of, printable
 
 MAX_ITEM_CHARS = 30_000
+PROBLEM_SECONDS = 2.0
+"""How long language servers have to say what is wrong with a text."""
 LEFT_OUT = "(left out: its name or the user's settings say that it is not for you to read; the user has been told)"
 _PATH = re.compile(r"[^:/?#]*:(?://[^/?#]*)?([^?#]*)")
 
@@ -25,8 +29,10 @@ _PATH = re.compile(r"[^:/?#]*:(?://[^/?#]*)?([^?#]*)")
 class ContextItem(Value):
     kind: Literal["selection", "file", "diagnostics", "command", "text"]
     content: str | None = None
+    """Without it: the text as it stands in the editor or on disk; for `diagnostics`: what language servers report."""
     uri: str | None = None
     range: Range | None = None
+    """Without it: all of the document."""
     version: int | None = None
     source_command: str | None = None
 
@@ -37,6 +43,16 @@ class Gathered:
     """The items for the model."""
     left_out: tuple[str, ...]
     """What the user should know of those that it does not get."""
+
+
+async def with_problems(items: Sequence[ContextItem], servers: Servers) -> list[ContextItem]:
+    """The same items, and in those that ask for problems what is wrong with their documents as they stand now."""
+    paths = {item: _path(item.uri) for item in items if item.kind == "diagnostics" and item.content is None}
+    asked = {path for path in paths.values() if path is not None}
+    if not asked:
+        return list(items)
+    told = await servers.problems(asked, PROBLEM_SECONDS)
+    return [replace(item, content=_told(item, told.get(path))) if (path := paths.get(item)) else item for item in items]
 
 
 def gathered(items: Sequence[ContextItem], files: Files) -> Gathered:
@@ -51,6 +67,28 @@ def gathered(items: Sequence[ContextItem], files: Files) -> Gathered:
             for name in dict.fromkeys(printable(_name(item) or "") for item in hidden)
         ),
     )
+
+
+def _path(uri: str | None) -> Path | None:
+    path = path_of(uri) if uri else None
+    return Path(os.path.realpath(path)) if path else None
+
+
+def _told(item: ContextItem, problems: Problems | None) -> str:
+    found = ordered(problems.found) if problems else []
+    if item.range is not None:
+        first, last = item.range.start.line, item.range.end.line
+        found = [it for it in found if it.line <= last and it.end_line >= first]
+    lines = [_described(it) for it in found]
+    if problems is None or not problems.is_current:
+        lines.append("(no language server has looked at the text as it stands now: there may be others)")
+    return "\n".join(lines) or "(none)"
+
+
+def _described(problem: Problem) -> str:
+    source = f"{problem.source}: " if problem.source else ""
+    code = f" [{problem.code}]" if problem.code else ""
+    return f"line {problem.line + 1}: {problem.severity}: {source}{problem.message}{code}"
 
 
 def _is_hidden(uri: str, files: Files) -> bool:

@@ -6,7 +6,7 @@ import uuid
 
 from lsprotocol import types
 
-from odin_lsp.agent.context import gathered
+from odin_lsp.agent.context import gathered, with_problems
 from odin_lsp.agent.live_session import LiveSession
 from odin_lsp.agent.turn import Compact, RunCommand, Turn, UserMessage
 from odin_lsp.errors import RequestError, SessionError
@@ -35,7 +35,7 @@ class Turns:
         core = self._server.core
         self._check(mode)
         live = await core.sessions.take_up(params.session_id)
-        context = gathered(params.context, core.files)
+        context = gathered(await with_problems(params.context, core.servers), core.files)
         turn = live.turns.start(
             UserMessage(
                 turn_id=params.turn_id or uuid.uuid4().hex,

@@ -29,6 +29,7 @@ ON_A_PROBLEM = [
     "Odin: Explain “undefined name 'x'”",
     "Odin: Plan a fix for “undefined name 'x'”",
     "Odin: Fix “undefined name 'x'”",
+    "Odin: Fix all problems in this file",
 ]
 
 

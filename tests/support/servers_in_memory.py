@@ -39,12 +39,13 @@ class ScriptedServer:
 class ScriptedServers:
     servers: Sequence[Server] = ()
     serves: Callable[[Path], bool] = lambda _: True
+    reported: Mapping[Path, Problems] = field(default_factory=dict[Path, Problems])
 
     async def of(self, path: Path) -> Sequence[Server]:
         return self.servers if self.serves(path) else ()
 
     async def problems(self, paths: Collection[Path], patience: float) -> Mapping[Path, Problems]:
-        return {}
+        return {path: it for path, it in self.reported.items() if path in paths or not paths}
 
     async def close(self) -> None: ...
 

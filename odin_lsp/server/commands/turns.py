@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Awaitable
 from typing import Any
 
-from odin_lsp.agent.context import gathered
+from odin_lsp.agent.context import gathered, with_problems
 from odin_lsp.agent.prompt import prompt_text
 from odin_lsp.agent.turn import Remark
 from odin_lsp.errors import OdinError, RequestError
@@ -92,7 +92,7 @@ async def cancel(server: Work, params: wire.CancelParams, _: Token) -> dict[str,
 
 @command("odin.steer", wire.SteerParams)
 async def steer(server: Work, params: wire.SteerParams, _: Token) -> dict[str, Any]:
-    context = gathered(params.context, server.core.files)
+    context = gathered(await with_problems(params.context, server.core.servers), server.core.files)
     heard = server.core.steer(Remark(params.text, context.texts), params.turn_id, params.agent_id)
     for notice in context.left_out if heard else ():
         server.editor.notify("warning", notice)

@@ -1,11 +1,12 @@
-"""What Odin can do with a selection or a problem, Accept and Reject on a pending hunk: never preferred, only if asked
-for their kind."""
+"""What Odin can do with a selection or a problem of any language server, Accept and Reject on a pending hunk: never
+preferred, only if asked for their kind."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lsprotocol import types
 
+from odin_lsp.intelligence.servers import Problem
 from odin_lsp.server.diagnostics import is_hint
 from odin_lsp.server.host import Client, Host
 
@@ -17,6 +18,7 @@ TURNS = ("odin.ask", "odin.plan", "odin.edit", "odin.prompt", "odin.executePlan"
 WAITING = (*TURNS, "odin.undoTurn", "odin.provenance.open")
 """Commands that wait for the editor, or for a person."""
 MAX_PROBLEMS = 10
+FIX_ALL = "Fix all problems of this file that language servers report."
 DOCUMENT = "Document the selected code as this project documents its code. Change nothing but comments and docs."
 TESTS = "Write tests for the selected code, where and how this project keeps its tests."
 
@@ -34,7 +36,7 @@ def register(server: Host) -> None:
             it
             for it in (
                 *_quick_fixes(params.text_document.uri, hints),
-                *_actions(params),
+                *_actions(params, await _problems(server, params)),
                 *await provenance.actions_at(server, params),
             )
             if _wanted(_name(it.kind), params.context.only)
@@ -61,6 +63,26 @@ def _unnamed(server: Client, params: types.CodeActionParams) -> list[types.Diagn
     return [it for it in hints if it.code not in named]
 
 
+async def _problems(server: Host, params: types.CodeActionParams) -> list[types.Diagnostic]:
+    """Those on the lines that it asks for. Some editors name none but Odin's own: where a person has asked and none is
+    named, what language servers have already reported counts."""
+    named = [it for it in params.context.diagnostics if not is_hint(it)]
+    buffer = server.buffers.of_uri(params.text_document.uri)
+    if named or params.context.trigger_kind == types.CodeActionTriggerKind.Automatic or not buffer or not buffer.path:
+        return named
+    known = (await server.core.servers.problems((), 0)).get(buffer.path)
+    first, last = params.range.start.line, params.range.end.line
+    found = known.found if known else ()
+    return [_diagnostic(it) for it in found if it.line <= last and it.end_line >= first]
+
+
+def _diagnostic(problem: Problem) -> types.Diagnostic:
+    start = types.Position(problem.line, problem.character)
+    end = types.Position(problem.end_line, problem.end_character)
+    code, source = problem.code or None, problem.source or None
+    return types.Diagnostic(types.Range(start, end), problem.message, code=code, source=source)
+
+
 def _quick_fixes(uri: str, hints: Sequence[types.Diagnostic]) -> Iterator[types.CodeAction]:
     """Never preferred: no editor may accept on its own. What is stale decides nothing."""
     for hint in hints:
@@ -79,41 +101,34 @@ def _fix(title: str, command: str, argument: dict[str, Any], hints: Sequence[typ
     )
 
 
-def _actions(params: types.CodeActionParams) -> list[types.CodeAction]:
+def _actions(params: types.CodeActionParams, problems: Sequence[types.Diagnostic]) -> list[types.CodeAction]:
     actions: list[types.CodeAction] = []
     uri, selection = params.text_document.uri, params.range
-    problems = params.context.diagnostics
-    for problem in [it for it in problems if not is_hint(it)][:MAX_PROBLEMS]:
+    around = {"kind": "file", "uri": uri}
+    for problem in problems[:MAX_PROBLEMS]:
         about = {"kind": "diagnostics", "uri": uri, "range": _range(problem.range), "content": _described(problem)}
-        around = {"kind": "file", "uri": uri}
-        title = problem.message.partition("\n")[0][:60]
+        title, message = problem.message.partition("\n")[0][:60], problem.message
         actions += [
+            _action(f"Odin: Explain “{title}”", PROBLEM, "odin.ask", f"Explain this problem: {message}", about, around),
             _action(
-                f"Odin: Explain “{title}”",
-                PROBLEM,
-                "odin.ask",
-                f"Explain this problem: {problem.message}",
-                about,
-                around,
+                f"Odin: Plan a fix for “{title}”", PROBLEM, "odin.plan", f"Plan a fix for: {message}", about, around
             ),
-            _action(
-                f"Odin: Plan a fix for “{title}”",
-                PROBLEM,
-                "odin.plan",
-                f"Plan a fix for: {problem.message}",
-                about,
-                around,
-            ),
-            _action(f"Odin: Fix “{title}”", PROBLEM, "odin.edit", f"Fix: {problem.message}", about, around),
+            _action(f"Odin: Fix “{title}”", PROBLEM, "odin.edit", f"Fix: {message}", about, around),
         ]
+    here = [{"kind": "diagnostics", "uri": uri, "content": "\n".join(map(_described, problems))}] if problems else []
+    if problems:
+        every = {"kind": "diagnostics", "uri": uri}
+        actions.append(
+            _action("Odin: Fix all problems in this file", PROBLEM, "odin.edit", FIX_ALL, every, *here, around)
+        )
     if selection.start != selection.end:
-        about = {"kind": "selection", "uri": uri, "range": _range(selection)}
+        selected = [{"kind": "selection", "uri": uri, "range": _range(selection)}, *here]
         actions += [
-            _action("Odin: Explain", f"{SELECTION}.explain", "odin.ask", "Explain the selected code.", about),
-            _asking("Odin: Plan…", f"{SELECTION}.plan", "plan", about),
-            _asking("Odin: Edit…", f"{SELECTION}.edit", "edit", about),
-            _action("Odin: Document", f"{SELECTION}.document", "odin.edit", DOCUMENT, about),
-            _action("Odin: Write tests", f"{SELECTION}.tests", "odin.edit", TESTS, about),
+            _action("Odin: Explain", f"{SELECTION}.explain", "odin.ask", "Explain the selected code.", *selected),
+            _asking("Odin: Plan…", f"{SELECTION}.plan", "plan", selected),
+            _asking("Odin: Edit…", f"{SELECTION}.edit", "edit", selected),
+            _action("Odin: Document", f"{SELECTION}.document", "odin.edit", DOCUMENT, *selected),
+            _action("Odin: Write tests", f"{SELECTION}.tests", "odin.edit", TESTS, *selected),
         ]
     return actions
 
@@ -132,8 +147,8 @@ def _cancel() -> types.CodeAction:
     return types.CodeAction(title, kind=CANCEL, command=types.Command(title, "odin.cancel", arguments=[{}]))
 
 
-def _asking(title: str, kind: str, mode: str, about: dict[str, Any]) -> types.CodeAction:
-    argument = {"mode": mode, "context": [about]}
+def _asking(title: str, kind: str, mode: str, context: list[dict[str, Any]]) -> types.CodeAction:
+    argument = {"mode": mode, "context": context}
     return types.CodeAction(title, kind=kind, command=types.Command(title, "odin.prompt", arguments=[argument]))
 
 

@@ -6,13 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odin_lsp.agent.context import LEFT_OUT, ContextItem, gathered
+from odin_lsp.agent.context import LEFT_OUT, ContextItem, gathered, with_problems
 from odin_lsp.agent.quoting import quoted
 from odin_lsp.config import FileRules
+from odin_lsp.intelligence.servers import Problem, Problems
 from odin_lsp.ports import Position, Range
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
+from tests.support.servers_in_memory import ScriptedServers
 
 PIECES = ("<", "\\", "/", "context", "CONTEXT", " ", "\n", ">", '"', "&", "&quot;", "&#10;", "x", "\r", "\u2028", "\0")
 HOSTILE = st.lists(st.sampled_from(PIECES) | st.text(max_size=3)).map("".join)
@@ -116,3 +118,38 @@ def test_what_the_user_allows_is_sent(tmp_path):
     result = gathered([ContextItem(kind="file", uri=(tmp_path / ".env").as_uri())], files)
     assert "KEY=1" in result.texts[0]
     assert result.left_out == ()
+
+
+NOT_LOOKED_AT = "(no language server has looked at the text as it stands now: there may be others)"
+
+
+async def test_diagnostics_without_words_are_what_language_servers_report(files, tmp_path):
+    path, (first, second) = tmp_path / "a.txt", (problem(0, "unused", "warning"), problem(2, "undefined", "error"))
+    uri, servers = path.as_uri(), ScriptedServers()
+    items = (
+        ContextItem(kind="diagnostics", uri=uri),
+        ContextItem(kind="diagnostics", uri=uri, range=Range(Position(2, 0), Position(3, 0))),
+        ContextItem(kind="diagnostics", uri=uri, content="as it was sent"),
+        ContextItem(kind="diagnostics", uri=(tmp_path / ".env").as_uri()),
+    )
+
+    async def sent(*found, is_current):
+        reported = Problems(tuple(found), is_current)
+        servers.reported = {path: reported, tmp_path / ".env": reported}
+        texts = gathered(await with_problems(items, servers), files).texts
+        return [content for text in texts for _, content in parsed(text)]
+
+    undefined = "line 3: error: lint: undefined [E1]"
+    both = f"{undefined}\nline 1: warning: lint: unused [E1]"
+    rest = ["as it was sent", LEFT_OUT]
+    assert await sent(first, second, is_current=True) == [both, undefined, *rest]
+    assert await sent(is_current=True) == ["(none)", "(none)", *rest]
+    assert await sent(second, is_current=False) == [f"{undefined}\n{NOT_LOOKED_AT}"] * 2 + rest
+    assert await with_problems(items[2:3], ScriptedServers()) == [items[2]]
+    [unknown] = await with_problems(items[:1], ScriptedServers())
+    assert unknown.content == NOT_LOOKED_AT
+
+
+def problem(line, message, severity):
+    place = {"line": line, "character": 0, "end_line": line, "end_character": 3}
+    return Problem(**place, severity=severity, message=message, code="E1", source="lint")

@@ -1,26 +1,34 @@
 """The menu, as a client that knows code actions gets it."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 from lsprotocol import types
 
+from odin_lsp.intelligence.servers import Problem, Problems
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.features.code_actions import register
 from odin_lsp.server.hints import Hints
 from odin_lsp.workspace.buffers import Buffers
+from tests.support.servers_in_memory import ScriptedServers
 
 SELECTION = types.Range(types.Position(0, 4), types.Position(0, 9))
+URI = "file:///a.py"
+INVOKED, AUTOMATIC = types.CodeActionTriggerKind.Invoked, types.CodeActionTriggerKind.Automatic
 
 
 class Server:
     """Just enough of one to register a feature; nothing is under review in it."""
 
     is_working = False
-    buffers = Buffers()
+    project = SimpleNamespace(now=SimpleNamespace(config=SimpleNamespace(provenance=False)))
     editor = SimpleNamespace(hints=Hints(None, None, None))
 
-    def __init__(self, *, literals: bool) -> None:
+    def __init__(self, *, literals: bool, reported=None) -> None:
         self.abilities = Abilities(code_action_literals=literals, events=True)
+        self.buffers = Buffers()
+        self.buffers.open(URI, 1, "x = undefined\n")
+        self.core = SimpleNamespace(servers=ScriptedServers(reported=reported or {}))
         register(self)
 
     def feature(self, method, options):
@@ -33,10 +41,16 @@ class Server:
 ON_A_SELECTION = ["odin.explain", "odin.plan", "odin.edit", "odin.document", "odin.tests"]
 
 
-async def menu(*, literals: bool, diagnostics=()):
-    document = types.TextDocumentIdentifier("file:///a.py")
-    context = types.CodeActionContext(list(diagnostics))
-    return await Server(literals=literals).handler(types.CodeActionParams(document, SELECTION, context))
+async def menu(*, literals: bool = True, diagnostics=(), reported=None, trigger=INVOKED):
+    document = types.TextDocumentIdentifier(URI)
+    context = types.CodeActionContext(list(diagnostics), trigger_kind=trigger)
+    server = Server(literals=literals, reported=reported)
+    return await server.handler(types.CodeActionParams(document, SELECTION, context))
+
+
+def context_of(actions, title):
+    [action] = [it for it in actions if it.title == title]
+    return action.command.arguments[0]["context"]
 
 
 async def test_actions_have_kinds_of_their_own_and_are_never_preferred():
@@ -44,9 +58,45 @@ async def test_actions_have_kinds_of_their_own_and_are_never_preferred():
 
     actions = await menu(literals=True, diagnostics=[problem])
 
-    assert [action.kind for action in actions] == [*(["quickfix.odin"] * 3), *ON_A_SELECTION]
+    assert [action.kind for action in actions] == [*(["quickfix.odin"] * 4), *ON_A_SELECTION]
     assert not any(action.is_preferred for action in actions)
     assert actions[0].command.arguments[0]["context"][0]["content"] == "line 1: lint: undefined name [7]"
+
+
+async def test_all_problems_of_a_file_are_those_that_servers_report_when_the_turn_begins():
+    actions = await menu(diagnostics=[types.Diagnostic(SELECTION, "undefined name", source="lint")])
+
+    assert context_of(actions, "Odin: Fix all problems in this file") == [
+        {"kind": "diagnostics", "uri": URI},
+        {"kind": "diagnostics", "uri": URI, "content": "line 1: lint: undefined name"},
+        {"kind": "file", "uri": URI},
+    ]
+
+
+async def test_problems_in_a_selection_go_with_whatever_is_done_with_it():
+    actions = await menu(diagnostics=[types.Diagnostic(SELECTION, "one"), types.Diagnostic(SELECTION, "two")])
+
+    for title in ("Odin: Explain", "Odin: Plan…", "Odin: Edit…", "Odin: Document", "Odin: Write tests"):
+        [_, problems] = context_of(actions, title)
+        assert problems == {"kind": "diagnostics", "uri": URI, "content": "line 1: one\nline 1: two"}
+
+
+async def test_where_the_editor_names_no_problems_those_that_are_known_are_offered_to_whoever_asks():
+    reported = {Path("/a.py"): Problems((problem(0, "undefined name"), problem(1, "elsewhere")), is_current=True)}
+
+    actions = await menu(reported=reported)
+
+    assert "Odin: Fix “undefined name”" in [it.title for it in actions]
+    assert context_of(actions, "Odin: Fix “undefined name”")[0] == {
+        "kind": "diagnostics",
+        "uri": URI,
+        "range": {"start": {"line": 0, "character": 4}, "end": {"line": 0, "character": 13}},
+        "content": "line 1: lint: undefined name [F821]",
+    }
+    assert not any("elsewhere" in it.title for it in actions)
+    assert [it.kind for it in await menu(reported=reported, trigger=AUTOMATIC)] == ON_A_SELECTION
+    named = await menu(reported=reported, diagnostics=[types.Diagnostic(SELECTION, "named")])
+    assert not any("undefined name" in it.title for it in named)
 
 
 async def test_a_client_without_literals_gets_commands():
@@ -71,8 +121,13 @@ async def test_a_pending_hunk_is_decided_not_explained():
         ("Odin: Reject this change", "odin.review.reject", [{"hunkIds": ["h1"]}]),
         ("Odin: Accept this change", "odin.review.accept", [{"hunkIds": ["h2"]}]),
         ("Odin: Reject this change", "odin.review.reject", [{"hunkIds": ["h2"]}]),
-        ("Odin: Accept all changes in this file", "odin.review.accept", [{"uri": "file:///a.py"}]),
+        ("Odin: Accept all changes in this file", "odin.review.accept", [{"uri": URI}]),
     ]
     assert {it.kind for it in actions} == {types.CodeActionKind.QuickFix}
     assert not any(it.is_preferred for it in actions)
     assert [it.kind for it in others] == ON_A_SELECTION
+
+
+def problem(line, message):
+    place = {"line": line, "character": 4, "end_line": line, "end_character": 13}
+    return Problem(**place, severity="error", message=message, code="F821", source="lint")
