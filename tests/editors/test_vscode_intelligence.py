@@ -1,5 +1,6 @@
-"""What VS Code's own TypeScript and a server from PyPI know about code, as Odin hears it by `odin/editor/*`: the test
-itself stands where the server should be. The tests go on from each other in one window, which is cold at first."""
+"""What VS Code's own TypeScript and a server from PyPI know about code, as Odin hears it by `odin/editor/*`. The tests
+go on from each other in one window, which is cold at first, and the test itself stands where the server should be; for
+the last ones it is Odin's."""
 
 import json
 import sys
@@ -9,12 +10,16 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from playwright.async_api import expect
 
+from tests.e2e.steps import play_calls, results, says
 from tests.editors.asker import Asker
 from tests.editors.code_server import EXTENSION
 from tests.editors.conftest import StartVSCode
 from tests.editors.neovim import until
 from tests.editors.vscode import NEWEST, VSCode
+from tests.editors.vscode_chat import Chat
+from tests.support.wire import Wire
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
 
@@ -166,6 +171,36 @@ async def test_nobody_is_waited_for_who_does_not_answer(vscode: VSCode, asker: A
     assert late == {"answers": [], "late": ["plaintext in VS Code"]}
     refused = await ask(asker, "textDocument/rename", root / "src" / "shapes.ts", NOWHERE | {"newName": "x"})
     assert "You cannot rename this element" in refused["error"]["message"]
+
+
+async def test_the_model_is_told_what_vscode_knows(vscode: VSCode, wire: Wire, src: Path) -> None:
+    """From here on the server is Odin's."""
+    await vscode.configure("odin.server.path", str(Path(sys.executable).parent / "odin-lsp"))
+    await expect(vscode.status("claude")).to_be_visible()
+    play_calls(wire, ("Lookup", {"what": "references", "symbol": "area", "file_path": str(src / "shapes.ts")}))
+    wire.play(says("In four files."))
+    await vscode.palette("Odin: Ask…")
+    await vscode.answer("who uses it?")
+    await expect(Chat(vscode).turn.get_by_text("In four files.")).to_be_visible()
+    [told] = results(wire)
+    assert [line for line in told.split("\n") if ":" not in line] == [
+        *(f"src/{name}" for name in CALLERS),
+        "src/shapes.ts",
+        "(typescript in VS Code)",
+    ]
+    assert "5:export const a = /* 😀 */ area(1, 2);" in told
+    assert told.count("area(") == 5
+
+
+async def test_all_problems_of_a_file_are_given_to_the_model(vscode: VSCode, wire: Wire, src: Path) -> None:
+    await vscode.open_file(src / "c.ts")
+    await vscode.until("vscode.languages.getDiagnostics(vscode.Uri.file(args[0])).length > 0", str(src / "c.ts"))
+    await vscode.select(4, 4)
+    await vscode.code_actions()
+    wire.play(says("One is there."))
+    await vscode.take_action("Odin: Fix all problems in this file")
+    await expect(Chat(vscode).turn.get_by_text("One is there.")).to_be_visible()
+    assert "line 4: error: ts: Expected 3 arguments, but got 2. [2554]" in str(wire.request["messages"])
 
 
 async def ask(
