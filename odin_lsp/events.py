@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from odin_lsp.modes import Mode
 from odin_lsp.ports import Answer, Level, Question, Receipt, Review, ReviewHunk
-from odin_lsp.records import CommandRun, KeptFile, ModelStatus, Outcome, Todo, ToolStatus, Usage
+from odin_lsp.records import CommandRun, Diagnostic, KeptFile, ModelStatus, Outcome, Todo, ToolStatus, Usage
 from odin_lsp.values import Value
 
 Activity = Literal[
@@ -194,6 +194,24 @@ class ReviewClosed(Value):
     kind: Literal["reviewClosed"] = "reviewClosed"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiagnosticsCompared(Value):
+    """What the edits of a step have done to the errors and warnings of the files that they changed, and of some that
+    use what they changed. It may come a step later."""
+
+    introduced: tuple[Diagnostic, ...] = ()
+    fixed: tuple[Diagnostic, ...] = ()
+    """Where they were before the edits."""
+    remaining: int = 0
+    unsure: tuple[Diagnostic, ...] = ()
+    """There now; whether they were there before is not known."""
+    left_off: int = 0
+    """More of all these, which are not listed."""
+    unknown: tuple[str, ...] = ()
+    """URIs of files of which it is not known yet."""
+    kind: Literal["diagnosticsCompared"] = "diagnosticsCompared"
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionAsked(Value):
     question: Question
@@ -334,6 +352,7 @@ Event = (
     | ReviewOpened
     | ReviewChanged
     | ReviewClosed
+    | DiagnosticsCompared
     | QuestionAsked
     | QuestionAnswered
     | UsageChanged

@@ -21,6 +21,7 @@ ExitReason = Literal[
 TodoStatus = Literal["pending", "in_progress", "completed"]
 ToolStatus = Literal["success", "error", "cancelled"]
 SubagentStatus = Literal["running", "completed", "stopped", "failed", "cancelled"]
+Severity = Literal["error", "warning", "information", "hint"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +171,27 @@ class KeptFile(Value):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic(Value):
+    """What a language server or a linter has found."""
+
+    uri: str
+    line: int
+    """Counted from 1."""
+    severity: Severity
+    message: str
+    """It may be cut."""
+    source: str = ""
+    code: str = ""
+
+    @property
+    def words(self) -> str:
+        """In one line, without the file."""
+        who = " ".join(filter(None, (self.source, self.code)))
+        kind = "" if self.severity == "error" else f"{self.severity}: "
+        return f"{self.line} {kind}{self.message}" + (f" [{who}]" if who else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome(Value):
     turn_id: str
     session_id: str
@@ -184,6 +206,8 @@ class Outcome(Value):
     todos: tuple[Todo, ...] = ()
     tools: tuple[ToolRecord, ...] = ()
     receipts: tuple[Receipt, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """Errors and warnings that were not there before the turn, and are there now; those that are known."""
     usage: Usage = field(default_factory=Usage)
     duration_ms: int = 0
     model_ms: int = 0

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from odin_lsp.agent.edit_checks import EditChecks
 from odin_lsp.agent.history import is_shortened
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.tool_names import no_such_tool
@@ -21,7 +22,7 @@ from odin_lsp.messages import Message, ToolCall, ToolResult
 from odin_lsp.permissions.gate import Want
 from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.permissions.rules import Effect, forbidden
-from odin_lsp.records import ToolRecord, ToolStatus
+from odin_lsp.records import Diagnostic, ToolRecord, ToolStatus
 from odin_lsp.review.drafts import FileReceipts, told_of
 from odin_lsp.review.proposals import CHOSEN, Proposal
 from odin_lsp.tools.base import Tool, ToolContext, ToolOutput, output_of
@@ -84,8 +85,12 @@ class Executor:
     """The turn's; each call is added when it has ended."""
     is_suspended: Callable[[], bool] = lambda: False
     """Odin ends, and the turn goes on another time: a call that waits for a review has not ended."""
+    checks: EditChecks | None = None
+    """What edits do to the problems of the workspace; none: nobody looks."""
     stopped: bool = False
     """A hook wants the turn to end."""
+    _late: str = ""
+    """What is known only now of what earlier edits did."""
     _early: dict[str, _EarlyCall] = field(default_factory=dict[str, _EarlyCall])
     _may_start_early: bool = True
     """All calls of the step so far could."""
@@ -139,6 +144,7 @@ class Executor:
                 async with asyncio.TaskGroup() as tasks:
                     for call in group:
                         tasks.create_task(self._run_one(call, results))
+            await self._check(calls, results)
         finally:
             self.context.gate.forget_step()
             for call in calls:
@@ -176,12 +182,33 @@ class Executor:
                     results[call.id] = ToolResult(call.id, call.name, told, failed=True)
             raise
 
+    async def _check(self, calls: Sequence[ToolCall], results: dict[str, ToolResult]) -> None:
+        """What the step's edits did to the problems of the workspace, at the end of the last of their receipts: only
+        the model waits for it."""
+        told = await self.checks.after() if self.checks else ""
+        edits = [call for call in calls if self._effect(call) is Effect.MUTATING]
+        if told and edits:
+            last = results[edits[-1].id]
+            results[last.call_id] = replace(last, content=f"{last.content}\n{told}")
+        elif told:
+            self._late = f"<reminder>\n{told}\n</reminder>"
+
     async def review(self) -> tuple[bool, str]:
         """Have the user decide on what the turn has proposed and not shown yet: whether all was accepted as it is, and
         what the model should know of it."""
         decided = await self.context.draft.review()
         as_wanted = all(it.state == "accepted" for told in decided for it in told.receipts)
-        return as_wanted, self.report(decided)
+        found = await self.checks.after() if self.checks else ""
+        return as_wanted, "\n".join(filter(None, (self.report(decided), found)))
+
+    async def left_broken(self) -> str:
+        """What the model is told before the turn ends with errors that it has introduced."""
+        return await self.checks.left() if self.checks else ""
+
+    @property
+    def introduced(self) -> tuple[Diagnostic, ...]:
+        """What the turn leaves that was not wrong before."""
+        return self.checks.introduced() if self.checks else ()
 
     def decided(self, calls: Iterable[ToolCall], proposals: Sequence[Proposal]) -> dict[str, ToolResult]:
         """What became of the edits of these calls, by call, in reviews that are over."""
@@ -208,12 +235,14 @@ class Executor:
         """Have the editor save what the turn has changed; what the model should know of it."""
         return await self.context.saver.save(at_end=True)
 
-    def ended_meanwhile(self) -> list[str]:
-        """Commands in the background whose end the model does not know of."""
+    def learned_meanwhile(self) -> list[str]:
+        """Commands in the background whose end the model does not know of, and what is known late of its edits."""
+        late, self._late = self._late, ""
         ended = [it for it in self.context.commands.background if it.ended is not None and not it.end_is_known]
         for it in ended:
             it.end_is_known = True
-        return [ENDED.format(id=it.id, command=it.command[:MAX_COMMAND], status=it.status) for it in ended]
+        told = (ENDED.format(id=it.id, command=it.command[:MAX_COMMAND], status=it.status) for it in ended)
+        return [*told, *filter(None, [late])]
 
     def forget_unseen(self, messages: Sequence[Message]) -> None:
         """What was shown and is no longer in the conversation has to be read again before it is edited."""

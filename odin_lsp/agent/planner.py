@@ -123,6 +123,7 @@ class Planner:
         if self.helpers is not None:
             await self.helpers.close()
         self.executor.drop_draft()
+        self.progress.diagnostics = self.executor.introduced
         self.compaction.stop()
 
     async def go_on(self, known: Iterable[ToolResult]) -> Ending:
@@ -207,9 +208,9 @@ class Planner:
             self._keep(message)
             as_wanted, told = await self.executor.review()
             self._tell(told)
-            left = self.prompt.left_open(self.session) if as_wanted else ""
-            self._tell(left)
-            return Ending("end_turn") if as_wanted and not left else None
+            left = [self.prompt.left_open(self.session), await self.executor.left_broken()] if as_wanted else []
+            self._tell("\n\n".join(filter(None, left)))
+            return Ending("end_turn") if as_wanted and not any(left) else None
         if self._pauses < MAX_PAUSES:
             self._pauses = MAX_PAUSES
             self._keep(message)
@@ -237,7 +238,7 @@ class Planner:
             await self.executor.run(message, results)
         finally:
             repetition = self._guard.note(calls, results)
-            reminders = (self.prompt.reminder(), *self.executor.ended_meanwhile(), *self._nested())
+            reminders = (self.prompt.reminder(), *self.executor.learned_meanwhile(), *self._nested())
             remarks = filter(None, (repetition.warning, *reminders))
             if not self.progress.is_suspended:
                 self.session.append(Message("user", (*(results[it.id] for it in calls), *map(Text, remarks))))

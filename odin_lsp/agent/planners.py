@@ -9,6 +9,7 @@ from typing import Any
 from odin_lsp.agent import named
 from odin_lsp.agent.asking import AskerInTurn
 from odin_lsp.agent.compaction import Compaction
+from odin_lsp.agent.edit_checks import EditChecks
 from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.held_files import HeldFiles
 from odin_lsp.agent.history import Conversation
@@ -192,6 +193,8 @@ class Planners:
             touched = touched_files([*earlier, *progress.records])
             return _notes(conversation.findings, conversation.todos, touched, plan.text if plan else "")
 
+        turns = [progress.problems, *([progress.owner.problems] if progress.owner else [])]
+        checks = EditChecks(self._servers, self._files, self._search, emit, config.diagnostics.wait, turns)
         context = ToolContext(
             files=self._files,
             search=self._search,
@@ -207,7 +210,7 @@ class Planners:
             gate=scope.gate,
             outside=scope.outside,
             commands=scope.commands,
-            draft=Draft(self._desk, progress.review, scope.shown),
+            draft=Draft(self._desk, progress.review, scope.shown, before_review=checks.before),
             saver=Saver(
                 self._files,
                 self._editor,
@@ -244,6 +247,7 @@ class Planners:
                 context,
                 progress.records,
                 lambda: progress.is_suspended,
+                checks,
             ),
             asker=scope.gate.asker,
             compaction=Compaction(context.small, notes, self._parts.shorten),

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from odin_lsp.agent.edit_checks import TurnProblems
 from odin_lsp.errors import EmptyPrompt, ModelError, RequestError
 from odin_lsp.events import Emit, Event, TurnStarted
 from odin_lsp.messages import Image
 from odin_lsp.modes import Mode
-from odin_lsp.records import ExitReason, Outcome, Problem, Todo, ToolRecord, Usage
+from odin_lsp.records import Diagnostic, ExitReason, Outcome, Problem, Todo, ToolRecord, Usage
 from odin_lsp.review.proposals import Proposal
 from odin_lsp.review.turn_review import TurnReview
 
@@ -117,6 +118,10 @@ class Progress:
     unheard: list["Remark"] = field(default_factory=list["Remark"])
     """What the user has said since the turn began; the model hears of it at its next step."""
     review: TurnReview = field(init=False)
+    problems: TurnProblems = field(default_factory=TurnProblems)
+    """Of the workspace, before its edits and after them."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """What it leaves that was not wrong before."""
     decided: Sequence[Proposal] = ()
     """Of a turn that goes on: what it had waited for."""
     is_taken_up: bool = False
@@ -164,6 +169,7 @@ class Progress:
             todos=todos,
             tools=tuple(self.records),
             receipts=tuple(self.review.receipts),
+            diagnostics=self.diagnostics,
             usage=self.usage,
             duration_ms=max(1, round((time.monotonic() - self.began) * 1000)),
             model_ms=round(self.model_seconds * 1000),

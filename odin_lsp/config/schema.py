@@ -105,6 +105,12 @@ class ReviewSettings(Section):
     without a way back, which its review says."""
 
 
+class DiagnosticsSettings(Section):
+    wait: float = Field(default=3.0, ge=0, le=60)
+    """Seconds for which the model waits, after its edits are made, for what language servers say about them. Later ones
+    are told at its next step. 0: nothing is compared, and nothing is told."""
+
+
 class CommandSettings(Section):
     timeout: float = Field(default=120.0, gt=0, le=600)
     """Seconds after which a command is ended, unless the model asks for another time; 600 at most."""
@@ -290,6 +296,7 @@ class Config(Section):
     retries: Retries = Field(default_factory=Retries.model_construct)
     cache: CacheSettings = Field(default_factory=CacheSettings.model_construct)
     review: ReviewSettings = Field(default_factory=ReviewSettings.model_construct)
+    diagnostics: DiagnosticsSettings = Field(default_factory=DiagnosticsSettings.model_construct)
     subagent_model: str | None = None
     """The model of helpers. Without it: `smallModel` where they only read, `model` where they edit."""
     subagents: SubagentSettings = Field(default_factory=SubagentSettings.model_construct)

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from odin_lsp.intelligence.servers import Problem, Severity
+from odin_lsp.intelligence.servers import Problem
+from odin_lsp.records import Diagnostic, Severity
 from odin_lsp.workspace.text import changed_lines, same_lines, whole_lines
 
 ORDER: tuple[Severity, ...] = ("error", "warning", "information", "hint")
@@ -43,12 +44,17 @@ def ordered(problems: Iterable[Problem]) -> list[Problem]:
     return sorted(problems, key=lambda it: (ORDER.index(it.severity), it.line, it.character))
 
 
-def described(problem: Problem) -> str:
-    """In one line, without its file."""
+def diagnostic(problem: Problem, uri: str) -> Diagnostic:
+    """As it is told: in one line that is not too long."""
     message = " ".join(problem.message.split())
-    message = message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]}…"
-    who = " ".join(filter(None, (problem.source, problem.code)))
-    return f"{problem.line + 1} {message}" + (f" [{who}]" if who else "")
+    return Diagnostic(
+        uri=uri,
+        line=problem.line + 1,
+        severity=problem.severity,
+        message=message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]}…",
+        source=problem.source,
+        code=problem.code,
+    )
 
 
 class _Places:

@@ -3,13 +3,12 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from odin_lsp.errors import OdinError
+from odin_lsp.records import Severity
 from odin_lsp.values import Value
 from odin_lsp.workspace.text import PositionEncoding
-
-Severity = Literal["error", "warning", "information", "hint"]
 
 
 class Unavailable(OdinError):

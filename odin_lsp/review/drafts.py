@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from odin_lsp.ports import Receipt
 from odin_lsp.review.desk import ReviewDesk
@@ -23,6 +23,15 @@ class FileReceipts:
     receipts: tuple[Receipt, ...]
 
 
+class BeforeReview(Protocol):
+    async def __call__(self, proposed: Sequence[FileProposal], *, unasked: bool) -> None:
+        """Nothing of what is proposed is made yet. `unasked`: nobody decides on it."""
+        ...
+
+
+async def _go_on(proposed: Sequence[FileProposal], *, unasked: bool) -> None: ...
+
+
 @dataclass(slots=True)
 class Draft:
     """One turn's. With the policy `end` it is reviewed once, and until then is what the model reads of these files."""
@@ -32,6 +41,7 @@ class Draft:
     shown: Shown
     reason: str = ""
     """What the model said about the step."""
+    before_review: BeforeReview = _go_on
     names: dict[Path, tuple[Path, ...]] = field(default_factory=dict[Path, tuple[Path, ...]])
     """What the model called files that it reached through links."""
     _proposal: Proposal | None = None
@@ -112,7 +122,11 @@ class Draft:
         proposal.reason = self.reason or proposal.reason
         self._reviewed = proposal
         try:
-            self.desk.drafts.remove(proposal)
+            try:
+                unasked = self.turn.accept_rest or self.desk.policy == "auto"
+                await self.before_review(proposal.files, unasked=unasked)
+            finally:
+                self.desk.drafts.remove(proposal)
             await self.desk.submit(proposal, self.turn)
         except BaseException:
             for future in waiting.values():

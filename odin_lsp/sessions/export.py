@@ -18,12 +18,14 @@ from odin_lsp.events import MAIN
 from odin_lsp.markdown import as_code, harmless
 from odin_lsp.modes import Mode
 from odin_lsp.ports import Answer, Question
+from odin_lsp.records import Diagnostic
 from odin_lsp.sessions import listing, reader, replay
 from odin_lsp.sessions.loading import MAX_TURNS
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import log_path, open_log
 from odin_lsp.sessions.telling import (
     Asked,
+    Checked,
     Helped,
     Item,
     Noted,
@@ -51,6 +53,7 @@ FOLDED: dict[type[Item], str] = {
     Planned: "todo",
     Asked: "question",
     Reviewed: "reviewed file",
+    Checked: "diagnostic",
 }
 """What is unfolded by whoever wants to see it, and how it is counted."""
 MODE_NAMES = {"ask_mode": "Ask", "plan_mode": "Plan", "edit_mode": "Edit"}
@@ -231,6 +234,13 @@ def _lines(item: Item) -> Iterator[Line]:
             yield Line(f"{question.title}: {_answered(question, answer)}")
         case Reviewed():
             yield from _reviewed(item)
+        case Checked(found):
+            for what, diagnostics in (
+                ("introduced", found.introduced),
+                ("fixed", found.fixed),
+                ("found", found.unsure),
+            ):
+                yield from (Line(f"{what}: {_placed(it)}") for it in diagnostics)
 
 
 def _answered(question: Question, answer: Answer | None) -> str:
@@ -242,7 +252,15 @@ def _reviewed(review: Reviewed) -> Iterator[Line]:
     for uri in dict.fromkeys(uri for uri, _ in review.hunks.values()):
         states = Counter(state for of, state in review.hunks.values() if of == uri)
         told = ", ".join(f"{count} {state}" for state, count in states.items())
-        yield Line(f"{Path(unquote(urlsplit(uri).path)).name}: {told}")
+        yield Line(f"{_name(uri)}: {told}")
+
+
+def _placed(diagnostic: Diagnostic) -> str:
+    return f"{_name(diagnostic.uri)}:{diagnostic.words}"
+
+
+def _name(uri: str) -> str:
+    return Path(unquote(urlsplit(uri).path)).name
 
 
 def _counted(count: int, what: str) -> str:
@@ -269,6 +287,8 @@ def _endings(turn: ToldTurn) -> Iterator[str]:
         yield "cut off: Odin was ended"
     elif outcome.reason != "end_turn":
         yield ": ".join(filter(None, (outcome.reason.replace("_", " "), outcome.detail)))
+    if outcome is not None:
+        yield from (f"left by this turn: {_placed(it)}" for it in outcome.diagnostics)
     if turn.undone:
         kept = ", ".join(it.uri for it in turn.undone.kept)
         yield f"undone, except in {kept}" if kept else "undone"

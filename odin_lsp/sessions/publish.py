@@ -45,6 +45,7 @@ PLAIN: Mapping[str, tuple[str, ...]] = {
     "toolFinished": ("callId", "name", "status", "added", "removed", "durationMs"),
     "backgroundFinished": ("callId", "backgroundId", "status", "exitCode", "durationMs"),
     "reviewClosed": ("proposalId",),
+    "diagnosticsCompared": ("remaining",),
     "questionAnswered": ("questionId",),
     "usageChanged": ("usage",),
     "subagentStarted": ("agentId", "mode"),
@@ -237,6 +238,8 @@ def plain(kind: str, event: Mapping[str, Any]) -> dict[str, Any]:
             details |= {"todos": len(todos), "completed": sum(todo["status"] == "completed" for todo in todos)}
         case {"kind": "questionAsked", "question": {"questionId": id, "kind": about}}:
             details |= {"questionId": id, "about": about}
+        case {"kind": "diagnosticsCompared", "introduced": [*introduced], "fixed": [*fixed]}:
+            details |= {"introduced": len(introduced), "fixed": len(fixed)}
         case {"kind": "reviewOpened", "proposal": {"proposalId": id, "files": [*files]}}:
             details |= {"proposalId": id, "files": len(files), "hunks": sum(len(file["hunks"]) for file in files)}
         case _:

@@ -7,6 +7,7 @@ from typing import Literal
 from odin_lsp.events import (
     BackgroundFinished,
     Compacted,
+    DiagnosticsCompared,
     Event,
     EventRecord,
     MessageFinished,
@@ -99,7 +100,14 @@ class Reviewed:
         return Reviewed({it: (uri, now.get(it, state)) for it, (uri, state) in self.hunks.items()}, is_open)
 
 
-Item = Said | Spoken | Noted | Used | Helped | Planned | Asked | Reviewed
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What edits did to the problems of the workspace."""
+
+    found: DiagnosticsCompared
+
+
+Item = Said | Spoken | Noted | Used | Helped | Planned | Asked | Reviewed | Checked
 
 
 @dataclass(slots=True)
@@ -177,6 +185,8 @@ class ToldTurn:
                 self._decide(agent, proposal_id, ((it.id, it.state) for it in hunks), is_open=True)
             case ReviewClosed(proposal_id, receipts):
                 self._decide(agent, proposal_id, ((it.hunk_id, it.state) for it in receipts), is_open=False)
+            case DiagnosticsCompared() if event.introduced or event.fixed or event.unsure:
+                self._add(agent, Checked(event))
             case _:
                 pass
 

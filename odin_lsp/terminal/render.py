@@ -14,6 +14,7 @@ from rich.text import Text as Line
 from odin_lsp.events import (
     PASSING,
     ActivityChanged,
+    DiagnosticsCompared,
     EventRecord,
     MessageFinished,
     Notice,
@@ -26,11 +27,11 @@ from odin_lsp.events import (
     TurnFinished,
 )
 from odin_lsp.markdown import harmless, unlinked
-from odin_lsp.records import Outcome, Usage
+from odin_lsp.records import Diagnostic, Outcome, Usage
 from odin_lsp.terminal.editor import say
 from odin_lsp.terminal.output import PipedOutput
 from odin_lsp.values import to_wire
-from odin_lsp.workspace.uris import path_of
+from odin_lsp.workspace.uris import path_of, printable
 
 MARKS = {"success": "[green]✓[/]", "error": "[red]✗[/]", "cancelled": "[yellow]–[/]"}
 SPARE_LINES = 8
@@ -80,6 +81,8 @@ class PlainRenderer:
                     say(ending(outcome))
                 if outcome.plan:
                     say(f"the plan: {path_of(outcome.plan)}")
+                for it in outcome.diagnostics:
+                    say(f"left by this turn: {placed(it)}")
             case Notice(level, message):
                 say(f"{level}: {message}")
             case _:
@@ -125,6 +128,11 @@ class RichRenderer:
             case TodosChanged(todos):
                 for todo in todos:
                     self._console.print(Line(f"  {TODO_MARKS[todo.status]} {todo.content}"))
+            case DiagnosticsCompared(introduced=introduced, fixed=fixed, unsure=unsure):
+                for it in (*introduced, *unsure):
+                    self._console.print(Line(f"  + {placed(it)}", style="red" if it.severity == "error" else "yellow"))
+                for it in fixed:
+                    self._console.print(Line(f"  - {placed(it)}", style="green"))
             case Notice(level, message):
                 self._console.print(Line(f"{level}: {message}", style="yellow"))
             case TurnFinished(outcome):
@@ -135,6 +143,8 @@ class RichRenderer:
                     self._console.print(Line(ending(outcome), style="red"))
                 if outcome.plan:
                     self._console.print(Line(f"the plan: {path_of(outcome.plan)}"))
+                for it in outcome.diagnostics:
+                    self._console.print(Line(f"left by this turn: {placed(it)}", style="red"))
                 self._console.print(Line(spent(outcome.usage, outcome.duration_ms), style="dim"))
                 return
             case _:
@@ -157,6 +167,11 @@ class RichRenderer:
         spinner = Spinner("dots", Line(self._activity, style="dim", no_wrap=True, overflow="ellipsis"))
         tail = "\n".join(self._text.splitlines()[-max(1, self._console.height - SPARE_LINES) :])
         return Group(Markdown(harmless(tail)), spinner) if tail else spinner
+
+
+def placed(diagnostic: Diagnostic) -> str:
+    """Where it is, and in words."""
+    return printable(f"{path_of(diagnostic.uri) or diagnostic.uri}:{diagnostic.words}")
 
 
 def ending(outcome: Outcome) -> str:

@@ -2,12 +2,12 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from odin_lsp.intelligence.servers import Problems, Server, Told, Unavailable
+from odin_lsp.intelligence.servers import Problem, Problems, Server, Told, Unavailable
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.text import Lines, Position, PositionEncoding
 from odin_lsp.workspace.uris import path_of
@@ -48,6 +48,49 @@ class ScriptedServers:
         return {path: it for path, it in self.reported.items() if path in paths or not paths}
 
     async def close(self) -> None: ...
+
+
+class CheckingServers(ScriptedServers):
+    """Finds `use(NAME)` in Python files, where no file says `def NAME`, in the texts as they are on the screen."""
+
+    def __init__(self, files: Files) -> None:
+        super().__init__((ScriptedServer(),), lambda path: path.suffix == ".py")
+        self.files = files
+        self.asked: list[tuple[Collection[Path], float]] = []
+        self.is_current: Callable[[Path], bool] = lambda _: True
+        self.before_answer: Callable[[], Awaitable[None]] = _nothing
+
+    async def problems(self, paths: Collection[Path], patience: float) -> Mapping[Path, Problems]:
+        self.asked.append((paths, patience))
+        await self.before_answer()
+        texts = {path: self.files.read(path).text for root in self.files.roots for path in sorted(root.rglob("*.py"))}
+        defined = {name for text in texts.values() for name in re.findall(r"^def (\w+)", text, re.MULTILINE)}
+        return {
+            path: Problems(_unknown(text, defined) if self.is_current(path) else (), self.is_current(path))
+            for path, text in texts.items()
+            if path in paths or not paths
+        }
+
+
+async def _nothing() -> None: ...
+
+
+def _unknown(text: str, defined: set[str]) -> tuple[Problem, ...]:
+    used = ((at, name) for at, line in enumerate(text.splitlines()) for name in re.findall(r"^use\((\w+)\)", line))
+    return tuple(
+        Problem(
+            line=at,
+            character=4,
+            end_line=at,
+            end_character=4 + len(name),
+            severity="error",
+            message=f"{name} is not defined",
+            source="toy",
+            code="E1",
+        )
+        for at, name in used
+        if name not in defined
+    )
 
 
 def gone() -> Unavailable:

@@ -17,12 +17,16 @@ from odin_lsp.agent.turn import UserMessage
 from odin_lsp.agent.turn_queue import TurnQueue
 from odin_lsp.config import Config, load
 from odin_lsp.events import Event
+from odin_lsp.intelligence.servers import NoServers, Servers
 from odin_lsp.modes import Mode
 from odin_lsp.ports import Answer, Question
 from odin_lsp.project.project import Project, Told
 from odin_lsp.records import Outcome
 from odin_lsp.server.commands.state import state
 from odin_lsp.sessions.session import Session
+from odin_lsp.workspace.buffers import Buffers
+from odin_lsp.workspace.cache import FileCache
+from odin_lsp.workspace.files import Files
 
 
 @dataclass
@@ -51,6 +55,8 @@ class Odin:
     project: Project = field(default_factory=Project)
     config: Config = field(default_factory=Config)
     events: list[Event] = field(default_factory=list)
+    servers: Callable[[Files], Servers] = lambda _: NoServers()
+    """Language servers of its own, or of the machine, it has none."""
     _turns: int = 0
 
     def script(self, *replies: dict[str, Any]) -> None:
@@ -62,7 +68,10 @@ class Odin:
             self.config, problems = load(self.root, settings=settings)
             assert problems == ()
             self.project = Project(Told(roots=(self.root,), **told), load=lambda *_: (self.config, ()))
-            self.core = Core(self.project, self.person, parts=Parts(hooks=hooks or Hooks()))
+            buffers, parts = Buffers(), Parts(hooks=hooks or Hooks())
+            files = Files([self.root], buffers, FileCache())
+            servers = self.servers(files)
+            self.core = Core(self.project, self.person, buffers=buffers, parts=parts, servers=lambda _: servers)
             self.core.stream.subscribe(lambda record: self.events.append(record.event))
         return self.core
 

@@ -136,6 +136,15 @@ export interface Deleted {
   sessionId: string;
 }
 
+export interface Diagnostic {
+  uri: string;
+  line: number;
+  severity: "error" | "warning" | "information" | "hint";
+  message: string;
+  source?: string;
+  code?: string;
+}
+
 export interface DocumentDiagnostics {
   uri: string;
   diagnostics: Partial<Record<string, unknown>>[];
@@ -335,6 +344,7 @@ export interface Outcome {
   todos?: Todo[];
   tools?: ToolRecord[];
   receipts?: Receipt[];
+  diagnostics?: Diagnostic[];
   usage?: Usage;
   durationMs?: number;
   modelMs?: number;
@@ -863,6 +873,16 @@ export interface ReviewClosed {
   kind: "reviewClosed";
 }
 
+export interface DiagnosticsCompared {
+  introduced?: Diagnostic[];
+  fixed?: Diagnostic[];
+  remaining?: number;
+  unsure?: Diagnostic[];
+  leftOff?: number;
+  unknown?: string[];
+  kind: "diagnosticsCompared";
+}
+
 export interface QuestionAsked {
   question: Question;
   kind: "questionAsked";
@@ -972,6 +992,7 @@ export type Event =
   | ReviewOpened
   | ReviewChanged
   | ReviewClosed
+  | DiagnosticsCompared
   | QuestionAsked
   | QuestionAnswered
   | UsageChanged

@@ -3,7 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from odin_lsp.intelligence.problems import MAX_MESSAGE, compare, described, ordered
+from odin_lsp.intelligence.problems import MAX_MESSAGE, compare, diagnostic, ordered
 from odin_lsp.intelligence.servers import Problem
 from odin_lsp.workspace.text import changed_lines, whole_lines
 
@@ -133,6 +133,11 @@ def test_errors_come_first():
     assert [it.message for it in compare("", [], "a\nb\nc\n", after).introduced] == ["early", "late", "hint"]
 
 
-def test_a_problem_is_one_short_line():
-    assert described(problem(2, "no\n  such name", code="F821")) == "3 no such name [pyright F821]"
-    assert described(problem(0, "m" * 1000, source="")) == f"1 {'m' * MAX_MESSAGE}…"
+def test_a_problem_is_told_in_one_short_line():
+    found = diagnostic(problem(2, "no\n  such name", code="F821"), "file:///a.py")
+
+    assert found.words == "3 no such name [pyright F821]"
+    assert (
+        diagnostic(problem(0, "m" * 1000, severity="warning", source=""), "").words
+        == f"1 warning: {'m' * MAX_MESSAGE}…"
+    )

@@ -1,0 +1,296 @@
+"""What edits do to the problems that language servers find: noted before they are made, looked at before the model goes
+on. Nothing is said that is not known of the text as it stands."""
+
+import asyncio
+import logging
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from odin_lsp.errors import OdinError
+from odin_lsp.events import ActivityChanged, DiagnosticsCompared, Emit
+from odin_lsp.intelligence.problems import compare, diagnostic
+from odin_lsp.intelligence.servers import Problem, Problems, Servers
+from odin_lsp.intelligence.users import names_touched, users_of
+from odin_lsp.records import Diagnostic
+from odin_lsp.review.proposals import FileProposal
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.search import Search
+from odin_lsp.workspace.uris import path_of
+
+log = logging.getLogger("odin.checks")
+AT_ONCE = 0.2
+"""Seconds: a review is not held back any longer to know what was wrong before it."""
+TOLD = ("error", "warning")
+MAX_TOLD = 20
+"""Of each kind, to the model."""
+MAX_LISTED = 100
+"""Of each kind, to people."""
+STILL_BROKEN = (
+    "Your answer ends the turn, and these errors were not there before it. Fix them now; or, if they have to stay, say"
+    " why. Then give the whole answer again."
+)
+_TAG = re.compile(r"<(?=/?reminder)", re.IGNORECASE)
+"""A message must not look like the end of what it stands in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A file at some time."""
+
+    text: str
+    found: tuple[Problem, ...] | None
+    """Errors and warnings; `None`: they are not known."""
+
+
+@dataclass(slots=True)
+class TurnProblems:
+    """What is known of a turn, or of a helper in it."""
+
+    before: dict[Path, Noted] = field(default_factory=dict[Path, Noted])
+    """Files before the first edit that might have hurt them."""
+    now: dict[Path, Noted] = field(default_factory=dict[Path, Noted])
+    """The same after the last edit."""
+
+    def introduced(self, path: Path) -> tuple[Problem, ...]:
+        before, now = self.before.get(path), self.now.get(path)
+        if before is None or before.found is None or now is None:
+            return ()
+        return compare(before.text, before.found, now.text, now.found or ()).introduced
+
+
+@dataclass(slots=True)
+class _Noting:
+    """It goes on beside a review, until something of that is made."""
+
+    edited: Mapping[Path, str | bool]
+    """What the review is about, as it was: its text, or whether it was there."""
+    before: dict[Path, Noted] = field(default_factory=dict[Path, Noted])
+    task: "asyncio.Task[None]" = field(init=False)
+
+
+@dataclass(slots=True)
+class EditChecks:
+    """A turn's, or a helper's."""
+
+    servers: Servers
+    files: Files
+    search: Search
+    emit: Emit
+    wait: float
+    """Seconds for what servers find; 0: nothing is looked at."""
+    turns: Sequence[TurnProblems]
+    """Its own; a helper's, and that of the turn that it works for."""
+    _untold: dict[Path, Noted] = field(default_factory=dict[Path, Noted])
+    """Files before those edits of which the model does not know yet what they did."""
+    _silent: set[str] = field(default_factory=set[str])
+    """Endings of names, for languages: they were waited for in vain, and are not waited for again."""
+    _noting: _Noting | None = None
+    _is_made: bool = False
+    """Something was, since the model was last told."""
+    _is_reminded: bool = False
+
+    # before edits are made
+
+    async def before(self, proposed: Sequence[FileProposal], *, unasked: bool) -> None:
+        """Note what is wrong in the files of a review, and in those that use what it changes. This goes on while the
+        review is decided; if nobody is asked, it is waited for."""
+        self._conclude()
+        if not self.wait:
+            return
+        noting = self._noting = _Noting({it.path: self._state(it.path) for it in proposed})
+        noting.task = asyncio.create_task(self._note(noting, proposed), name="problems before edits")
+        try:
+            await asyncio.wait([noting.task], timeout=self.wait if unasked else AT_ONCE)
+        except asyncio.CancelledError:
+            noting.task.cancel()
+            raise
+
+    async def _note(self, noting: _Noting, proposed: Sequence[FileProposal]) -> None:
+        named = {it.path: it.new_path or it.path for it in proposed if it.operation in ("edit", "rename")}
+        texts = {path: text for path, text in noting.edited.items() if path in named and isinstance(text, str)}
+        noting.before = {named[path]: Noted(text, None) for path, text in texts.items()}
+        served = {it.path for it in proposed if await self._is_served(it.path)}
+        noting.before = {named[path]: Noted(text, None) for path, text in texts.items() if path in served}
+        noting.before |= {it.path: Noted("", ()) for it in proposed if it.operation == "create" and it.path in served}
+        current = await self._current(texts, self._patience(served))
+        if self._has_changed(noting) or not (served or current):
+            return
+        noting.before |= {named[path]: it for path, it in current.items()}
+        users = await self._users(proposed)
+        texts = {path: text for path in users if (text := self._text(path)) is not None}
+        current = await self._current(texts, self._patience(texts))
+        if not self._has_changed(noting):
+            noting.before |= current
+
+    async def _is_served(self, path: Path) -> bool:
+        try:
+            return bool(await self.servers.of(path))
+        except OdinError:
+            return False
+
+    async def _users(self, proposed: Sequence[FileProposal]) -> list[Path]:
+        """Of the symbols that are touched, and of files that come, go or get another name."""
+        texts = [(it.path, "" if it.operation == "create" else it.base, it.proposed) for it in proposed]
+        touched = await asyncio.to_thread(lambda: [name for it in texts for name in names_touched(*it)])
+        stems = [it.path.stem for it in proposed if it.operation != "edit"]
+        changed = {path for it in proposed for path in (it.path, it.new_path) if path is not None}
+        return await users_of({*touched, *stems}, changed, self.files, self.search)
+
+    def _conclude(self) -> None:
+        """A review is over: what was noted in time counts, if something of it was made."""
+        noting, self._noting = self._noting, None
+        if noting is None:
+            return
+        noting.task.cancel()
+        if not self._has_changed(noting):
+            return
+        self._is_made = True
+        for path, noted in noting.before.items():
+            for known in (self._untold, *(it.before for it in self.turns)):
+                if path not in known or known[path].found is None:
+                    known[path] = noted
+        broken = {path: it for path, it in self.turns[0].now.items() if self.turns[0].introduced(path)}
+        self._untold = broken | self._untold
+        for turn in self.turns:
+            turn.now.clear()
+
+    def _has_changed(self, noting: _Noting) -> bool:
+        return any(self._state(path) != state for path, state in noting.edited.items())
+
+    # after it
+
+    async def after(self) -> str:
+        """What the edits since the last time have done, and those before as far as that is known only now; for the
+        model."""
+        self._conclude()
+        is_made, self._is_made = self._is_made, False
+        if not self._untold:
+            return ""
+        if is_made:
+            self.emit(ActivityChanged("verifying", "diagnostics"))
+        found = await self._look(self._untold, self._patience(self._untold) if is_made else AT_ONCE)
+        compared = self._compared(found, is_made=is_made)
+        if compared is None:
+            return ""
+        self.emit(compared)
+        return self._told(compared, found, "your edits" if is_made else "your earlier edits")
+
+    async def left(self) -> str:
+        """What the model is told before the turn ends with errors that were not there before it; once."""
+        if not self.turns[0].before:
+            return ""
+        await self._look(self.turns[0].before, self._patience(self._untold))
+        errors = [it for it in self.introduced() if it.severity == "error"]
+        if not errors or self._is_reminded:
+            return ""
+        self._is_reminded = True
+        return "\n".join([STILL_BROKEN, *self._listed(errors)])
+
+    def introduced(self) -> tuple[Diagnostic, ...]:
+        """By the turn, and still there as far as is known: of what was typed into since, nothing is."""
+        turn = self.turns[0]
+        return self._diagnostics({it: turn.introduced(it) for it in turn.now if turn.now[it].text == self._text(it)})
+
+    async def _look(self, known: Mapping[Path, Noted], patience: float) -> dict[Path, Noted]:
+        """Those files of which the problems are known, as they are."""
+        texts = {path: text for path in known if (text := self._text(path)) is not None}
+        current = await self._current(texts, patience)
+        found = {path: it for path, it in current.items() if it.text == self._text(path)}
+        for turn in self.turns:
+            turn.now = {path: it for path, it in (turn.now | found).items() if path in turn.before}
+            for path in texts.keys() - found.keys():
+                turn.now.pop(path, None)
+        heard = {path.suffix for path in found}
+        self._silent -= heard
+        self._silent |= {path.suffix for path in texts} - heard if patience > AT_ONCE else set()
+        return found
+
+    def _compared(self, found: Mapping[Path, Noted], *, is_made: bool) -> DiagnosticsCompared | None:
+        introduced: dict[Path, Sequence[Problem]] = {}
+        fixed: dict[Path, Sequence[Problem]] = {}
+        unsure: dict[Path, Sequence[Problem]] = {}
+        remaining = 0
+        for path, now in found.items():
+            before, problems = self._untold.pop(path), now.found or ()
+            if before.found is None:
+                unsure[path] = problems
+                continue
+            compared = compare(before.text, before.found, now.text, problems)
+            introduced[path], fixed[path] = compared.introduced, compared.fixed
+            remaining += len(compared.remaining)
+        self._untold = {path: it for path, it in self._untold.items() if self._text(path) is not None}
+        unknown = tuple(map(self._uri, self._untold)) if is_made else ()
+        if not found and not unknown:
+            return None
+        listed = [self._diagnostics(it) for it in (introduced, fixed, unsure)]
+        shown = [it[:MAX_LISTED] for it in listed]
+        return DiagnosticsCompared(
+            introduced=shown[0],
+            fixed=shown[1],
+            remaining=remaining,
+            unsure=shown[2],
+            left_off=sum(map(len, listed)) - sum(map(len, shown)),
+            unknown=unknown,
+        )
+
+    def _told(self, compared: DiagnosticsCompared, found: Mapping[Path, Noted], what: str) -> str:
+        introduced, fixed, unsure = compared.introduced, compared.fixed, compared.unsure
+        counts = f"{len(introduced)} introduced, {len(fixed)} fixed, {compared.remaining} remaining"
+        parts = [f"Diagnostics after {what}: {counts}."] if found else []
+        parts += ["Introduced:", *self._listed(introduced)] if introduced else []
+        parts += ["Fixed:", *self._listed(fixed)] if fixed else []
+        parts += ["There now; not known whether they are new:", *self._listed(unsure)] if unsure else []
+        unknown = ", ".join(self._name(it) for it in compared.unknown[:MAX_TOLD])
+        parts += [f"Diagnostics after {what} are not known yet for {unknown}."] if unknown else []
+        return "\n".join(parts)
+
+    def _listed(self, diagnostics: Sequence[Diagnostic]) -> Iterable[str]:
+        yield from (f"- {self._name(it.uri)}:{_TAG.sub('‹', it.words)}" for it in diagnostics[:MAX_TOLD])
+        if len(diagnostics) > MAX_TOLD:
+            yield f"({len(diagnostics) - MAX_TOLD} more)"
+
+    # of files
+
+    async def _current(self, texts: Mapping[Path, str], patience: float) -> dict[Path, Noted]:
+        """Files with these texts, of which it is known what is wrong with them. If asking fails, of none."""
+        if not texts:
+            return {}
+        try:
+            found = await self.servers.problems(list(texts), patience)
+        except Exception:  # an edit does not fail because of what is said about it
+            log.exception("problems could not be asked for")
+            return {}
+        return {
+            path: Noted(text, _loud(it)) for path, text in texts.items() if (it := found.get(path)) and it.is_current
+        }
+
+    def _patience(self, paths: Iterable[Path]) -> float:
+        return self.wait if any(path.suffix not in self._silent for path in paths) else AT_ONCE
+
+    def _diagnostics(self, problems: Mapping[Path, Sequence[Problem]]) -> tuple[Diagnostic, ...]:
+        """Errors first, of whichever file."""
+        found = [diagnostic(it, self._uri(path)) for path, of_file in problems.items() for it in of_file]
+        return tuple(sorted(found, key=lambda it: TOLD.index(it.severity)))
+
+    def _text(self, path: Path) -> str | None:
+        lines = self.files.lines_now(path)
+        return None if lines is None else "".join(f"{line}\n" for line in lines)
+
+    def _state(self, path: Path) -> str | bool:
+        text = self._text(path)
+        return path.exists() if text is None else text
+
+    def _uri(self, path: Path) -> str:
+        buffer = self.files.buffers.of_path(path)
+        return buffer.uri if buffer is not None else path.as_uri()
+
+    def _name(self, uri: str) -> str:
+        buffer, path = self.files.buffers.of_uri(uri), path_of(uri)
+        known = buffer.path if buffer is not None else path
+        return self.files.shown(known) if known is not None else uri
+
+
+def _loud(problems: Problems) -> tuple[Problem, ...]:
+    return tuple(it for it in problems.found if it.severity in TOLD)

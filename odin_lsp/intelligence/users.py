@@ -1,0 +1,59 @@
+"""Who may be hurt by a change: the names that it touches, and the files that have them. No more than a guess by names:
+whoever is found is looked at, and whoever is not is not."""
+
+import asyncio
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from odin_lsp.errors import OdinError
+from odin_lsp.intelligence.code import code_of
+from odin_lsp.intelligence.grammars import LANGUAGES
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.search import Query, Search
+from odin_lsp.workspace.text import changed_lines, whole_lines
+
+MAX_NAMES = 20
+MAX_USERS = 20
+SEARCH_SECONDS = 1.0
+
+
+def names_touched(path: Path, old: str, new: str) -> set[str]:
+    """What is defined on lines that differ, and the innermost symbols around those, in both texts."""
+    steps = changed_lines(whole_lines(old), whole_lines(new))
+    before = _defined(path, old, [(first, last) for first, last, _, _ in steps])
+    return before | _defined(path, new, [(first, last) for _, _, first, last in steps])
+
+
+async def users_of(names: Collection[str], changed: Collection[Path], files: Files, search: Search) -> list[Path]:
+    """Files of known languages with one of the names: those in the languages of what has changed first, and of these
+    the open ones."""
+    words = sorted(it for it in names if it.isidentifier())[:MAX_NAMES]
+    if not words:
+        return []
+    query = Query(pattern=rf"\b(?:{'|'.join(words)})\b")
+    found: list[Path] = []
+    try:
+        async with asyncio.timeout(SEARCH_SECONDS):
+            for folder in files.search_roots:
+                hits, _ = await search.grep(query, folder)
+                found += [hit.path for hit in hits]
+    except (OdinError, TimeoutError):
+        return []
+    suffixes = {path.suffix for path in changed}
+    users = {path for path in found if path.suffix.lower() in LANGUAGES and path not in changed}
+    return sorted(users, key=lambda it: (it.suffix not in suffixes, files.buffers.of_path(it) is None, it))[:MAX_USERS]
+
+
+def _defined(path: Path, text: str, stretches: Iterable[tuple[int, int]]) -> set[str]:
+    """Lines are counted from 0, up to before the second number; where none are, the line that stands there counts."""
+    code = code_of(path, text)
+    if code is None:
+        return set()
+    names: set[str] = set()
+    for first, last in stretches:
+        lines = range(first + 1, max(last, first + 1) + 1)
+        names |= {it.name for it in code.symbols if it.line in lines}
+        for line in (lines[0], lines[-1]):
+            inside = [it for it in code.symbols if it.first <= line <= it.last]
+            names |= {inside[-1].name} if inside else set()
+    return names
