@@ -8,6 +8,7 @@ from odin_lsp.intelligence.asking import Sources
 from odin_lsp.intelligence.questions import Answer, Asked, Found, What
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput, clipped
+from odin_lsp.tools.known_problems import known_problems
 
 MAX_FOUND = 200
 MAX_LINE = 200
@@ -45,7 +46,7 @@ class Lookup(Tool[LookupParams]):
 
     async def execute(self, params: LookupParams, context: ToolContext) -> ToolOutput:
         if params.what == "problems":
-            return _problems()
+            return await known_problems(await context.reach(params.file_path) if params.file_path else None, context)
         asked = await _asked(params.what, params, context)
         answer = await Sources(context.files, context.search, context.servers).ask(asked)
         entries = [*_entries(answer.found[:MAX_FOUND], context), *((note, None) for note in _notes(answer, asked))]
@@ -56,11 +57,6 @@ class Lookup(Tool[LookupParams]):
         files = dict.fromkeys(context.files.shown(it.path) for it in answer.found)
         said = f"{answer.text}\n{data}" if answer.text else data
         return ToolOutput(data=said, description=_summary(params, answer), files=tuple(files)[:100])
-
-
-def _problems() -> ToolOutput:
-    """What language servers find wrong with a file, a folder or all that they know."""
-    raise ToolError("no language server is there that tells of problems; run the project's own checks")
 
 
 async def _asked(what: What, params: LookupParams, context: ToolContext) -> Asked:
