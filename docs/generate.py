@@ -23,7 +23,7 @@ from odin_lsp.agent import preview
 from odin_lsp.agent.mode_tools import mode_tools
 from odin_lsp.models import catalog
 from odin_lsp.modes import MODES
-from odin_lsp.server import glance, handshake, provenance, upkeep, wire, wire_editor
+from odin_lsp.server import comment_requests, glance, handshake, provenance, upkeep, wire, wire_editor
 from odin_lsp.server.commands.base import all_commands
 from odin_lsp.sessions import listing, replay
 from odin_lsp.sessions.turn_record import TurnRecord
@@ -71,6 +71,7 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.session.export": wire.Exported,
     "odin.session.delete": wire.Deleted,
     "odin.context": preview.ContextPreview,
+    "odin.commentRequests": comment_requests.FoundRequests,
     "odin.provenance": provenance.WrittenRanges,
     "odin.provenance.open": provenance.OpenedTurn,
 }

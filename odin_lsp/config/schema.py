@@ -281,6 +281,8 @@ class Config(Section):
     """Whether the small model names each session; otherwise it is called by the first words that you said."""
     provenance: bool = True
     """Whether hovering over a line that Odin wrote shows the turn that wrote it."""
+    comment_requests: bool = True
+    """Whether comments that end in `odin!` or `AI!` offer to do what they say, and those with `?` to answer it."""
     log_level: Literal["error", "warning", "info", "debug"] | None = None
     """What Odin writes to its log, stderr. Without it: `warning`, in a terminal `error`."""
     fallback_models: tuple[str, ...] = ()

@@ -47,6 +47,18 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
+class Comment:
+    """Lines are counted from 1."""
+
+    first: int
+    last: int
+    text: str
+    """As it is written, with its marks."""
+    is_alone: bool
+    """Nothing else is on its lines."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Definition:
     """In bytes of the text."""
 
@@ -102,6 +114,21 @@ class Code:
         """Whether it stands there as a name, in characters of the text that this is the code of."""
         at = len(_bytes_of(text[:start]))
         return self._is_name(at, at + len(_bytes_of(name)))
+
+    def comment_at(self, text: str, start: int) -> Comment | None:
+        """The comment that this character is in, of the text that this is the code of."""
+        at = len(_bytes_of(text[:start]))
+        node, outermost = self._root.descendant_for_byte_range(at, at + 1), None
+        while node is not None:
+            outermost = node if "comment" in node.type else outermost
+            node = node.parent
+        if outermost is None:
+            return None
+        written = self._data[outermost.start_byte : outermost.end_byte].rstrip()
+        end = outermost.start_byte + len(written)
+        first, last = self._line(outermost.start_byte), self._line(end - 1)
+        around = self._data[self._starts[first - 1] : outermost.start_byte], self._data[end : self._starts[last]]
+        return Comment(first, last, written.decode("utf-8", "replace"), not b"".join(around).strip())
 
     def _is_name(self, start: int, end: int) -> bool:
         node = self._root.descendant_for_byte_range(start, end)

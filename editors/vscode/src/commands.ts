@@ -62,6 +62,7 @@ export function registerCommands(parts: Parts): Disposable[] {
     continue: () => turns.goOn(),
     init: () => turns.init(),
     executePlan: () => turns.executePlan(),
+    doCommentRequests: () => turns.doCommentRequests(),
     undoTurn: (what?: UndoParams) => turns.undo(what),
     undoInFile: () => turns.undoInFile(),
     newSession: () => sessions.begin(),
@@ -141,6 +142,17 @@ class TurnCommands {
     }
     this.parts.showChat();
     await this.parts.odin.execute("odin.executePlan", { uri: document.uri.toString(), turnId: crypto.randomUUID() });
+  }
+
+  /** All of the workspace, together. */
+  async doCommentRequests(): Promise<void> {
+    const { requests, text } = await this.parts.odin.execute("odin.commentRequests", { kind: "edit" });
+    if (requests.length === 0) {
+      void window.showInformationMessage("Odin: No comment in this workspace ends in `odin!` or `AI!`.");
+      return;
+    }
+    this.parts.showChat();
+    await this.parts.chat.take("edit_mode", text);
   }
 
   /** What is named, or the last turn; what was undone can be brought back from the message. */

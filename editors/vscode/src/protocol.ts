@@ -63,6 +63,10 @@ export interface CommandRun {
   output?: string;
 }
 
+export interface CommentRequestsParams {
+  kind: "edit" | "ask";
+}
+
 export interface CompactParams {
   sessionId?: string;
   focus?: string;
@@ -221,6 +225,18 @@ export interface Exported {
 export interface ForkSessionParams {
   sessionId?: string;
   message?: number;
+}
+
+export interface FoundRequest {
+  uri: string;
+  range: Range;
+  kind: "edit" | "ask";
+  text: string;
+}
+
+export interface FoundRequests {
+  requests: FoundRequest[];
+  text: string;
 }
 
 export interface ImageItem {
@@ -1046,6 +1062,7 @@ export interface Commands {
   "odin.session.export": { argument: ExportSessionParams; result: Exported };
   "odin.session.delete": { argument: DeleteSessionParams; result: Deleted };
   "odin.context": { argument: ContextParams; result: ContextPreview };
+  "odin.commentRequests": { argument: CommentRequestsParams; result: FoundRequests };
   "odin.provenance": { argument: ProvenanceParams; result: WrittenRanges };
   "odin.provenance.open": { argument: OpenTurnParams; result: OpenedTurn };
 }

@@ -15,6 +15,7 @@ export const SERVER_SETTINGS = [
   "memory",
   "titles",
   "provenance",
+  "commentRequests",
   "sandbox",
   "allowedCommands",
   "forbiddenCommands",

@@ -29,7 +29,7 @@ def register(server: Host) -> None:
         types.CodeActionOptions(code_action_kinds=[SELECTION, types.CodeActionKind.QuickFix]),
     )
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction] | list[types.Command]:
-        from odin_lsp.server import provenance
+        from odin_lsp.server import comment_requests, provenance
 
         hints = [*_named(params), *_unnamed(server, params)]
         actions = [
@@ -37,6 +37,7 @@ def register(server: Host) -> None:
             for it in (
                 *_quick_fixes(params.text_document.uri, hints),
                 *_actions(params, await _problems(server, params)),
+                *await comment_requests.actions_at(server, params),
                 *await provenance.actions_at(server, params),
             )
             if _wanted(_name(it.kind), params.context.only)

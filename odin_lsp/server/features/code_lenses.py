@@ -1,4 +1,4 @@
-"""What can be done at a line, shown above it: with a pending hunk, and with a step of a plan."""
+"""What can be done at a line, shown above it: with a pending hunk, a step of a plan, a comment that asks for it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,9 +11,11 @@ from odin_lsp.server.host import Client, Host
 
 def register(server: Host) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
-    def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
+    async def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
+        from odin_lsp.server import comment_requests
+
         uri = params.text_document.uri
-        lenses = [*_hunk_lenses(server, uri), *_plan_lenses(server, uri)]
+        lenses = [*_hunk_lenses(server, uri), *_plan_lenses(server, uri), *await comment_requests.lenses(server, uri)]
         if not server.abilities.events:
             for lens in lenses:
                 lens.command = unwaited(lens.command)
