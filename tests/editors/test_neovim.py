@@ -1,5 +1,6 @@
 """The plugin in a real Neovim with the real server: what a person does, and what they see."""
 
+import json
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -55,6 +56,30 @@ return vim.iter(vim.api.nvim_buf_get_extmarks(..., queue, 0, -1, { details = tru
   return vim.iter(mark[4].virt_lines):map(function(line) return line[1][1] end):totable()
 end):flatten():totable()
 """
+CHOOSE = """
+_G.plain_select = _G.plain_select or vim.ui.select
+_G.offered = {}
+local wanted = { ... }
+vim.ui.select = function(items, opts, choose)
+  _G.offered = vim.tbl_map(opts.format_item, items)
+  local pattern = table.remove(wanted, 1)
+  choose(vim.iter(items):find(function(it) return opts.format_item(it):find(pattern, 1, true) end))
+end
+"""
+FLOATS = """
+return vim.iter(vim.api.nvim_list_wins()):filter(function(it)
+  return vim.api.nvim_win_get_config(it).relative ~= ""
+end):map(function(it)
+  local lines = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(it), 0, -1, false)
+  return { vim.api.nvim_win_get_config(it).title[1][1], table.concat(lines, "\\n") }
+end):totable()
+"""
+SEEN = """
+local call = ...
+return vim.iter(vim.fn.range(0, #call)):map(function(width)
+  return { require("odin.calls").seen(call:sub(1, width)) }
+end):totable()
+"""
 LINES = "return vim.api.nvim_buf_get_lines(... or 0, 0, -1, false)"
 
 
@@ -81,6 +106,7 @@ async def neovim(shared: Neovim, wire: Wire) -> AsyncIterator[Neovim]:
         await shared.lua("require('odin').cancel({ queue = true, drop = true })")
         await until(lambda: shared.lua(IDLE), "nothing runs")
     assert "traceback" not in said, said
+    await shared.lua("vim.ui.select = _G.plain_select or vim.ui.select")
     assert not wire.answers
 
 
@@ -295,17 +321,17 @@ async def test_the_prompt_completes_mentions_and_is_sent_by_a_key(neovim: Neovim
     assert await neovim.lines() == [""]
 
 
-async def test_a_command_is_shown_in_full_and_denied(neovim: Neovim, wire: Wire, write: Write, root: Path) -> None:
+async def test_a_command_is_shown_in_full_denied_edited_and_allowed(
+    neovim: Neovim, wire: Wire, write: Write, root: Path
+) -> None:
     await attached(neovim, write("deny.py", "x = 1"))
     play_calls(wire, ("ExecuteCommand", {"command": "touch made.txt && echo 'all of it'"}))
     wire.play(says("Then not."))
     await neovim.press("i")  # while the user types nothing is asked
     await neovim.command("OdinEdit make a file")
     await happened(neovim, "OdinQuestion")
-    text = "vim.iter(vim.api.nvim_list_wins()):map(function(it) return vim.api.nvim_win_get_config(it).relative ~= '' "
-    text += "and table.concat(vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(it), 0, -1, false), '\\n') or '' "
-    text += "end):join('')"
-    shown = await neovim.lua(f"return {text}")
+    [[title, shown]] = await neovim.lua(FLOATS)
+    assert title == " Odin "
     assert "touch made.txt && echo 'all of it'" in shown
     assert str(root) in shown
     await neovim.press("1<CR>")  # is text
@@ -317,6 +343,94 @@ async def test_a_command_is_shown_in_full_and_denied(neovim: Neovim, wire: Wire,
     assert "the user did not allow the command" in results(wire)[0]
     assert not (root / "made.txt").exists()
     assert any(line.startswith("- ✗ ExecuteCommand") for line in await chat(neovim))
+
+    play_calls(wire, ("ExecuteCommand", {"command": "touch theirs.txt\necho"}))
+    wire.play(says("Made."))
+    await neovim.command("OdinEdit make another")
+    await neovim.until_asked()
+    await neovim.press("3<CR>")  # edits it
+    await neovim.until("vim.bo.filetype == 'sh'")
+    assert await neovim.lines() == ["touch theirs.txt", "echo"]
+    await neovim.command("quit!")
+    await neovim.until_asked()  # once more
+    await neovim.press("3<CR>")
+    await neovim.until("vim.bo.filetype == 'sh'")
+    await neovim.call("nvim_buf_set_lines", 0, 0, -1, False, ["touch mine.txt", ""])
+    await neovim.command("write")
+    assert (await outcome(neovim, 2))["answer"] == "Made."
+    assert ((root / "mine.txt").exists(), (root / "theirs.txt").exists()) == (True, False)
+    assert await neovim.lua(FLOATS) == []
+    assert any(line.endswith("Allow once; `touch mine.txt` in its place") for line in await chat(neovim))
+
+    play_calls(wire, ("ExecuteCommand", {"command": "touch mine.txt"}))
+    wire.play(says("Touched."))
+    await neovim.lua(CHOOSE, "in this session")
+    await neovim.command("OdinEdit touch it")
+    assert (await outcome(neovim, 3))["answer"] == "Touched."
+    await neovim.lua(CHOOSE, "touch")
+    await neovim.command("OdinPermissions")
+    await until(lambda: _says(neovim, "removed the approval of `touch"), "the removal")
+    [offered] = await neovim.lua("return _G.offered")
+    assert "(in this session, in Edit, ExecuteCommand, since 20" in offered
+    await neovim.command("OdinPermissions")
+    await until(lambda: _says(neovim, "there are no approvals"), "none")
+
+
+async def test_a_question_tells_what_it_is_about_and_takes_several_answers(
+    neovim: Neovim, wire: Wire, write: Write
+) -> None:
+    await attached(neovim, write("several.py", "x = 1"))
+    choices = [{"label": "Spaces"}, {"label": "Tabs"}, {"label": "Both"}]
+    asked = {"header": "Indentation", "question": "Which?", "options": choices, "multiple": True}
+    play_calls(wire, ("AskUser", {**asked, "default": "Tabs", "timeout": 600}))
+    wire.play(says("I see."))
+    await neovim.press("i")
+    await neovim.command("OdinAsk how is it indented?")
+    await happened(neovim, "OdinQuestion")
+    [[title, shown]] = await neovim.lua(FLOATS)
+    assert (title, "“Tabs” applies at " in shown) == (" Odin · Indentation ", True)
+    await neovim.lua(CHOOSE, "Spaces", "Both", "Spaces", "Tabs", "Done")
+    await neovim.press("<Esc>")
+    assert (await outcome(neovim))["answer"] == "I see."
+    assert "The user answered: Tabs; Both" in results(wire)[0]
+    chosen = ["Done", "Spaces", "[x] Tabs (default)", "[x] Both", "Something else…"]
+    assert await neovim.lua("return _G.offered") == chosen
+    assert any(line.startswith("- ? Indentation: Which?: Tabs; Both") for line in await chat(neovim))
+
+
+async def test_a_question_that_nobody_answers_is_over(neovim: Neovim, wire: Wire, write: Write) -> None:
+    await attached(neovim, write("over.py", "x = 1"))
+    play_calls(wire, ("AskUser", {"question": "Which?", "options": [{"label": "This"}], "timeout": 1}))
+    wire.play(says("Then as I like."))
+    await neovim.press("i")
+    await neovim.command("OdinAsk which one?")
+    assert (await outcome(neovim))["answer"] == "Then as I like."
+    assert await neovim.lua(FLOATS) == []
+    await neovim.lua(CHOOSE, "This")
+    await neovim.press("<Esc>")
+    await neovim.until("vim.fn.mode() == 'n'")
+    assert await neovim.lua("return _G.offered") == []
+
+
+async def test_a_call_is_watched_while_it_is_written(neovim: Neovim, wire: Wire, write: Write) -> None:
+    written = "é\\n\n\t“y”"
+    call = json.dumps({"file_path": 'a "b".py', "edits": [{"old_string": "x", "new_string": written}]})
+    for subject, text in await neovim.lua(SEEN, call):
+        assert 'a "b".py'.startswith(subject)
+        assert text == "x" or written.startswith(text)
+    assert (subject, text) == ('a "b".py', written)
+
+    await attached(neovim, write("watched.py", "x = 1"))
+    lines = "\\n".join(f"line {number}" for number in range(20))
+    begun = kit.anthropic_call(0, "toolu_1", "EditTool", f'{{"file_path": "watched.py", "new_string": "{lines}')[:-1]
+    wire.play(kit.Answer([kit.anthropic_sse(kit.anthropic_start(), *begun)], held=True))
+    await neovim.command("OdinEdit grow")
+    await happened(neovim, "OdinArgumentsStreamed")
+    shown = await chat(neovim)
+    assert shown[-9:] == ["- ✎ EditTool: watched.py", *(f"    line {number}" for number in range(12, 20))]
+    await neovim.command("OdinCancel")
+    await outcome(neovim)
+    assert not [line for line in await chat(neovim) if "✎" in line or "line 19" in line]
 
 
 async def test_unsaved_text_is_found_and_changes_from_outside_are_seen(
@@ -502,6 +616,24 @@ async def test_health_model_and_two_roots(neovim: Neovim, write: Write, place: P
     await until(lambda: _says(neovim, f"model {opus}@low,"), "the effort")
     await neovim.command("OdinModel settings")
     await until(lambda: _says(neovim, "model anthropic/claude-sonnet-5-5,"), "the settings")
+    await neovim.command("OdinChat")
+    assert await neovim.lua("return vim.fn.getcompletion('OdinRole ', 'cmdline')") == ["builder", "planner"]
+    await neovim.lua(CHOOSE, "planner")
+    await neovim.command("OdinRole")
+    await neovim.until("require('odin.chat').winbar():find('· planner') ~= nil")
+    assert await neovim.lua("return _G.offered[1]") == "builder (selected) · does the work"
+    await neovim.command("OdinRole builder")
+    await neovim.until("require('odin.chat').winbar():find('planner') == nil")
+    (place / "workspace" / "ODIN.md").write_text("Use tabs.\n")
+    await neovim.command("wincmd t")
+    await neovim.command("OdinSessions new")
+    await neovim.until("vim.startswith(vim.api.nvim_buf_get_name(0), 'odin://prompt')")
+    await neovim.command("OdinContext")
+    await neovim.until("vim.startswith(vim.api.nvim_buf_get_name(0), 'odin://context')")
+    report = await neovim.lines()
+    assert any(line.startswith("## system: ") for line in report)
+    assert any("ODIN.md (project, " in line for line in report)
+    (place / "workspace" / "ODIN.md").unlink()
     (place / "other" / ".git").mkdir(parents=True, exist_ok=True)
     (place / "other" / "there.py").write_text("x = 1\n")
     await attached(neovim, place / "other" / "there.py")

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from tests.e2e.steps import play_calls, says
 from tests.editors.conftest import StartNeovim, Write
-from tests.editors.neovim import NOTE_EVENTS, READY, Neovim
+from tests.editors.neovim import NOTE_EVENTS, READY, Neovim, until
 from tests.editors.test_neovim import LINES, NAMED, change, chat, comes, happened, outcome, reads
 from tests.support import wire as kit
 from tests.support.wire import Wire
@@ -80,6 +80,10 @@ def fails(status: int, **headers: str) -> kit.Answer:
         headers={"content-type": "application/json", **headers},
         framing="length",
     )
+
+
+async def _is_played(wire: Wire) -> bool:
+    return not wire.answers
 
 
 async def turn(neovim: Neovim, command: str, number: int) -> dict[str, Any]:
@@ -196,6 +200,13 @@ async def test_queued_messages_go_on_or_come_back_and_a_session_is_cleared(neovi
     assert await told_anew(neovim, "OdinRestart") == noted
     await neovim.command("OdinRemoveLast")
     await neovim.until("vim.fn.execute('messages'):find('no longer reads the last message') ~= nil")
+    assert (await told(neovim))[-1] == "*info: removed from what the model reads: the last message*"
+    wire.play(kit.Answer([kit.anthropic_sse(kit.anthropic_start())], held=True))
+    await neovim.command("OdinCompact the names")
+    await until(lambda: _is_played(wire), "the summary is asked for")
+    assert "compaction stops it" in await neovim.lua("return require('odin').status()")
+    await neovim.command("OdinCancel compaction")
+    await neovim.until("vim.fn.execute('messages'):find('Odin: canceled the compaction; the session') ~= nil")
     wire.play(says("In short."))
     await neovim.command("OdinCompact the names")
     await neovim.until("vim.fn.execute('messages'):find('Odin: compacted the session from') ~= nil")

@@ -10,36 +10,15 @@ local OWN = vim.api.nvim_create_namespace("odin.amend")
 ---@param it odin.OpenHunk
 function M.open(it)
   local span = hunks.span(it)
-  local bufnr = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_name(bufnr, "odin://hunk/" .. it.hunk.id)
-  vim.bo[bufnr].buftype = "acwrite"
-  vim.bo[bufnr].bufhidden = "wipe"
-  vim.bo[bufnr].filetype = it.bufnr and vim.bo[it.bufnr].filetype or ""
-  vim.b[bufnr].odin_root = it.review.root
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, span.new)
-  vim.bo[bufnr].modified = false
-  local window = vim.api.nvim_open_win(bufnr, true, {
-    relative = "cursor",
-    row = 1,
-    col = 0,
-    width = math.max(40, math.min(100, vim.o.columns - 8)),
-    height = math.max(3, math.min(#span.new + 1, vim.o.lines - 6)),
-    border = "rounded",
-    title = " :w accepts it as it stands here, :q! leaves it pending ",
-  })
-  vim.api.nvim_create_autocmd("BufWriteCmd", {
-    buffer = bufnr,
-    callback = function()
-      local lines = vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
-      vim.bo[bufnr].modified = false
-      vim.schedule(function()
-        if vim.api.nvim_win_is_valid(window) then
-          vim.api.nvim_win_close(window, true)
-        end
-        M.accept(it, span, lines)
-      end)
-    end,
-  })
+  require("odin.float").write({
+    name = "odin://hunk/" .. it.hunk.id,
+    lines = span.new,
+    title = ":w accepts it as it stands here, :q! leaves it pending",
+    filetype = it.bufnr and vim.bo[it.bufnr].filetype,
+    root = it.review.root,
+  }, { relative = "cursor", row = 1, col = 0 }, function(lines)
+    M.accept(it, span, lines)
+  end)
 end
 
 ---@private

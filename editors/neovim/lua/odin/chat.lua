@@ -14,6 +14,8 @@ local words = require("odin.words")
 ---@field turn? string The running turn.
 ---@field mode? string
 ---@field model? string
+---@field role? string
+---@field is_compacting? boolean A summary is being written, now or beside the work.
 ---@field usage? odin.Usage
 ---@field before? integer Where the events are that come before those that are told.
 ---@field private sent table<string, string> What the user said here, by turn.
@@ -23,6 +25,7 @@ local words = require("odin.words")
 local Chat = {}
 Chat.__index = Chat
 
+local BUILDER = "builder"
 local WAITING = ":OdinContinue to send, :OdinCancel return to edit"
 
 local M = {}
@@ -248,11 +251,19 @@ function Chat:on_modelChanged(event)
   self.model = event.running
 end
 
+function Chat:on_roleChanged(event)
+  self.role = event.role
+end
+
+function Chat:on_compacted(event)
+  self.is_compacting = event.status == "started"
+end
+
 function Chat:on_turnFinished(event, record)
   self:unqueue(record.turnId)
   self.sent[record.turnId] = nil
   if self.turn == record.turnId then
-    self.turn, self.activity, self.usage = nil, "idle", event.outcome.usage
+    self.turn, self.activity, self.usage, self.is_compacting = nil, "idle", event.outcome.usage, false
     self:show_queue()
   end
 end
@@ -269,6 +280,7 @@ function Chat:server_ended(why)
   self.client_id = nil
   self:forget()
   self.transcript:forget_progress()
+  self.story.calls:forget_written()
   if why then
     self.story:note(why .. "; :OdinRestart starts it again")
   end
@@ -278,7 +290,7 @@ end
 ---Nothing runs, and nothing waits for its turn.
 ---@private
 function Chat:forget()
-  self.turn, self.activity, self.queued = nil, "idle", {}
+  self.turn, self.activity, self.queued, self.is_compacting = nil, "idle", {}, false
   self:show_queue()
 end
 
@@ -321,10 +333,28 @@ function Chat:status()
   if self.turn and self.activity ~= "idle" then
     table.insert(parts, (self.mode:gsub("_mode", "")) .. ": " .. (self.activity:gsub("_", " ")))
   end
+  if self.is_compacting then
+    local what = self.activity == "compacting" and "" or "compacting, "
+    table.insert(parts, what .. ":OdinCancel compaction stops it")
+  end
   if #self.queued > 0 then
     table.insert(parts, #self.queued .. (self:has_waiting() and " waiting" or " queued"))
   end
   return table.concat(parts, " · ")
+end
+
+---The usual role goes without saying.
+---@return string
+function Chat:shown_role()
+  return self.role ~= BUILDER and self.role or ""
+end
+
+---@private
+function Chat:read_role()
+  require("odin.server").execute(self.root, "role", {}, function(state)
+    self.role = state.role
+    vim.cmd.redrawstatus({ bang = true })
+  end)
 end
 
 ---The line above the chat.
@@ -334,9 +364,7 @@ function M.winbar()
   if not chat then
     return ""
   end
-  local parts = vim.tbl_filter(function(it)
-    return it ~= ""
-  end, { "Odin", chat.model or "", chat:status(), words.cost(chat.usage) })
+  local parts = words.said({ "Odin", chat.model or "", chat:shown_role(), chat:status(), words.cost(chat.usage) })
   return (table.concat(parts, " · "):gsub("%%", "%%%%")) .. "%<"
 end
 
@@ -357,6 +385,9 @@ function M.open(root, opts)
     vim.wo[window].linebreak = true
     vim.wo[window].winbar = "%{%v:lua.require'odin.chat'.winbar()%}"
     vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(chat.transcript.bufnr), 0 })
+  end
+  if not chat.role then
+    chat:read_role()
   end
   local prompt = require("odin.prompt").open(chat, window)
   vim.api.nvim_set_current_win(opts.enter and prompt or here)

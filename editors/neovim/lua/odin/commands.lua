@@ -2,6 +2,8 @@
 
 local M = {}
 
+local SESSION_ACTIONS = { "new", "earlier", "search", "fork", "rename", "export", "delete" }
+
 local function server()
   return require("odin.server")
 end
@@ -123,31 +125,11 @@ local function undo(args)
   end)
 end
 
-local AS_CONFIGURED = "settings"
-
-local function complete_models(lead)
-  local state = server().glance(root(), "model")
-  local words = { AS_CONFIGURED }
-  for _, model in ipairs(state and state.available or {}) do
-    table.insert(words, model)
-    for _, effort in ipairs(state.efforts[model] or {}) do
-      table.insert(words, model .. "@" .. effort)
-    end
+---@param name "models"|"roles"
+local function complete_choices(name)
+  return function(lead)
+    return complete_from(require("odin.choices")[name](root()))(lead)
   end
-  return complete_from(words)(lead)
-end
-
-local function choose_model(args)
-  local model = args.args ~= AS_CONFIGURED and args.args or ""
-  server().execute(root(), "model", args.args ~= "" and { model = model } or {}, function(result)
-    server().say(("model %s, small model %s"):format(result.model, result.smallModel))
-  end)
-end
-
-local function choose_session(args)
-  local sessions = require("odin.sessions")
-  local act = ({ new = sessions.begin, earlier = sessions.show_earlier })[args.args] or sessions.choose
-  act(root())
 end
 
 ---The last turn goes on in the chat; after a start of Neovim, that of the last session.
@@ -197,15 +179,29 @@ M.commands = {
   },
   {
     name = "OdinCancel",
-    args = "[drop|next|return]",
+    args = "[drop|next|return|compaction]",
     desc = "Cancel the running turn. Changes wait on for their review; with `drop` they are rejected. Queued messages "
       .. "wait until you send another one or `:OdinContinue`. With `next` the next one is sent at once, with `return` "
-      .. "they are put back into the prompt, with ! they are forgotten.",
+      .. "they are put back into the prompt, with ! they are forgotten. With `compaction` only the summary that is "
+      .. "being written is canceled; the turn continues.",
     run = function(args)
+      if args.args == "compaction" then
+        require("odin.upkeep").cancel_compaction(root())
+        return
+      end
       local queue = args.bang or vim.tbl_contains({ "next", "return" }, args.args) and args.args or nil
       require("odin").cancel({ queue = queue, drop = args.args == "drop" })
     end,
-    opts = { bang = true, nargs = "?", complete = complete_from({ "drop", "next", "return" }) },
+    opts = { bang = true, nargs = "?", complete = complete_from({ "drop", "next", "return", "compaction" }) },
+  },
+  {
+    name = "OdinSteer",
+    args = "[text]",
+    desc = "Say something into the running turn. The model reads it before its next step.",
+    run = function(args)
+      require("odin.upkeep").steer(root(), args.args)
+    end,
+    opts = { nargs = "*" },
   },
   {
     name = "OdinChat",
@@ -220,11 +216,14 @@ M.commands = {
   },
   {
     name = "OdinSessions",
-    args = "[new|earlier]",
+    args = "[new|earlier|search|fork|rename|export|delete]",
     desc = "Go on with an earlier session; the chat shows what has happened in it. Begin a new one. Show what comes "
-      .. "before the first message in the chat.",
-    run = choose_session,
-    opts = { nargs = "?", complete = complete_from({ "new", "earlier" }) },
+      .. "before the first message in the chat. Search what was asked and answered. Go on with a fork of the session, "
+      .. "rename it, export it to a file, or delete one of the sessions.",
+    run = function(args)
+      require("odin.sessions").act(root(), args.args)
+    end,
+    opts = { nargs = "?", complete = complete_from(SESSION_ACTIONS) },
   },
   {
     name = "OdinContinue",
@@ -325,8 +324,48 @@ M.commands = {
     args = "[provider/model[@effort]]",
     desc = "Tell which model is used, or choose one, which is remembered for this project. `@low`, `@medium` or "
       .. "`@high` says how hard it should think. `settings` goes back to the model of the settings.",
-    run = choose_model,
-    opts = { nargs = "?", complete = complete_models },
+    run = function(args)
+      require("odin.choices").choose_model(root(), args.args)
+    end,
+    opts = { nargs = "?", complete = complete_choices("models") },
+  },
+  {
+    name = "OdinRole",
+    args = "[role]",
+    desc = "Switch to another role: its prompt, models, tools and rules apply from the next message on. Without a "
+      .. "name, choose one.",
+    run = function(args)
+      require("odin.choices").choose_role(root(), args.args)
+    end,
+    opts = { nargs = "?", complete = complete_choices("roles") },
+  },
+  {
+    name = "OdinPermissions",
+    args = "",
+    desc = "List what you have allowed, in this session or for good. The approval that you choose is removed.",
+    run = function()
+      require("odin.choices").manage_approvals(root())
+    end,
+    opts = {},
+  },
+  {
+    name = "OdinTrust",
+    args = "[restrict]",
+    desc = "Trust the workspace's own `odinconfig.json` as it is now. With `restrict` it can only restrict.",
+    run = function(args)
+      require("odin.choices").decide_trust(root(), args.args == "restrict" and "restrict" or "trust")
+    end,
+    opts = { nargs = "?", complete = complete_from({ "restrict" }) },
+  },
+  {
+    name = "OdinContext",
+    args = "",
+    desc = "Show what the next message would send to the model, word for word: instructions, tools and messages, with "
+      .. "their tokens and their cost.",
+    run = function()
+      require("odin.choices").show_context(root())
+    end,
+    opts = {},
   },
   {
     name = "OdinInit",

@@ -20,6 +20,8 @@ function M.take(record, client_id)
     require("odin.review").change(record.event.proposalId, record.event.hunks)
   elseif kind == "reviewClosed" then
     require("odin.review").close(record.event.proposalId)
+  elseif kind == "questionAnswered" then
+    require("odin.question").forget(client_id, record.event.questionId)
   elseif kind == "turnFinished" then
     require("odin.question").forget(client_id)
   end

@@ -72,13 +72,8 @@ function M.status()
   local parts = { chat and chat:status() or "" }
   local pending = #require("odin.review").pending(root)
   table.insert(parts, pending > 0 and pending .. " to review" or "")
-  local words = table.concat(
-    vim.tbl_filter(function(it)
-      return it ~= ""
-    end, parts),
-    " · "
-  )
-  return words == "" and "" or "Odin " .. words
+  local told = table.concat(require("odin.words").said(parts), " · ")
+  return told == "" and "" or "Odin " .. told
 end
 
 return M

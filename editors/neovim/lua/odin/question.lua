@@ -5,46 +5,62 @@ local server = require("odin.server")
 local M = {}
 
 local READ_ALL = { id = "", label = "Read all of it first" }
+local EDIT = { id = "", label = "Edit the command…" }
 local WRITE = { id = "", label = "Something else…" }
 local DONE = { id = "", label = "Done" }
----@type table<integer, fun()> How to give up what is asked right now, by client.
+
+---@class odin.Answer
+---@field optionIds string[]
+---@field text? string
+---@field command? string
+
+---What is asked right now.
+---@class odin.Asking
+---@field question odin.Question
+---@field window integer The float with its text.
+---@field is_long boolean More than the float can show, and nobody has read it.
+---@field is_open boolean Somebody waits for the answer.
+---@field editing? integer The float in which its command is edited.
+---@field answer fun(value?: odin.Answer)
+
+---@type table<integer, odin.Asking> By client.
 local asked = {}
 
 ---Ask the user, in a coroutine; nil is no answer.
 ---@param question odin.Question
 ---@param client vim.lsp.Client
----@return { optionIds: string[], text?: string }?
+---@return odin.Answer?
 function M.ask(question, client)
   local routine = coroutine.running()
   local window, is_long = M.show(question)
-  local answered = false
-  local function answer(value)
-    if not answered then
-      answered = true
-      asked[client.id] = nil
-      if vim.api.nvim_win_is_valid(window) then
-        vim.api.nvim_win_close(window, true)
+  local asking = { question = question, window = window, is_long = is_long, is_open = true }
+  function asking.answer(value)
+    if not asking.is_open then
+      return
+    end
+    asking.is_open, asked[client.id] = false, nil
+    for _, it in ipairs({ asking.window, asking.editing }) do
+      if vim.api.nvim_win_is_valid(it) then
+        vim.api.nvim_win_close(it, true)
       end
-      coroutine.resume(routine, value)
     end
+    coroutine.resume(routine, value)
   end
-  asked[client.id] = function()
-    answer(nil)
-  end
+  asked[client.id] = asking
   M.when_idle(function()
-    if not answered then
-      M.choose(question, is_long and window or nil, answer)
-    end
+    M.choose(asking)
   end)
   require("odin.events").announce("question", question)
   return coroutine.yield()
 end
 
----The turn has ended, or the server: nobody waits for an answer any more.
+---Nobody waits for an answer any more: the turn has ended, or the server, or the question is answered.
 ---@param client_id integer
-function M.forget(client_id)
-  if asked[client_id] then
-    asked[client_id]()
+---@param question_id? string Only this one.
+function M.forget(client_id, question_id)
+  local asking = asked[client_id]
+  if asking and (not question_id or asking.question.questionId == question_id) then
+    asking.answer(nil)
   end
 end
 
@@ -85,6 +101,7 @@ function M.show(question)
   for _, option in ipairs(question.options or {}) do
     add(option.description and ("%s: %s"):format(option.label, option.description))
   end
+  add(M.without_answer(question))
   local bufnr = vim.api.nvim_create_buf(false, true)
   vim.bo[bufnr].bufhidden = "wipe"
   vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
@@ -102,7 +119,7 @@ function M.show(question)
     width = width,
     height = math.min(height, room),
     border = "rounded",
-    title = " Odin ",
+    title = question.header and (" Odin · %s "):format((question.header:gsub("%s+", " "))) or " Odin ",
     style = "minimal",
   })
   vim.wo[window].wrap = true
@@ -110,87 +127,122 @@ function M.show(question)
   return window, height > room
 end
 
+---What happens if nobody answers, and when.
+---@private
 ---@param question odin.Question
----@param window? integer The float, if it cannot show everything at once.
----@param answer fun(value?: { optionIds: string[], text?: string })
-function M.choose(question, window, answer)
+---@return string?
+function M.without_answer(question)
+  if not question.timeoutMs then
+    return nil
+  end
+  local what = "Odin continues without an answer"
+  for _, option in ipairs(question.options or {}) do
+    what = option.id == question.default and ("“%s” applies"):format(option.label) or what
+  end
+  return ("%s at %s."):format(what, os.date("%H:%M:%S", os.time() + math.ceil(question.timeoutMs / 1000)))
+end
+
+---@param asking odin.Asking
+---@param chosen? string[] Of several that may be chosen: the ids of those that are.
+function M.choose(asking, chosen)
+  if not asking.is_open then
+    return
+  end
+  local question, ids = asking.question, chosen or {}
   local options = vim.list_slice(question.options or {})
   if #options == 0 then
-    M.write(question, answer)
+    M.write(asking, ids)
     return
   end
+  vim.list_extend(options, question.editable and { EDIT } or {})
+  vim.list_extend(options, question.allowText and { WRITE } or {})
   if question.multiple then
-    M.choose_several(question, {}, answer)
-    return
+    table.insert(options, 1, DONE)
   end
-  if question.allowText then
-    table.insert(options, WRITE)
-  end
-  if window then
+  if asking.is_long then
     table.insert(options, 1, READ_ALL)
   end
   vim.ui.select(options, {
     prompt = question.title,
     kind = "odin",
     format_item = function(option)
-      return option.label
+      local is_default = option.id == question.default and option.id ~= ""
+      return (vim.tbl_contains(ids, option.id) and "[x] " or "") .. option.label .. (is_default and " (default)" or "")
     end,
   }, function(option)
     if option == READ_ALL then
-      M.read(window, function()
-        M.choose(question, nil, answer)
-      end)
+      M.read(asking, ids)
+    elseif option == EDIT then
+      M.edit(asking)
     elseif option == WRITE then
-      M.write(question, answer)
+      M.write(asking, ids)
+    elseif option == DONE then
+      asking.answer({ optionIds = ids })
+    elseif option and question.multiple then
+      M.choose(asking, M.toggled(ids, option.id))
     else
-      answer(option and { optionIds = { option.id } })
+      asking.answer(option and { optionIds = { option.id } })
     end
   end)
 end
 
----One after the other, until the user is done.
 ---@private
----@param question odin.Question
 ---@param ids string[]
----@param answer fun(value?: { optionIds: string[], text?: string })
-function M.choose_several(question, ids, answer)
-  local options = vim.list_extend({ DONE }, question.options)
-  vim.ui.select(options, {
-    prompt = question.title,
-    kind = "odin",
-    format_item = function(option)
-      return (vim.tbl_contains(ids, option.id) and "[x] " or "") .. option.label
-    end,
-  }, function(option)
-    if option == DONE then
-      answer({ optionIds = ids })
-    elseif option then
-      local others = vim.tbl_filter(function(id)
-        return id ~= option.id
-      end, ids)
-      M.choose_several(question, #others < #ids and others or vim.list_extend(others, { option.id }), answer)
-    else
-      answer(nil)
-    end
-  end)
+---@param id string
+---@return string[]
+function M.toggled(ids, id)
+  local others = vim.tbl_filter(function(it)
+    return it ~= id
+  end, ids)
+  return #others < #ids and others or vim.list_extend(others, { id })
 end
 
 ---@private
-function M.write(question, answer)
-  vim.ui.input({ prompt = question.title .. " " }, function(text)
-    answer(text and text ~= "" and { optionIds = {}, text = text } or nil)
+---@param asking odin.Asking
+---@param ids string[]
+function M.write(asking, ids)
+  vim.ui.input({ prompt = asking.question.title .. " " }, function(text)
+    local is_said = text and text ~= ""
+    asking.answer(is_said and { optionIds = asking.question.multiple and ids or {}, text = text } or nil)
   end)
+end
+
+---Have the command changed before it is allowed, this once: what the other options allow is the command as it was.
+---@private
+---@param asking odin.Asking
+function M.edit(asking)
+  asking.editing = require("odin.float").write(
+    {
+      name = "odin://command/" .. asking.question.questionId,
+      lines = require("odin.words").lines(asking.question.command),
+      title = ":w allows this command once, :q! goes back to the question",
+      filetype = "sh",
+    },
+    { relative = "editor", anchor = "SW", row = vim.o.lines - 2, col = 2 },
+    function(lines)
+      local command = vim.trim(table.concat(lines, "\n"))
+      asking.answer(command ~= "" and { optionIds = { "allow_once" }, command = command } or nil)
+    end,
+    function()
+      M.choose(asking)
+    end
+  )
 end
 
 ---Let the user move about in the float, and go on when it is left.
 ---@private
-function M.read(window, go_on)
-  vim.api.nvim_set_current_win(window)
+---@param asking odin.Asking
+---@param ids string[]
+function M.read(asking, ids)
+  vim.api.nvim_set_current_win(asking.window)
   vim.keymap.set("n", "q", "<C-w>p", { buffer = true })
   vim.api.nvim_create_autocmd("WinLeave", {
-    buffer = vim.api.nvim_win_get_buf(window),
+    buffer = vim.api.nvim_win_get_buf(asking.window),
     once = true,
-    callback = vim.schedule_wrap(go_on),
+    callback = vim.schedule_wrap(function()
+      asking.is_long = false
+      M.choose(asking, ids)
+    end),
   })
 end
 

@@ -1,4 +1,4 @@
--- Earlier sessions of a root: choose one and go on with it.
+-- The sessions of a root: choose one and go on with it, or with a copy; find, rename, export and delete them.
 
 local server = require("odin.server")
 
@@ -8,22 +8,123 @@ local M = {}
 M.PAGE = 500
 
 ---@param root string
+---@param action string As `:OdinSessions` takes it.
+function M.act(root, action)
+  local acts = {
+    new = M.begin,
+    earlier = M.show_earlier,
+    search = M.search,
+    fork = M.fork,
+    rename = M.rename,
+    export = M.export,
+    delete = M.delete,
+  }
+  local act = acts[action] or M.choose
+  act(root)
+end
+
+---@param root string
 function M.choose(root)
-  server.execute(root, "session.list", {}, function(result)
+  M.pick(root, {}, "Odin's sessions", function(session)
+    M.enter(root, session.sessionId)
+  end)
+end
+
+---@private
+---@param root string
+function M.search(root)
+  vim.ui.input({ prompt = "Words that were asked or answered: " }, function(query)
+    if query and vim.trim(query) ~= "" then
+      M.pick(root, { query = vim.trim(query) }, "Odin's sessions with " .. query, function(session)
+        M.enter(root, session.sessionId)
+      end)
+    end
+  end)
+end
+
+---@private
+---@param root string
+---@param wanted { query?: string }
+---@param prompt string
+---@param use fun(session: odin.Session)
+function M.pick(root, wanted, prompt, use)
+  server.execute(root, "session.list", wanted, function(result)
     if #result.sessions == 0 then
-      server.say("there are no sessions yet")
+      server.say(wanted.query and "no session has these words" or "there are no sessions yet")
       return
     end
     vim.ui.select(result.sessions, {
-      prompt = "Odin's sessions",
+      prompt = prompt,
       format_item = function(session)
         local when = os.date("%Y-%m-%d %H:%M", math.floor(session.updatedAt))
         return ("%s  %s%s"):format(when, session.title, session.locked and " (in use elsewhere)" or "")
       end,
     }, function(session)
       if session then
-        M.resume(root, session.sessionId, function()
-          require("odin.chat").open(root, { enter = true })
+        use(session)
+      end
+    end)
+  end)
+end
+
+---Go on with a session, in the prompt.
+---@private
+---@param root string
+---@param id string
+function M.enter(root, id)
+  M.resume(root, id, function()
+    require("odin.chat").open(root, { enter = true })
+  end)
+end
+
+---Go on with a copy of the session.
+---@private
+---@param root string
+function M.fork(root)
+  server.execute(root, "session.fork", { sessionId = require("odin.chat").of_root(root).session }, function(session)
+    M.enter(root, session.sessionId)
+    server.say(("this is a fork now: %s"):format(session.title))
+  end)
+end
+
+---@private
+---@param root string
+function M.rename(root)
+  vim.ui.input({ prompt = "Title of the session: " }, function(title)
+    if title and vim.trim(title) ~= "" then
+      local argument = { sessionId = require("odin.chat").of_root(root).session, title = vim.trim(title) }
+      server.execute(root, "session.rename", argument, function(session)
+        server.say(("renamed the session to %s"):format(session.title))
+      end)
+    end
+  end)
+end
+
+---@private
+---@param root string
+function M.export(root)
+  vim.ui.select({ "markdown", "html", "json" }, { prompt = "Export the session as" }, function(format)
+    if format then
+      local argument = { sessionId = require("odin.chat").of_root(root).session, format = format }
+      server.execute(root, "session.export", argument, function(exported)
+        server.say("exported the session to " .. vim.uri_to_fname(exported.uri))
+      end)
+    end
+  end)
+end
+
+---@private
+---@param root string
+function M.delete(root)
+  M.pick(root, {}, "Delete which session?", function(session)
+    local prompt = ("Delete session “%s” permanently?"):format(session.title)
+    vim.ui.select({ "Delete", "Cancel" }, { prompt = prompt }, function(choice)
+      if choice == "Delete" then
+        server.execute(root, "session.delete", { sessionId = session.sessionId, confirm = true }, function()
+          server.say("deleted the session")
+          if require("odin.chat").of_root(root).session == session.sessionId then
+            M.begin(root)
+          end
         end)
       end
     end)

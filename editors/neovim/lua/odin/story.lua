@@ -1,6 +1,7 @@
 -- A session as the chat tells it. Each event becomes a part of the transcript, whether it has just happened or is read
 -- from the session's log: what it is put together from is the same.
 
+local Calls = require("odin.calls")
 local files = require("odin.files")
 local words = require("odin.words")
 
@@ -20,16 +21,14 @@ local words = require("odin.words")
 ---@field private endings table<string, odin.Ending> By turn.
 ---@field private early table<string, odin.EventRecord[]> By turn: what was heard of it before its beginning.
 ---@field private is_earlier boolean What is told now comes before all that was told.
----@field private tools table<string, string> By call: what was used, and of a command what it is.
+---@field calls odin.Calls
 ---@field private questions table<string, odin.Question>
 ---@field private reviews table<string, { files: odin.ReviewedFile[], states: table<string, string> }>
 local Story = {}
 Story.__index = Story
 
 local EARLIER = "earlier"
-local COMMAND_WIDTH = 60
 local TODO = { pending = "- [ ] ", in_progress = "- [ ] **", completed = "- [x] " }
-local TOOL = { running = "⋯", success = "✓", error = "✗", cancelled = "⊘" }
 local STATES = { "accepted", "modified", "rejected", "superseded", "pending" }
 local GO_ON = ":OdinContinue goes on with it"
 local KEYS = { anthropic = "ANTHROPIC_API_KEY", google = "GEMINI_API_KEY", openai = "OPENAI_API_KEY" }
@@ -38,8 +37,8 @@ local KEYS = { anthropic = "ANTHROPIC_API_KEY", google = "GEMINI_API_KEY", opena
 ---@param root string
 ---@return odin.Story
 function Story.new(transcript, root)
-  local story = { transcript = transcript, root = root, is_earlier = false }
-  for _, known in ipairs({ "endings", "early", "tools", "questions", "reviews" }) do
+  local story = { transcript = transcript, root = root, is_earlier = false, calls = Calls.new(transcript) }
+  for _, known in ipairs({ "endings", "early", "questions", "reviews" }) do
     story[known] = {}
   end
   transcript:clear()
@@ -100,7 +99,7 @@ end
 
 ---@param message string
 function Story:note(message)
-  self.transcript:put(nil, { ("*%s*"):format(Story.flat(message)) })
+  self.transcript:put(nil, { ("*%s*"):format(words.flat(message)) })
 end
 
 function Story:on_turnStarted(event, record)
@@ -163,6 +162,7 @@ function Story:on_thinkingStreamed(event)
 end
 
 function Story:on_streamRolledBack()
+  self.calls:forget_written()
   self.transcript:finish_message({})
 end
 
@@ -175,14 +175,20 @@ function Story:on_messageFinished(event)
       vim.list_extend(lines, require("odin.transcript").indented(kind, text))
     end
   end
+  self.calls:forget_written()
   self.transcript:finish_message(lines)
 end
 
+function Story:on_argumentsStreamed(event, record)
+  self.calls:write(Story.key(record, "draft", event.callId), event)
+end
+
+function Story:on_toolQueued(event, record)
+  self.calls:queue(Story.key(record, "call", event.callId), record.turnId, event)
+end
+
 function Story:on_toolStarted(event, record)
-  local command = event.arguments and event.arguments.command
-  local about = type(command) == "string" and ("%s: `%s`"):format(event.name, Story.shortened(command))
-  self.tools[Story.key(record, "call", event.callId)] = about or nil
-  self:show_tool(event, record, "running", about and "" or event.description)
+  self.calls:start(Story.key(record, "call", event.callId), event)
 end
 
 function Story:on_toolProgress(event, record)
@@ -190,37 +196,28 @@ function Story:on_toolProgress(event, record)
 end
 
 function Story:on_toolFinished(event, record)
-  self:show_tool(event, record, event.status, event.description, event.output)
+  self:show_call(event, record, event.status, event.description)
 end
 
 function Story:on_backgroundFinished(event, record)
   local is_well = event.status == "exited" and (event.exitCode or 0) == 0
-  self:show_tool(event, record, is_well and "success" or "error", event.message, event.output)
+  self:show_call(event, record, is_well and "success" or "error", event.message)
 end
 
 ---@private
 ---@param event table<string, any>
 ---@param record odin.EventRecord
----@param status string
+---@param status "success"|"error"|"cancelled"
 ---@param said string
----@param output? string
-function Story:show_tool(event, record, status, said, output)
-  local key = Story.key(record, "call", event.callId)
-  local about = self.tools[key] or event.name or ("`%s`"):format(Story.shortened(event.command))
-  local label = Story.flat(said == "" and about or ("%s: %s"):format(about, said))
-  local lines = { ("- %s %s"):format(TOOL[status], label) }
-  if output and vim.trim(output) ~= "" then
-    local kind = (self.endings[record.turnId] or {}).is_own and "shown" or "output"
-    vim.list_extend(lines, require("odin.transcript").indented(kind, (output:gsub("%s+$", ""):gsub("\r", ""))))
-  end
-  self.transcript:forget_progress(key)
-  self.transcript:put(key, lines, true)
+function Story:show_call(event, record, status, said)
+  local is_own = (self.endings[record.turnId] or {}).is_own
+  self.calls:show(Story.key(record, "call", event.callId), event, status, said, event.output, is_own)
 end
 
 function Story:on_todosChanged(event, record)
   local lines = vim.tbl_map(function(todo)
     local closing = todo.status == "in_progress" and "**" or ""
-    return TODO[todo.status] .. Story.flat(todo.content) .. closing
+    return TODO[todo.status] .. words.flat(todo.content) .. closing
   end, event.todos)
   self.transcript:put(Story.key(record, "todos", ""), lines)
 end
@@ -246,6 +243,7 @@ function Story:on_questionAnswered(event, record)
     end
   end
   vim.list_extend(said, { answer.text })
+  vim.list_extend(said, { answer.command and ("`%s` in its place"):format(words.command(answer.command)) })
   self:show_question(question, record, ": " .. (#said > 0 and table.concat(said, "; ") or "no answer"))
 end
 
@@ -254,8 +252,9 @@ end
 ---@param record odin.EventRecord
 ---@param answer string
 function Story:show_question(question, record, answer)
-  local about = question.command and (" `%s`"):format(Story.shortened(question.command)) or ""
-  local line = "- ? " .. Story.flat(question.title .. about .. answer)
+  local header = question.header and question.header .. ": " or ""
+  local about = question.command and (" `%s`"):format(words.command(question.command)) or ""
+  local line = "- ? " .. words.flat(header .. question.title .. about .. answer)
   self.transcript:put(Story.key(record, "question", question.questionId), { line }, true)
 end
 
@@ -346,6 +345,10 @@ function Story:on_compacted(event)
   end
 end
 
+function Story:on_roleChanged(event)
+  self:note(("the role is %s from now on"):format(event.role))
+end
+
 function Story:on_modelChanged(event)
   if event.running ~= event.selected then
     self:note(("%s answers in place of %s"):format(event.running, event.selected))
@@ -359,6 +362,7 @@ function Story:on_turnFinished(event, record)
   vim.list_extend(lines, { Story.help(outcome, record.at) })
   self.transcript:finish_message({})
   self.transcript:forget_progress()
+  self.calls:finish(record.turnId)
   self.endings[record.turnId].lines = lines
   self:show_ending(record.turnId)
 end
@@ -384,7 +388,7 @@ function Story:show_ending(turn)
   self.transcript:put(
     turn .. "/end",
     vim.tbl_map(function(line)
-      return ("*%s*"):format(Story.flat(line))
+      return ("*%s*"):format(words.flat(line))
     end, lines)
   )
 end
@@ -418,21 +422,6 @@ end
 ---@return string
 function Story.key(record, kind, id)
   return table.concat({ record.turnId, record.agentId, kind, id }, "/")
-end
-
----A command, as far as its beginning tells which it is.
----@private
----@param command string
----@return string
-function Story.shortened(command)
-  return words.cut(Story.flat(command), COMMAND_WIDTH)
-end
-
----@private
----@param text string
----@return string
-function Story.flat(text)
-  return (text:gsub("\n", " "))
 end
 
 return Story

@@ -70,14 +70,18 @@
 ---@class odin.Question
 ---@field questionId string
 ---@field kind "permission"|"outside"|"trust"|"question"
+---@field header? string
 ---@field title string
 ---@field detail? string
 ---@field command? string
 ---@field cwd? string
 ---@field paths? string[]
 ---@field options? { id: string, label: string, description?: string }[]
+---@field default? string
 ---@field multiple? boolean
 ---@field allowText? boolean
+---@field editable? boolean
+---@field timeoutMs? integer
 
 ---@class odin.Session
 ---@field sessionId string

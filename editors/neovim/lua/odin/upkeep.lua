@@ -1,4 +1,4 @@
--- What the model reads of a conversation: add to it, take the last of it away, compact and clear it.
+-- What the model reads of a conversation: add to it, speak into it, take the last of it away, compact and clear it.
 
 local server = require("odin.server")
 
@@ -9,6 +9,25 @@ local M = {}
 ---@return { sessionId?: string }
 local function shown(root)
   return { sessionId = require("odin.chat").of_root(root).session }
+end
+
+---Whether somebody cancels a turn that compacts, or only its summary: the result does not tell. Asking ends it.
+---@param turn string
+---@return fun(): boolean is_cancelled
+local function watch_compaction(turn)
+  local is_cancelled = false
+  local watch = vim.api.nvim_create_autocmd("User", {
+    pattern = { "OdinCompacted", "OdinTurnFinished" },
+    callback = function(event)
+      local happened = event.data.event
+      local is_stopped = happened.status == "cancelled" or (happened.outcome or {}).reason == "interrupted"
+      is_cancelled = is_cancelled or (event.data.turnId == turn and is_stopped)
+    end,
+  })
+  return function()
+    vim.api.nvim_del_autocmd(watch)
+    return is_cancelled
+  end
 end
 
 ---@param given string What followed the command.
@@ -40,6 +59,21 @@ function M.note(root, given)
 end
 
 ---@param root string
+---@param given string
+function M.steer(root, given)
+  with_text(given, "Say to the running turn: ", function(text)
+    if text == "" then
+      return
+    end
+    server.execute(root, "steer", { text = text }, function(result)
+      if not result.taken then
+        server.say("no turn is running; :OdinAsk, :OdinPlan and :OdinEdit begin one", vim.log.levels.WARN)
+      end
+    end)
+  end)
+end
+
+---@param root string
 function M.remove_last(root)
   server.execute(root, "removeLast", shown(root), function(result)
     local told = "the model no longer reads the last message; :OdinContinue asks for another answer"
@@ -53,10 +87,24 @@ function M.compact(root, given)
   with_text(given, "What should the summary keep above all? (may be empty) ", function(focus)
     local turn = require("odin.chat").of_root(root):mint(vim.trim("/compact " .. focus))
     local argument = vim.tbl_extend("force", shown(root), { focus = focus, turnId = turn })
+    local is_cancelled = watch_compaction(turn)
     server.execute(root, "compact", argument, function(result)
       local told = ("compacted the session from %d to %d tokens"):format(result.before, result.after)
-      server.say(result.after < result.before and told or "the session is as long as before")
-    end)
+      if is_cancelled() then
+        told = "canceled the compaction; the session is unchanged"
+      elseif result.after >= result.before then
+        told = "the session cannot be made shorter"
+      end
+      server.say(told)
+    end, is_cancelled)
+  end)
+end
+
+---The turn goes on with all that was said.
+---@param root string
+function M.cancel_compaction(root)
+  server.execute(root, "cancel", { only = "compaction" }, function(result)
+    server.say(result.cancelled and "canceled the compaction" or "nothing is being compacted")
   end)
 end
 

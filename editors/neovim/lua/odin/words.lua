@@ -2,6 +2,8 @@
 
 local M = {}
 
+local COMMAND_WIDTH = 60
+
 ---`1 file`, `2 files`.
 ---@param number integer
 ---@param noun string
@@ -23,6 +25,20 @@ function M.cost(usage)
   return money > 0 and ("%s · $%.4f"):format(tokens, money) or tokens
 end
 
+---On one line.
+---@param text string
+---@return string
+function M.flat(text)
+  return (text:gsub("\n", " "))
+end
+
+---A command, as far as its beginning tells which it is.
+---@param command string
+---@return string
+function M.command(command)
+  return M.cut(M.flat(command), COMMAND_WIDTH)
+end
+
 ---The beginning of a text, in so many characters.
 ---@param text string
 ---@param width integer
@@ -32,6 +48,15 @@ function M.cut(text, width)
     return text
   end
   return vim.fn.strcharpart(text, 0, width - 1) .. "…"
+end
+
+---Those that say something.
+---@param texts string[]
+---@return string[]
+function M.said(texts)
+  return vim.tbl_filter(function(text)
+    return text ~= ""
+  end, texts)
 end
 
 ---@param text string

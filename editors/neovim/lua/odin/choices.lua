@@ -1,0 +1,154 @@
+-- What the user decides for a project, and can look up: model, role, trust, approvals, and what would be sent.
+
+local server = require("odin.server")
+local words = require("odin.words")
+
+local M = {}
+
+local AS_CONFIGURED = "settings"
+local SCOPES = { session = "in this session", workspace = "in this workspace", always = "everywhere" }
+
+---@param root string
+---@return string[]
+function M.models(root)
+  local state = server.glance(root, "model")
+  local found = { AS_CONFIGURED }
+  for _, model in ipairs(state and state.available or {}) do
+    table.insert(found, model)
+    for _, effort in ipairs(state.efforts[model] or {}) do
+      table.insert(found, model .. "@" .. effort)
+    end
+  end
+  return found
+end
+
+---@param root string
+---@param given string
+function M.choose_model(root, given)
+  local model = given ~= AS_CONFIGURED and given or ""
+  server.execute(root, "model", given ~= "" and { model = model } or {}, function(result)
+    server.say(("model %s, small model %s"):format(result.model, result.smallModel))
+  end)
+end
+
+---@param root string
+---@return string[]
+function M.roles(root)
+  local state = server.glance(root, "role")
+  return vim.tbl_map(function(it)
+    return it.name
+  end, state and state.roles or {})
+end
+
+---@param root string
+---@param given string Without it the user chooses from a list.
+function M.choose_role(root, given)
+  if given ~= "" then
+    M.switch_role(root, given)
+    return
+  end
+  server.execute(root, "role", {}, function(state)
+    vim.ui.select(state.roles, {
+      prompt = "Odin's roles",
+      format_item = function(it)
+        local name = it.name .. (it.name == state.role and " (selected)" or "")
+        return table.concat(words.said({ name, it.description, table.concat(it.models, ", ") }), " · ")
+      end,
+    }, function(it)
+      if it then
+        M.switch_role(root, it.name)
+      end
+    end)
+  end)
+end
+
+---@private
+---@param root string
+---@param role string
+function M.switch_role(root, role)
+  server.execute(root, "role", { role = role }, function(state)
+    server.say(("the role is %s from now on"):format(state.role))
+  end)
+end
+
+---@param root string
+---@param decision "trust"|"restrict"
+function M.decide_trust(root, decision)
+  server.execute(root, "trust", { decision = decision }, function(result)
+    local told = result.trusted and "are trusted as they are now" or "may only restrict"
+    server.say("the workspace's settings " .. told)
+  end)
+end
+
+---List what needs no question; the one that is chosen does again.
+---@param root string
+function M.manage_approvals(root)
+  local session = require("odin.chat").of_root(root).session
+  server.execute(root, "permissions", { sessionId = session }, function(result)
+    if #result.allowed == 0 then
+      server.say("there are no approvals")
+      return
+    end
+    vim.ui.select(result.allowed, {
+      prompt = "Odin's approvals: choose one to remove it",
+      format_item = function(it)
+        local mode = it.mode:gsub("_mode", ""):gsub("^%l", string.upper)
+        return ("%s (%s, in %s, %s, since %s)"):format(it.pattern, SCOPES[it.scope], mode, it.tool, it.since)
+      end,
+    }, function(it)
+      if it then
+        server.execute(root, "permissions", { sessionId = session, action = "remove", id = it.id }, function()
+          server.say(("removed the approval of `%s`; Odin asks you again"):format(it.pattern))
+        end)
+      end
+    end)
+  end)
+end
+
+---Show what the next message would send, in a window of its own.
+---@param root string
+function M.show_context(root)
+  server.execute(root, "context", { sessionId = require("odin.chat").of_root(root).session }, function(preview)
+    local bufnr = require("odin.chat").buffer("context", root)
+    vim.bo[bufnr].bufhidden = "wipe"
+    vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, M.context_report(preview))
+    vim.bo[bufnr].modifiable = false
+    vim.cmd.split()
+    vim.api.nvim_win_set_buf(0, bufnr)
+  end)
+end
+
+---@private
+---@param preview table<string, any>
+---@return string[]
+function M.context_report(preview)
+  local lines = {
+    "# What would be sent",
+    "",
+    "- model: " .. preview.model,
+    ("- tokens: %d of %d"):format(preview.tokens, preview.contextLimit),
+    ("- cost of the request: $%.4f, or $%.4f if the provider has it cached"):format(
+      preview.costUsd,
+      preview.cachedCostUsd
+    ),
+    ("- spent by the session: $%.4f"):format(preview.spent.costUsd or 0),
+  }
+  for index, it in ipairs(preview.instructions or {}) do
+    vim.list_extend(lines, index == 1 and { "", "Instructions, in the order in which they apply:", "" } or {})
+    table.insert(lines, ("- %s (%s, %s)"):format(it.path, it.of, words.count(it.tokens, "token")))
+  end
+  for _, part in ipairs(preview.parts) do
+    local longest = 2
+    for run in part.content:gmatch("`+") do
+      longest = math.max(longest, #run)
+    end
+    local fence = ("`"):rep(longest + 1)
+    local heading = ("## %s: %s (%s)"):format(part.kind, part.name, words.count(part.tokens, "token"))
+    vim.list_extend(lines, { "", heading, "", fence })
+    vim.list_extend(lines, words.lines(part.content))
+    table.insert(lines, fence)
+  end
+  return lines
+end
+
+return M
