@@ -61,11 +61,18 @@ _G.plain_select = _G.plain_select or vim.ui.select
 _G.offered = {}
 local wanted = { ... }
 vim.ui.select = function(items, opts, choose)
-  _G.offered = vim.tbl_map(opts.format_item, items)
+  local shown = opts.format_item or tostring
+  _G.offered = vim.tbl_map(shown, items)
   local pattern = table.remove(wanted, 1)
-  choose(vim.iter(items):find(function(it) return opts.format_item(it):find(pattern, 1, true) end))
+  choose(vim.iter(items):find(function(it) return shown(it):find(pattern, 1, true) end))
 end
 """
+TYPE = """
+_G.plain_input = _G.plain_input or vim.ui.input
+local text = ...
+vim.ui.input = function(_, done) done(text) end
+"""
+AS_BEFORE = "vim.ui.select, vim.ui.input = _G.plain_select or vim.ui.select, _G.plain_input or vim.ui.input"
 FLOATS = """
 return vim.iter(vim.api.nvim_list_wins()):filter(function(it)
   return vim.api.nvim_win_get_config(it).relative ~= ""
@@ -106,7 +113,7 @@ async def neovim(shared: Neovim, wire: Wire) -> AsyncIterator[Neovim]:
         await shared.lua("require('odin').cancel({ queue = true, drop = true })")
         await until(lambda: shared.lua(IDLE), "nothing runs")
     assert "traceback" not in said, said
-    await shared.lua("vim.ui.select = _G.plain_select or vim.ui.select")
+    await shared.lua(AS_BEFORE)
     assert not wire.answers
 
 
@@ -389,10 +396,14 @@ async def test_a_question_tells_what_it_is_about_and_takes_several_answers(
     await happened(neovim, "OdinQuestion")
     [[title, shown]] = await neovim.lua(FLOATS)
     assert (title, "“Tabs” applies at " in shown) == (" Odin · Indentation ", True)
+    await neovim.command("OdinSteer hurry up")
     await neovim.lua(CHOOSE, "Spaces", "Both", "Spaces", "Tabs", "Done")
     await neovim.press("<Esc>")
     assert (await outcome(neovim))["answer"] == "I see."
     assert "The user answered: Tabs; Both" in results(wire)[0]
+    assert "hurry up" in told(wire)
+    await neovim.command("OdinSteer hurry up")
+    await until(lambda: _says(neovim, "no turn is running"), "nobody hears it")
     chosen = ["Done", "Spaces", "[x] Tabs (default)", "[x] Both", "Something else…"]
     assert await neovim.lua("return _G.offered") == chosen
     assert any(line.startswith("- ? Indentation: Which?: Tabs; Both") for line in await chat(neovim))
@@ -586,10 +597,7 @@ async def test_sessions_are_resumed_and_begun(neovim: Neovim, wire: Wire, write:
     await neovim.until("require('odin.chat').current().session ~= ...", before)
     await neovim.command("OdinAsk something else")
     assert (await outcome(neovim, 2))["sessionId"] != before
-    await neovim.lua(
-        "vim.ui.select = function(items, opts, choose) for _, it in ipairs(items) do "
-        "if opts.format_item(it):find('remember this') then return choose(it) end end end"
-    )
+    await neovim.lua(CHOOSE, "remember this")
     await neovim.command("OdinSessions")
     await neovim.until("require('odin.chat').current().session == ...", before)
     bufnr = await neovim.lua(NAMED, "odin://chat")
@@ -597,6 +605,24 @@ async def test_sessions_are_resumed_and_begun(neovim: Neovim, wire: Wire, write:
     shown = await neovim.lines(bufnr)
     assert shown[:5] == ["## Ask", "", "remember this", "", "first answer"]
     assert "something else" not in shown
+
+    await neovim.lua(TYPE, "Kept in mind")
+    await neovim.command("OdinSessions rename")
+    await until(lambda: _says(neovim, "renamed the session to Kept in mind"), "the title")
+    await neovim.lua(CHOOSE, "json")
+    await neovim.command("OdinSessions export")
+    await until(lambda: _says(neovim, "exported the session to /"), "the file")
+    await neovim.command("OdinSessions fork")
+    await neovim.until("require('odin.chat').current().session ~= ...", before)
+    await comes(neovim, LINES, shown, bufnr)
+    await neovim.lua(TYPE, "second answer")
+    await neovim.lua(CHOOSE, "something else")
+    await neovim.command("OdinSessions search")
+    await neovim.until("vim.list_contains(vim.api.nvim_buf_get_lines(..., 0, -1, false), 'second answer')", bufnr)
+    await neovim.lua(CHOOSE, "something else", "Delete")
+    await neovim.command("OdinSessions delete")
+    await until(lambda: _says(neovim, "deleted the session"), "it is gone")
+    await comes(neovim, LINES, [""], bufnr)
 
 
 async def test_health_model_and_two_roots(neovim: Neovim, write: Write, place: Path) -> None:
@@ -616,6 +642,9 @@ async def test_health_model_and_two_roots(neovim: Neovim, write: Write, place: P
     await until(lambda: _says(neovim, f"model {opus}@low,"), "the effort")
     await neovim.command("OdinModel settings")
     await until(lambda: _says(neovim, "model anthropic/claude-sonnet-5-5,"), "the settings")
+    for decision, told_of in (("restrict", "may only restrict"), ("", "are trusted as they are now")):
+        await neovim.command(f"OdinTrust {decision}")
+        await until(lambda words=told_of: _says(neovim, words), told_of)
     await neovim.command("OdinChat")
     assert await neovim.lua("return vim.fn.getcompletion('OdinRole ', 'cmdline')") == ["builder", "planner"]
     await neovim.lua(CHOOSE, "planner")
