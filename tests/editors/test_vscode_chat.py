@@ -91,7 +91,9 @@ def chat(vscode: VSCode) -> Chat:
     return Chat(vscode)
 
 
-async def test_a_command_is_denied_with_a_reason(chat: Chat, wire: Wire, root: Path) -> None:
+async def test_a_command_is_denied_with_a_reason_edited_and_allowed(
+    vscode: VSCode, chat: Chat, wire: Wire, root: Path
+) -> None:
     command = "touch ran.txt && rm -rf build"
     play_calls(wire, ("ExecuteCommand", {"command": command}))
     wire.play(says("Then I will not."))
@@ -104,6 +106,29 @@ async def test_a_command_is_denied_with_a_reason(chat: Chat, wire: Wire, root: P
     await expect(chat.turn.locator(".question")).to_contain_text("Deny: use make clean")
     assert "use make clean" in results(wire)[0]
     assert not (root / "ran.txt").exists()
+
+    play_calls(wire, ("ExecuteCommand", {"command": "touch theirs.txt"}))
+    wire.play(says("Made."))
+    await chat.say("make a file", "Edit")
+    await chat.question.get_by_role("button", name="Edit command").click()
+    await chat.question.get_by_role("textbox", name="Command").fill("touch mine.txt")
+    await expect(chat.question.get_by_role("button", name="in this session")).to_be_hidden()
+    await chat.question.get_by_role("button", name="Allow once").click()
+    await expect(chat.turn.get_by_text("Made.")).to_be_visible()
+    await expect(chat.turn.locator(".exact-command")).to_have_text(["touch theirs.txt", "touch mine.txt"])
+    assert ((root / "mine.txt").exists(), (root / "theirs.txt").exists()) == (True, False)
+
+    play_calls(wire, ("ExecuteCommand", {"command": "touch mine.txt"}))
+    wire.play(says("Touched."))
+    await chat.say("touch it", "Edit")
+    await chat.question.get_by_role("button", name="in this session").click()
+    await expect(chat.turn.get_by_text("Touched.")).to_be_visible()
+    await vscode.palette("Odin: Manage Approvals")
+    await vscode.pick("touch")
+    await vscode.press("Enter")
+    await expect(vscode.notification("removed 1 approval")).to_be_visible()
+    await vscode.palette("Odin: Manage Approvals")
+    await expect(vscode.notification("there are no approvals")).to_be_visible()
 
 
 async def test_a_turn_is_stopped_in_the_middle_of_an_answer(chat: Chat, wire: Wire) -> None:
