@@ -205,19 +205,34 @@ async def test_a_question_about_a_selection_streams_into_the_chat(neovim: Neovim
     assert "line 2: warning: no type" in told(wire)
 
 
-async def test_a_plan_shows_its_todos(neovim: Neovim, wire: Wire, write: Write) -> None:
+async def test_a_plan_shows_its_todos_and_its_steps_are_decided_on(
+    neovim: Neovim, wire: Wire, write: Write
+) -> None:
     await attached(neovim, write("plan.py", "x = 1"))
     todos = [("look", "completed"), ("write", "in_progress"), ("test", "pending")]
     items = [{"id": str(index), "content": text, "status": status} for index, (text, status) in enumerate(todos)]
     play_calls(wire, ("TodoWrite", {"todos": items}))
-    wire.play(says("First this, then that."))
+    wire.play(says("First this, then that.\n\n- [ ] Look\n- [ ] Write\n"))
     await neovim.command("OdinPlan make it better")
-    assert (await outcome(neovim))["mode"] == "plan_mode"
+    plan = await outcome(neovim)
+    assert plan["mode"] == "plan_mode"
     shown = await chat(neovim)
     assert shown[0] == "## Plan"
     assert "First this, then that." in shown
-    assert [line for line in shown if line.startswith("- [")] == ["- [x] look", "- [ ] **write**", "- [ ] test"]
+    assert [line for line in shown if line.startswith("- [")][:3] == ["- [x] look", "- [ ] **write**", "- [ ] test"]
     assert any(line.startswith("- ✓ TodoWrite") for line in shown)
+
+    await attached(neovim, Path(plan["plan"].removeprefix("file://")))
+    await neovim.command("/Write")
+    await neovim.lua(CHOOSE, "Odin: Done")
+    await neovim.command("OdinSteps")
+    await neovim.until("vim.fn.getline('.') == '- [x] Write'")
+    assert (await neovim.lua("return _G.offered"))[0] == "Odin: Run: - [ ] Write"
+    wire.play(says("Done so."))
+    await neovim.lua(CHOOSE, "Odin: Run the open steps")
+    await neovim.command("OdinSteps")
+    assert (await outcome(neovim, 2))["answer"] == "Done so."
+    assert (await chat(neovim))[0] == "## Edit"
 
 
 async def test_three_files_are_reviewed_hunk_by_hunk(neovim: Neovim, wire: Wire, write: Write, root: Path) -> None:

@@ -137,6 +137,10 @@ function M.context_report(preview)
     vim.list_extend(lines, index == 1 and { "", "Instructions, in the order in which they apply:", "" } or {})
     table.insert(lines, ("- %s (%s, %s)"):format(it.path, it.of, words.count(it.tokens, "token")))
   end
+  for index, it in ipairs(preview.files or {}) do
+    vim.list_extend(lines, index == 1 and { "", "## Files that the model has seen", "" } or {})
+    table.insert(lines, ("- %s: %s, %s"):format(it.path, it.isWhole and "all lines" or M.spans(it.seen), M.since(it)))
+  end
   for _, part in ipairs(preview.parts) do
     local longest = 2
     for run in part.content:gmatch("`+") do
@@ -149,6 +153,26 @@ function M.context_report(preview)
     table.insert(lines, fence)
   end
   return lines
+end
+
+---@private
+---@param spans { first: integer, last: integer }[]
+---@return string
+function M.spans(spans)
+  local shown = vim.tbl_map(function(it)
+    return it.first == it.last and it.first or ("%d–%d"):format(it.first, it.last)
+  end, spans)
+  return "lines " .. table.concat(shown, ", ")
+end
+
+---@private
+---@param file table<string, any>
+---@return string
+function M.since(file)
+  if #(file.changed or {}) > 0 then
+    return "changed since: " .. M.spans(file.changed)
+  end
+  return file.isCurrent and "unchanged" or "moved since"
 end
 
 return M

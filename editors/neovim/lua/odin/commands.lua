@@ -368,6 +368,16 @@ M.commands = {
     opts = {},
   },
   {
+    name = "OdinSteps",
+    args = "",
+    desc = "In a plan: choose what to do. Run its open steps, run, skip or tick a step, open it again, or have the "
+      .. "plan changed. What is for the step at the cursor comes first.",
+    run = function()
+      require("odin.plans").choose(vim.api.nvim_get_current_buf())
+    end,
+    opts = {},
+  },
+  {
     name = "OdinInit",
     args = "",
     desc = "Have the project's ODIN.md written.",
