@@ -104,7 +104,7 @@ async def _question(terminal: Terminal, wire: Wire) -> str:
     wire.play(says("Then not."))
     await terminal.write(":OdinEdit commit it")
     await terminal.press("Enter")
-    screen = _cleaned(await terminal.shows("Deny"))
+    screen = _cleaned(await terminal.shows("Type number"))
     await terminal.press("Escape")
     await terminal.shows("Then not.")
     return screen

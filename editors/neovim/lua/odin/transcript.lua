@@ -277,6 +277,11 @@ function Transcript:change(edit)
   local now = vim.api.nvim_buf_line_count(self.bufnr)
   for _, window in ipairs(following) do
     vim.api.nvim_win_set_cursor(window, { now, 0 })
+    if now < last then
+      vim.api.nvim_win_call(window, function()
+        vim.cmd("normal! zb") -- nothing empty is left below
+      end)
+    end
   end
   if self.queue and #self.queue > 0 then
     self:show_queue(self.queue)
