@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
-from odin_lsp.workspace.text import LineStep, changed_lines, same_at_end, same_at_start, whole_lines
+from odin_lsp.workspace.comparing import LineStep, changed_lines, same_at_end, same_at_start
+from odin_lsp.workspace.text import whole_lines
 
 CONTEXT = 3
 """Lines around a change in a diff."""

@@ -7,7 +7,7 @@ from itertools import accumulate, count, takewhile
 
 from odin_lsp.review.hunks import Hunk, apply, compose, difference, hunks_seen
 from odin_lsp.review.undo_steps import StepHunk
-from odin_lsp.workspace.text import same_at_end, same_at_start
+from odin_lsp.workspace.comparing import same_at_end, same_at_start
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from odin_lsp.records import Stretch
 from odin_lsp.workspace.buffers import Stamp
+from odin_lsp.workspace.comparing import LineStep, changed_lines, same_lines
 from odin_lsp.workspace.files import Files
-from odin_lsp.workspace.text import LineStep, changed_lines, same_lines
 
 MAX_FILES = 500
 

@@ -2,12 +2,10 @@
 
 import codecs
 import re
-from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Literal
 
 PositionEncoding = Literal["utf-8", "utf-16", "utf-32"]
@@ -18,8 +16,6 @@ MARKS: dict[Encoding, bytes] = {
     "utf-16-le": codecs.BOM_UTF16_LE,
     "utf-16-be": codecs.BOM_UTF16_BE,
 }
-LineStep = tuple[int, int, int, int]
-"""Lines from the first to before the second number make way for those from the third to before the fourth."""
 MANY_LINES = 400
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
@@ -197,101 +193,6 @@ def _has_lone_returns(text: str) -> bool:
 def ends_in(text: str) -> int:
     """How many lines end in it."""
     return sum(line_end(line) is not None for line in whole_lines(text))
-
-
-def changed_lines(old: Sequence[str], new: Sequence[str]) -> list[LineStep]:
-    """What makes the one the other, in order. Long texts take long to compare line by line: where as many lines as
-    before stand mostly in their places, those that do not are the changed ones; else lines that both have once part
-    the text, and only what stands between them is compared."""
-    head = same_at_start(old, new)
-    tail = same_at_end(old[head:], new[head:])
-    before, after = old[head : len(old) - tail], new[head : len(new) - tail]
-    if len(before) == len(after) > MANY_LINES:
-        differing = [at for at, (one, two) in enumerate(zip(before, after, strict=True)) if one != two]
-        if len(differing) <= len(before) // 2 + 1:
-            return [(head + first, head + last, head + first, head + last) for first, last in _runs(differing)]
-    marks = _common(before, after) if len(before) + len(after) > MANY_LINES else []
-    ends = [(-1, -1), *marks, (len(before), len(after))]
-    return [
-        (head + one + 1 + a, head + one + 1 + b, head + two + 1 + c, head + two + 1 + d)
-        for (one, two), (next_one, next_two) in pairwise(ends)
-        if next_one - one > 1 or next_two - two > 1
-        for a, b, c, d in _compared(before[one + 1 : next_one], after[two + 1 : next_two])
-    ]
-
-
-def same_lines(steps: Sequence[LineStep], total: int) -> list[tuple[int, int, int]]:
-    """Where lines are those of the `total` lines before the steps: from where in each, and how many."""
-    ends = [(0, 0, 0, 0), *steps, (total, total, 0, 0)]
-    return [(before[1], before[3], after[0] - before[1]) for before, after in pairwise(ends)]
-
-
-def same_at_start(one: Sequence[str], two: Sequence[str]) -> int:
-    """How many elements both begin with. What is left is halved and compared as a whole: a loop would take longer."""
-    same, most = 0, min(len(one), len(two))
-    while same < most:
-        middle = (same + most + 1) // 2
-        if one[same:middle] == two[same:middle]:
-            same = middle
-        else:
-            most = middle - 1
-    return same
-
-
-def same_at_end(one: Sequence[str], two: Sequence[str]) -> int:
-    same, most = 0, min(len(one), len(two))
-    while same < most:
-        middle = (same + most + 1) // 2
-        if one[len(one) - middle : len(one) - same] == two[len(two) - middle : len(two) - same]:
-            same = middle
-        else:
-            most = middle - 1
-    return same
-
-
-def _compared(old: Sequence[str], new: Sequence[str]) -> Iterator[LineStep]:
-    if not old or not new:
-        yield 0, len(old), 0, len(new)
-        return
-    matcher = SequenceMatcher(None, old, new, autojunk=len(old) + len(new) > MANY_LINES)
-    yield from ((a, b, c, d) for kind, a, b, c, d in matcher.get_opcodes() if kind != "equal")
-
-
-def _common(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Where lines stand that both have once: the most that are in the same order in both."""
-    places = _once(new)
-    pairs = [(at, places[line]) for line, at in _once(old).items() if line in places]
-    ends: list[int] = []
-    """For each length the row whose last line comes first, by that line's place."""
-    last: list[int] = []
-    before: list[int] = []
-    for index, (_, place) in enumerate(pairs):
-        length = bisect_left(ends, place)
-        before.append(last[length - 1] if length else -1)
-        ends[length : length + 1] = [place]
-        last[length : length + 1] = [index]
-    row: list[tuple[int, int]] = []
-    index = last[-1] if last else -1
-    while index >= 0:
-        row.append(pairs[index])
-        index = before[index]
-    return row[::-1]
-
-
-def _once(lines: Sequence[str]) -> dict[str, int]:
-    count = Counter(lines)
-    return {line: at for at, line in enumerate(lines) if count[line] == 1}
-
-
-def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
-    """Neighbours together: from where, to before where."""
-    runs: list[tuple[int, int]] = []
-    for number in numbers:
-        if runs and runs[-1][1] == number:
-            runs[-1] = runs[-1][0], number + 1
-        else:
-            runs.append((number, number + 1))
-    return runs
 
 
 def line_end(line: str) -> LineEnd | None:

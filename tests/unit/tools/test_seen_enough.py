@@ -167,7 +167,7 @@ async def test_several_edits_of_a_long_file_need_only_their_own_lines_to_be_know
 
 
 async def test_between_edits_of_a_text_of_alike_lines_nothing_needs_to_be_known(tmp_path):
-    """A comparison of the two texts takes all of these lines for changed: none of them tells where it is."""
+    """None of these lines tells where it is."""
     bench = Bench(tmp_path)
     lines = ["    pass\n", "\n"] * 300
     places = (0, 200, 400)

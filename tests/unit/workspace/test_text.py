@@ -7,12 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odin_lsp.workspace.text import (
-    MANY_LINES,
     Change,
     Decoded,
     Lines,
     Position,
-    changed_lines,
     decode,
     split_lines,
     usual_line_end,
@@ -220,47 +218,6 @@ def test_the_usual_line_end_is_the_most_frequent():
     assert usual_line_end(whole_lines("a\r\nb\r\nc\n")) == "\r\n"
     assert usual_line_end(["no end"]) == "\n"
     assert isinstance(decode(b"x"), Decoded)
-
-
-@given(st.lists(st.tuples(st.integers(0, MANY_LINES), st.integers(0, 3), st.lists(st.sampled_from("abc"), max_size=3))))
-def test_the_steps_between_long_texts_lead_from_one_to_the_other(edits):
-    old = [f"line {number % 300}" for number in range(MANY_LINES)]
-    new = list(old)
-    for at, removed, added in edits:
-        new[at : at + removed] = added
-    made: list[str] = []
-    end = 0
-    for first, last, new_first, new_last in changed_lines(old, new):
-        made += [*old[end:first], *new[new_first:new_last]]
-        assert len(made) == new_last
-        end = last
-    assert made + old[end:] == new
-
-
-def test_lines_that_changed_in_their_places_are_one_step_for_all_that_are_neighbours():
-    old = [f"row {number}" for number in range(2 * MANY_LINES)]
-    changed = {5, 6, 7, 100, 2 * MANY_LINES - 1}
-    new = [f"{line}!" if number in changed else line for number, line in enumerate(old)]
-
-    assert changed_lines(old, new) == [(at, end, at, end) for at, end in ((5, 8), (100, 101), (len(old) - 1, len(old)))]
-
-
-def test_hundreds_of_changes_in_a_long_text_are_found_without_looking_through_it_for_each():
-    looked_up = 0
-
-    class Line(str):
-        __slots__ = ()
-        __eq__ = str.__eq__
-
-        def __hash__(self) -> int:
-            nonlocal looked_up
-            looked_up += 1
-            return super().__hash__()
-
-    old = [Line(f"row {number}") for number in range(6000)]
-    new = [Line("typed"), *(Line(f"new {it[4:]}") if number % 20 == 0 else it for number, it in enumerate(old))]
-    assert len(changed_lines(old, new)) == 300
-    assert looked_up < 20 * len(old)
 
 
 @pytest.mark.parametrize(
