@@ -2,10 +2,10 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, count, takewhile
 
-from odin_lsp.review.hunks import Hunk, apply, compose, difference, hunks_seen
+from odin_lsp.review.hunks import Hunk, apply, compose, difference, hunks_seen, hunks_taken
 from odin_lsp.review.undo_steps import StepHunk
 from odin_lsp.workspace.comparing import same_at_end, same_at_start
 
@@ -73,7 +73,11 @@ def flipped(before: str, places: Sequence[Place], out: frozenset[str], wanted: S
     left = text_with(before, places, out)
     ids = {it.ids for it in wanted}
     here = [(place, hunk) for place, hunk in _standing(places, out) if place.ids in ids]
-    seen = hunks_seen(left, [hunk for _, hunk in here], now)
+    hunks = [hunk for _, hunk in here]
+    taken = hunks_taken(left, hunks, now)
+    if taken is not None:
+        return _rest_of(here, frozenset(taken))
+    seen = hunks_seen(left, hunks, now)
     since = _Since(left, now)
     todo: list[tuple[Place, Hunk]] = []
     typed_into: list[Place] = []
@@ -85,6 +89,18 @@ def flipped(before: str, places: Sequence[Place], out: frozenset[str], wanted: S
         else:
             (already if index in seen else typed_into).append(place)
     return Flipped(todo, typed_into, already)
+
+
+def _rest_of(here: Sequence[tuple[Place, Hunk]], taken: frozenset[int]) -> Flipped:
+    """Others have done some of it, and nothing else: so it is known where the rest is."""
+    todo: list[tuple[Place, Hunk]] = []
+    shift = 0
+    for index, (place, hunk) in enumerate(here):
+        if index in taken:
+            shift += len(hunk.new) - len(hunk.old)
+        else:
+            todo.append((place, replace(hunk, start=hunk.start + shift)))
+    return Flipped(todo, (), [here[index][0] for index in sorted(taken)])
 
 
 class _Since:

@@ -100,3 +100,17 @@ def test_edits_of_one_place_are_one_and_what_makes_no_difference_is_none():
     [place] = places_of(one, layers)
     assert (place.ids, text_with(one, [place], NOTHING)) == (("1", "2"), three)
     assert places_of(two, [[StepHunk("1", 2, 1, "b")], [StepHunk("2", 2, 1, "B")]]) == []
+
+
+def test_what_others_have_taken_back_exactly_is_not_taken_back_again_whatever_looks_untouched():
+    before, left = "aaaaa\n\n\r\r\n", "aaaa\n\n\r\n\r"
+    places = places_of(before, [layer(before, left, map(str, count()))])
+
+    plan = flipped(before, places, NOTHING, places, before)
+
+    assert (plan.todo, plan.already) == ([], places)
+    [first, *rest] = places
+    partly = apply(before, [it.hunk for it in rest])
+    plan = flipped(before, places, NOTHING, places, partly)
+    assert plan.already == [first]
+    assert apply(partly, [hunk for _, hunk in plan.todo]) == before
