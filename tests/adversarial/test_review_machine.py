@@ -217,14 +217,19 @@ class Anchor:
             start = page.ids.index(self.cells[0]) if self.cells[0] in page.ids else 0
             end = start + len(self.cells)
             return (start, end) if tuple(page.ids[start:end]) == self.cells else None
-        places = range(len(page.ids) + 1)
+        places = self.places(page)
         sure = [at for at in places if page.id(at - 1) in self.before and page.id(at) in self.after]
         return (sure[0], sure[0]) if len(sure) == 1 else None
 
-    def widened(self, page: Page, place: int) -> "Anchor":
-        """The same place between others."""
-        before, after = self.before | {page.id(place - 1)}, self.after | {page.id(place)}
-        return replace(self, before=before, after=after)
+    def places(self, page: Page) -> list[int]:
+        """Where an empty place may be: somebody may have typed there."""
+        return [at for at in range(len(page.ids) + 1) if self.is_empty_in(page) and self.holds(page, at, at)]
+
+    def kept(self, page: Page, places: Sequence[int], step: "Splice") -> "Anchor":
+        """The same place, which was one of these before the step, between others."""
+        now = [at + (step.growth if step.end <= at else 0) for at in places if step.end <= at or step.start >= at]
+        before = self.before.union(page.id(at - 1) for at in now)
+        return replace(self, before=before, after=self.after.union(page.id(at) for at in now))
 
 
 @dataclass
@@ -523,14 +528,17 @@ class FakeEditor:
         if isinstance(step, Whole):
             page.exchange(step.new, step.ids)
         else:
-            spans = [(it, it.anchor.span(page)) for it in self._waiting(buffer.path)]
+            waiting = self._waiting(buffer.path)
+            spans, places = [it.anchor.span(page) for it in waiting], [it.anchor.places(page) for it in waiting]
             typed = step.trimmed(page.text)
             page.splice(step.start, step.end, step.new, step.ids)
-            for hunk, span in spans:
+            for hunk, span, possible in zip(waiting, spans, places, strict=True):
                 if span is not None:
                     hunk.anchor = self._moved(hunk, page, span, typed)
                 elif hunk.is_decided and hunk.anchor.is_empty_in(page):
                     hunk.anchor = hunk.anchor.blurred()
+                elif hunk.proposal == self._own:
+                    hunk.anchor = hunk.anchor.kept(page, possible, typed)
 
     def _waiting(self, path: Path) -> list[ShownHunk]:
         return [it for it in self.hunks.values() if it.path == path and it.receipt is None]
@@ -556,9 +564,7 @@ class FakeEditor:
         reach = 1 if start == end else 0
         if hunk.is_decided and not is_own and start < step.end + reach and step.start < end + reach and step.removes:
             return hunk.anchor.blurred()
-        if start == end and is_own and (step.end <= start or step.start >= end):
-            return hunk.anchor.widened(page, start + (step.growth if step.end <= start else 0))
-        return hunk.anchor
+        return hunk.anchor.kept(page, [start], step) if start == end and is_own else hunk.anchor
 
     def _is_done_unwanted(self, hunk: ShownHunk) -> bool:
         """It was decided against after the editor had undone it: to do it again is like typing."""
@@ -790,14 +796,16 @@ class FakeEditor:
         assert every
         for it, *spans in zip(ours, *every, strict=True):
             if not it.is_decided or not it.anchor.is_blurred:
-                anchor = Anchor.at(page, *spans[0])
-                it.anchor = anchor if len(set(spans)) == 1 else anchor.blurred()
+                anchor, is_there = Anchor.at(page, *spans[0]), page.text[slice(*spans[0])] == self._text_of(it)
+                it.anchor = anchor if is_there and len(set(spans)) == 1 else anchor.blurred()
 
     def _spans(self, hunk: ShownHunk, page: Page) -> list[tuple[int, int]]:
         """Where it says that it is."""
-        text = hunk.wanted if hunk.carried_out else hunk.shown.old_text
         spans = spans_of(page.text, hunk.shown.range)
-        return [it for it in spans if page.text[slice(*it)] == text] or spans
+        return [it for it in spans if page.text[slice(*it)] == self._text_of(hunk)] or spans
+
+    def _text_of(self, hunk: ShownHunk) -> str | None:
+        return hunk.wanted if hunk.carried_out else hunk.shown.old_text
 
 
 def text_without(text: str, hunks: Sequence[ShownHunk], spans: Sequence[tuple[int, int]]) -> str:
