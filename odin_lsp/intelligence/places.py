@@ -10,8 +10,9 @@ from odin_lsp.errors import OdinError, ToolError
 from odin_lsp.intelligence.by_name import ByName
 from odin_lsp.intelligence.code import code_of
 from odin_lsp.intelligence.questions import Asked
+from odin_lsp.workspace.comparing import changed_lines, same_lines
 from odin_lsp.workspace.files import Files
-from odin_lsp.workspace.text import Lines, Position, PositionEncoding, changed_lines, same_lines, split_lines
+from odin_lsp.workspace.text import Lines, Position, PositionEncoding, split_lines
 
 MAX_NAMED = 5
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from odin_lsp.intelligence.servers import Problem
 from odin_lsp.records import Diagnostic, Severity
-from odin_lsp.workspace.text import changed_lines, same_lines, whole_lines
+from odin_lsp.workspace.comparing import changed_lines, same_lines
+from odin_lsp.workspace.text import whole_lines
 
 ORDER: tuple[Severity, ...] = ("error", "warning", "information", "hint")
 MAX_MESSAGE = 300

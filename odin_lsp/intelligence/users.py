@@ -8,9 +8,10 @@ from pathlib import Path
 from odin_lsp.errors import OdinError
 from odin_lsp.intelligence.code import code_of
 from odin_lsp.intelligence.grammars import LANGUAGES
+from odin_lsp.workspace.comparing import changed_lines
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Query, Search
-from odin_lsp.workspace.text import changed_lines, whole_lines
+from odin_lsp.workspace.text import whole_lines
 
 MAX_NAMES = 20
 MAX_USERS = 20

@@ -17,7 +17,8 @@ from odin_lsp.review.undo_log import UndoLog
 from odin_lsp.review.undo_parts import Edits, edits_of
 from odin_lsp.review.undo_places import begins_line, text_with
 from odin_lsp.review.undo_steps import FileSteps
-from odin_lsp.workspace.text import changed_lines, same_lines, whole_lines
+from odin_lsp.workspace.comparing import changed_lines, same_lines
+from odin_lsp.workspace.text import whole_lines
 
 MAX_FILES = 50
 """Of which it is known what Odin wrote, until a turn changes something."""

@@ -205,9 +205,7 @@ async def test_a_question_about_a_selection_streams_into_the_chat(neovim: Neovim
     assert "line 2: warning: no type" in told(wire)
 
 
-async def test_a_plan_shows_its_todos_and_its_steps_are_decided_on(
-    neovim: Neovim, wire: Wire, write: Write
-) -> None:
+async def test_a_plan_shows_its_todos_and_its_steps_are_decided_on(neovim: Neovim, wire: Wire, write: Write) -> None:
     await attached(neovim, write("plan.py", "x = 1"))
     todos = [("look", "completed"), ("write", "in_progress"), ("test", "pending")]
     items = [{"id": str(index), "content": text, "status": status} for index, (text, status) in enumerate(todos)]

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from odin_lsp.intelligence.problems import MAX_MESSAGE, compare, diagnostic, ordered
 from odin_lsp.intelligence.servers import Problem
-from odin_lsp.workspace.text import changed_lines, whole_lines
+from odin_lsp.workspace.comparing import changed_lines
+from odin_lsp.workspace.text import whole_lines
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\r\n", "é😀\n", "\r", "  x\n", "y"]), max_size=10)
 TEXTS = LINES.map("".join)
