@@ -49,6 +49,8 @@ class Documents:
         self._sent: dict[Path, Sent] = {}
         self._on_disk: dict[Path, Stamp] | None = None
         self._looking = asyncio.Lock()
+        self.changed_at = 0.0
+        """When the server last heard that any text is another one."""
         self.wants_changes = True
         """As the server has said: whether it is told of changes, and of documents that were saved."""
         self.wants_saves = False
@@ -83,6 +85,7 @@ class Documents:
         if kinds:
             changes = [{"uri": path.as_uri(), "type": kind} for path, kind in kinds.items()]
             self._notify("workspace/didChangeWatchedFiles", {"changes": changes})
+            self.changed_at = time.monotonic()
         new = [path for path, kind in kinds.items() if kind == CREATED and self._is_meant(path)]
         self.bring(new[:MAX_NEW])
 
@@ -120,6 +123,7 @@ class Documents:
             language = self._languages[path.suffix.lower()]
             document = {"uri": path.as_uri(), "languageId": language, "version": 1, "text": file.text}
             self._notify("textDocument/didOpen", {"textDocument": document})
+            self.changed_at = self._sent[path].changed_at if file.unsaved else self.changed_at
         else:
             self._change(path, sent, file.text)
             sent.stamp, sent.used_at = stamp, used_at
@@ -130,7 +134,8 @@ class Documents:
         """By the whole text, which every server takes: one that wants parts, too."""
         if text == sent.text or not self.wants_changes:
             return
-        sent.text, sent.version, sent.changed_at = text, sent.version + 1, time.monotonic()
+        self.changed_at = time.monotonic()
+        sent.text, sent.version, sent.changed_at = text, sent.version + 1, self.changed_at
         document = {"uri": path.as_uri(), "version": sent.version}
         self._notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Signal = Literal["at once", "found files", "progress", "says so", "never"]
+Signal = Literal["at once", "found files", "progress", "says so", "unknown", "never"]
 """When its answers are complete: with its first one; once it has logged how many files the project has; once all that
-it has said to be busy with has ended; once it says so by a notification of its own (`experimental/serverStatus`); or
-never, because it only knows the documents that are open."""
+it says to be busy with has ended; once it says so by a notification of its own (`experimental/serverStatus`); unknown:
+as with progress, but there may be none; or never, because it only knows the documents that are open."""
 
 PYTHON = {".py": "python", ".pyi": "python"}
 SCRIPTS = {
@@ -30,7 +30,7 @@ class Known:
     """Names of languages, as LSP has them, by the suffixes of files."""
     markers: tuple[str, ...] = ()
     """What lies in the folder of a project."""
-    ready: Signal = "progress"
+    ready: Signal = "unknown"
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What it is told when it starts."""
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -78,6 +78,7 @@ KNOWN = (
         languages=SCRIPTS,
         markers=OF_SCRIPTS,
         options={"disableAutomaticTypingAcquisition": True},
+        ready="progress",
         runs_project=True,
     ),
     Known(
@@ -85,6 +86,7 @@ KNOWN = (
         command=("gopls",),
         languages={".go": "go", ".mod": "go.mod"},
         markers=("go.work", "go.mod"),
+        ready="progress",
         runs_project=True,
     ),
     Known(
@@ -107,6 +109,7 @@ KNOWN = (
         command=("lua-language-server",),
         languages={".lua": "lua"},
         markers=(".luarc.json", ".luarc.jsonc"),
+        ready="progress",
     ),
     Known(
         name="bash-language-server",
@@ -118,6 +121,7 @@ KNOWN = (
         command=("jdtls",),
         languages={".java": "java"},
         markers=("pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
+        ready="progress",
         runs_project=True,
     ),
 )

@@ -20,7 +20,7 @@ from odin_lsp.language_servers.choosing import Around, Candidate
 from odin_lsp.language_servers.client import Client
 from odin_lsp.language_servers.documents import Documents
 from odin_lsp.language_servers.readiness import Readiness
-from odin_lsp.language_servers.reported import NOT_KNOWN, Reports
+from odin_lsp.language_servers.reported import MAX_PROBLEMS, NOT_KNOWN, Report, Reports
 from odin_lsp.permissions import sandbox
 from odin_lsp.values import is_list, is_object
 from odin_lsp.workspace.files import Files
@@ -138,9 +138,10 @@ class OwnServer:
 
     def reported(self) -> Mapping[Path, Problems]:
         """What it has reported by itself of the texts as they stand."""
-        known = {path: self._reports.of(path.as_uri(), self._documents[path]) for path in self._documents}
+        documents = self._documents
+        known = {path: self._reports.of(path.as_uri(), documents[path], documents.changed_at) for path in documents}
         return {
-            path: Problems(self._in_words(path, report.items), is_current=self._documents.is_current(path))
+            path: Problems(self._in_words(path, report.items), is_current=documents.is_current(path))
             for path, report in known.items()
             if report is not None
         }
@@ -160,25 +161,25 @@ class OwnServer:
             sent = self._documents[path]
         except ToolError:
             return NOT_KNOWN
-        version = sent.version
+        version, changed_at = sent.version, self._documents.changed_at
         is_ready = self._known.ready == "never" or await self._readiness.by(until)
         uri = path.as_uri()
         if self._offered.has(PULL):
             await self._pull(uri, version, until)
-            report = self._reports.of(uri, sent)
+            report = self._reports.of(uri, sent, changed_at)
         else:
-            report = await self._reports.wait(uri, sent, until)
-        is_same = self._documents.is_current(path) and self._documents[path].version == version
+            report = await self._reports.wait(uri, sent, changed_at, until)
+        is_same = self._documents.changed_at == changed_at and self._documents.is_current(path)
         if report is None or not is_ready or not is_same:
             return NOT_KNOWN
         return Problems(self._in_words(path, report.items), is_current=True)
 
     async def _pull(self, uri: str, version: int, until: float) -> None:
-        asked = {"textDocument": {"uri": uri}}
+        asked_at = time.monotonic()
         with suppress(Unavailable):
-            answer = await self._client.request(PULL, asked, max(0.0, until - time.monotonic()))
+            answer = await self._client.request(PULL, {"textDocument": {"uri": uri}}, max(0.0, until - asked_at))
             if (items := reported.items_of(answer)) is not None:
-                self._reports.keep(uri, items, version)
+                self._reports.keep(uri, Report(items[:MAX_PROBLEMS], version, asked_at, is_answer=True))
 
     def _in_words(self, path: Path, items: list[Any]) -> tuple[Problem, ...]:
         return reported.problems(items, self._documents[path].text, self.encoding, self.name)

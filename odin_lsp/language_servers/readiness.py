@@ -11,7 +11,7 @@ from odin_lsp.values import is_object
 QUIET_SECONDS = 0.3
 """After the last thing that it was busy with: there may be a next one."""
 GRACE_SECONDS = 3.0
-"""For a server to say that it is busy. One that says nothing may be done, or not: nobody knows."""
+"""For an unknown server to say that it is busy. One that says nothing may be done, or not: nobody knows."""
 _FOUND_FILES = re.compile(r"Found \d+ source files?|No source files found")
 """What pyright logs when it knows the project. It registers what it offers before and after, so that tells nothing."""
 
@@ -29,7 +29,7 @@ class Readiness:
 
     @property
     def is_ready(self) -> bool:
-        if self._signal == "progress":
+        if self._signal in ("progress", "unknown"):
             return self._has_begun and not self._busy and self._quiet_for() >= QUIET_SECONDS
         return self._is_ready
 
@@ -74,7 +74,7 @@ class Readiness:
     def _hopeless_at(self) -> float:
         if self._signal == "never" or self._has_ended:
             return 0.0
-        if self._signal != "progress" or self._has_begun:
+        if self._signal != "unknown" or self._has_begun:
             return float("inf")
         return (self._shown_at or time.monotonic()) + GRACE_SECONDS
 

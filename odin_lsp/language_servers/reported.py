@@ -12,7 +12,7 @@ from odin_lsp.values import is_list, is_object
 from odin_lsp.workspace.text import Lines, PositionEncoding
 
 SETTLED_SECONDS = 0.5
-"""Of silence, after a report that names no version: it may still have been of the text before."""
+"""Of silence, after a report that came by itself: it may still have been of the texts before."""
 MAX_PROBLEMS = 1000
 LONGEST_MESSAGE = 2000
 NOT_KNOWN = Problems((), is_current=False)
@@ -23,12 +23,21 @@ class Report:
     items: list[Any]
     version: int | None
     at: float
+    """When it came; of an answer, when it was asked for."""
+    is_answer: bool = False
 
-    def is_of(self, sent: Sent) -> bool:
-        """Whether it is of this text, for sure."""
-        if self.version is not None:
-            return self.version >= sent.version
-        return self.at > sent.changed_at and time.monotonic() - self.at >= SETTLED_SECONDS
+    def is_of(self, sent: Sent, changed_at: float) -> bool:
+        """Whether it is of this text and, for sure, of all the others as they are since `changed_at`."""
+        if self.version is not None and self.version < sent.version:
+            return False
+        if self.is_answer:
+            return self.at >= changed_at
+        if self.version is not None and sent.changed_at >= changed_at:
+            return True
+        return self.is_later(sent, changed_at) and time.monotonic() - self.at >= SETTLED_SECONDS
+
+    def is_later(self, sent: Sent, changed_at: float) -> bool:
+        return self.at > max(sent.changed_at, changed_at)
 
 
 class Reports:
@@ -43,21 +52,22 @@ class Reports:
         items = params.get("diagnostics") if is_object(params) else None
         if is_list(items) and isinstance(uri := params.get("uri"), str):
             version = params.get("version")
-            self.keep(uri, items, version if isinstance(version, int) else None)
+            report = Report(items[:MAX_PROBLEMS], version if isinstance(version, int) else None, time.monotonic())
+            self.keep(uri, report)
 
-    def keep(self, uri: str, items: list[Any], version: int | None) -> None:
-        self._by_uri[uri] = Report(items[:MAX_PROBLEMS], version, time.monotonic())
+    def keep(self, uri: str, report: Report) -> None:
+        self._by_uri[uri] = report
         self._news.set()
 
-    def of(self, uri: str, sent: Sent) -> Report | None:
+    def of(self, uri: str, sent: Sent, changed_at: float) -> Report | None:
         """The last one, if it is of this text."""
         report = self._by_uri.get(uri)
-        return report if report is not None and report.is_of(sent) else None
+        return report if report is not None and report.is_of(sent, changed_at) else None
 
-    async def wait(self, uri: str, sent: Sent, until: float) -> Report | None:
-        while (report := self.of(uri, sent)) is None and (left := until - time.monotonic()) > 0:
+    async def wait(self, uri: str, sent: Sent, changed_at: float, until: float) -> Report | None:
+        while (report := self.of(uri, sent, changed_at)) is None and (left := until - time.monotonic()) > 0:
             last = self._by_uri.get(uri)
-            if last is not None and last.version is None and last.at > sent.changed_at:
+            if last is not None and last.is_later(sent, changed_at):
                 left = min(left, last.at + SETTLED_SECONDS - time.monotonic() + 0.001)
             self._news.clear()
             try:

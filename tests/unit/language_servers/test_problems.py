@@ -54,6 +54,21 @@ async def test_a_report_without_a_version_counts_after_the_change_once_it_is_qui
     assert messages((await servers.problems([path], LONG))[path]) == (["new"], True)
 
 
+async def test_a_change_elsewhere_makes_a_report_old(world):
+    """A caller is broken by what it calls."""
+    table = {OPENED: [{"report": [], "version": 1}], CHANGED: [{"report": [], "version": 2}]}
+    servers = world.script(table)
+    caller, called = (world.write(name, "x\n") for name in ("caller.toy", "called.toy"))
+    told = await servers.problems([caller, called], LONG)
+    assert [messages(told[path]) for path in (caller, called)] == [([], True), ([], True)]
+    world.buffers.open(called.as_uri(), 1, "changed\n")
+
+    told = await servers.problems([caller, called], SHORT)
+
+    assert (told[called].is_current, told[caller]) == (True, NOT_KNOWN)
+    assert not (await servers.problems([], LONG)).get(caller, NOT_KNOWN).is_current
+
+
 async def test_silence_is_not_a_clean_document(world):
     servers = world.script({})
     path = world.write("a.toy", "x\n")

@@ -36,6 +36,9 @@ def status(quiescent):
         ("says so", [status(quiescent=False)], False),
         ("says so", [status(quiescent=True)], True),
         ("says so", [status(quiescent=True), status(quiescent=False)], False),
+        ("unknown", [], False),
+        ("unknown", [progress(1, "begin"), progress(1, "end")], True),
+        ("progress", [], False),
         ("progress", [progress(1, "begin")], False),
         ("progress", [progress(1, "begin"), progress(2, "begin"), progress(1, "end")], False),
         ("progress", [progress(1, "begin"), progress(1, "report"), progress(1, "end")], True),
@@ -58,7 +61,7 @@ async def test_nobody_waits_for_one_that_never_knows_all():
 
 
 async def test_one_that_says_nothing_is_not_waited_for_again():
-    ready = Readiness("progress")
+    ready = Readiness("unknown")
     ready.shown()
     began = readiness.time.monotonic()
     assert not await ready.by(began + 60)
