@@ -19,6 +19,9 @@ MAX_IDLE = 100
 """Documents that are open for the server alone, and for how long nobody has asked about them."""
 MAX_NEW = 200
 """New files that are opened for it, so that it knows them at once: it may take its time to find them."""
+LONG_LOOK, REST = 0.05, 10
+"""After a look at the disk that took more seconds than that, the next one waits so many times as long, unless somebody
+has heard of a change: of a large tree it would take longer than the answer."""
 CREATED, CHANGED, DELETED = 1, 2, 3
 
 
@@ -49,6 +52,8 @@ class Documents:
         self._sent: dict[Path, Sent] = {}
         self._on_disk: dict[Path, Stamp] | None = None
         self._looking = asyncio.Lock()
+        self._heard = -1
+        self._rests_until = 0.0
         self.changed_at = 0.0
         """When the server last heard that any text is another one."""
         self.wants_changes = True
@@ -71,13 +76,18 @@ class Documents:
     async def look_at_disk(self) -> None:
         """Tell the server which files have come, changed and gone since the last look."""
         async with self._looking:
+            began, heard = time.monotonic(), self._files.changes_heard
+            if heard == self._heard and began < self._rests_until:
+                return
             before = self._on_disk
             try:
                 paths, is_whole = await self._search.files(self._root)
             except ToolError:
                 return
             now = await asyncio.to_thread(_stamps, paths)
-            self._on_disk = now if is_whole else {**(before or {}), **now}
+            self._on_disk, self._heard = now if is_whole else {**(before or {}), **now}, heard
+            took = time.monotonic() - began
+            self._rests_until = time.monotonic() + REST * took if took > LONG_LOOK else 0.0
         if before is None:
             return
         kinds = {path: CHANGED if path in before else CREATED for path, it in now.items() if before.get(path) != it}

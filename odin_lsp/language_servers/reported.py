@@ -13,6 +13,8 @@ from odin_lsp.workspace.text import Lines, PositionEncoding
 
 SETTLED_SECONDS = 0.5
 """Of silence, after a report that came by itself: it may still have been of the texts before."""
+SILENT_SECONDS = 1.0
+"""After which a server that has reported on what has changed has no more to say."""
 MAX_PROBLEMS = 1000
 LONGEST_MESSAGE = 2000
 NOT_KNOWN = Problems((), is_current=False)
@@ -45,6 +47,7 @@ class Reports:
 
     def __init__(self) -> None:
         self._by_uri: dict[str, Report] = {}
+        self._last_at = 0.0
         self._news = asyncio.Event()
 
     def take(self, params: Any) -> None:
@@ -57,6 +60,7 @@ class Reports:
 
     def keep(self, uri: str, report: Report) -> None:
         self._by_uri[uri] = report
+        self._last_at = time.monotonic()
         self._news.set()
 
     def of(self, uri: str, sent: Sent, changed_at: float) -> Report | None:
@@ -65,10 +69,14 @@ class Reports:
         return report if report is not None and report.is_of(sent, changed_at) else None
 
     async def wait(self, uri: str, sent: Sent, changed_at: float, until: float) -> Report | None:
-        while (report := self.of(uri, sent, changed_at)) is None and (left := until - time.monotonic()) > 0:
-            last = self._by_uri.get(uri)
+        while (report := self.of(uri, sent, changed_at)) is None:
+            last, now = self._by_uri.get(uri), time.monotonic()
+            has_spoken = self._last_at > max(sent.changed_at, changed_at)
+            left = min(until, self._last_at + SILENT_SECONDS if has_spoken else until) - now
+            if left <= 0:
+                break
             if last is not None and last.is_later(sent, changed_at):
-                left = min(left, last.at + SETTLED_SECONDS - time.monotonic() + 0.001)
+                left = min(left, last.at + SETTLED_SECONDS - now + 0.001)
             self._news.clear()
             try:
                 async with asyncio.timeout(max(0.0, left)):

@@ -69,6 +69,8 @@ class Files:
     ) -> None:
         self.buffers = buffers
         self.cache = cache
+        self.changes_heard = 0
+        """How often somebody has said, or had reason to think, that files have changed on disk."""
         self.configure(roots, rules or FileRules())
 
     def configure(self, roots: Sequence[Path], rules: FileRules) -> None:
@@ -206,6 +208,7 @@ class Files:
 
     def note_change(self, path: Path, new_path: Path | None = None) -> None:
         """Odin has changed the file, removed it, or given it another name."""
+        self.changes_heard += 1
         if new_path is not None:
             self.cache.move(path, new_path)
             return
@@ -243,12 +246,14 @@ class Files:
 
     def heed(self, paths: Iterable[Path]) -> None:
         """Somebody says that these have changed on disk. What is on the screen is known better."""
+        self.changes_heard += 1
         for path in paths:
             if self._on_screen(path) is None:
                 self.cache.forget(path)
 
     def recheck(self) -> list[Path]:
         """Compare what is held with the disk, after a command or when something says so; what has changed."""
+        self.changes_heard += 1
         changed = [path for path, file in self.cache if not self._is_current(path, file)]
         changed += [it.path for it in self.buffers if it.path is not None and it.path not in changed and moved(it)]
         return changed

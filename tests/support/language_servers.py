@@ -50,6 +50,7 @@ class World:
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+        self.files.heed([path])
         return path
 
     async def first(self, path):

@@ -1,5 +1,6 @@
 """What a server knows of texts: what is on the screen, and what is on disk."""
 
+from odin_lsp.language_servers import documents
 from tests.support.language_servers import at
 
 REFERENCES = "textDocument/references"
@@ -67,7 +68,7 @@ async def test_what_comes_changes_and_goes_on_disk_is_told(world):
     world.script({})
     path, changing, going = (world.write(name, "x\n") for name in ("a.toy", "b.toy", "c.toy"))
     server = await asked(world, path)
-    changing.write_text("longer than before\n")
+    world.write("b.toy", "longer than before\n")
     going.unlink()
     new = world.write("folder/new.toy", "new\n")
 
@@ -100,6 +101,7 @@ async def test_a_file_that_is_gone_is_closed(world):
     path, other = world.write("a.toy", "x\n"), world.write("b.toy", "x\n")
     server = await asked(world, path)
     path.unlink()
+    world.files.recheck()
 
     await server.ask(REFERENCES, at(other))
 
@@ -134,3 +136,20 @@ async def test_a_document_is_known_by_one_name_whatever_the_editor_calls_it(worl
     assert (opened["textDocument"]["uri"], opened["textDocument"]["text"]) == (path.as_uri(), "on the screen\n")
     [question] = await world.received(server, REFERENCES)
     assert question["textDocument"]["uri"] == path.as_uri()
+
+
+async def test_a_large_tree_is_looked_at_again_when_somebody_says_that_it_has_changed(world, monkeypatch):
+    monkeypatch.setattr(documents, "LONG_LOOK", 0.0)
+    monkeypatch.setattr(documents, "REST", 1e9)
+    world.script({})
+    path = world.write("a.toy", "x\n")
+    server = await asked(world, path)
+    new = path.with_name("new.toy")
+    new.write_text("x\n")
+    await server.ask(REFERENCES, at(path))
+    assert await world.received(server, WATCHED) == []
+
+    world.files.heed([new])
+    await server.ask(REFERENCES, at(path))
+
+    assert len(await world.received(server, WATCHED)) == 1

@@ -63,7 +63,7 @@ async def test_a_change_elsewhere_makes_a_report_old(world):
     assert [messages(told[path]) for path in (caller, called)] == [([], True), ([], True)]
     world.buffers.open(called.as_uri(), 1, "changed\n")
 
-    told = await servers.problems([caller, called], SHORT)
+    told = await servers.problems([caller, called], LONG)
 
     assert (told[called].is_current, told[caller]) == (True, NOT_KNOWN)
     assert not (await servers.problems([], LONG)).get(caller, NOT_KNOWN).is_current
