@@ -21,6 +21,7 @@ from pydantic.alias_generators import to_camel
 from odin_lsp import config, events, ports, records
 from odin_lsp.agent import preview
 from odin_lsp.agent.mode_tools import mode_tools
+from odin_lsp.language_servers.known import KNOWN
 from odin_lsp.models import catalog
 from odin_lsp.modes import MODES
 from odin_lsp.server import comment_requests, glance, handshake, provenance, upkeep, wire, wire_editor
@@ -110,6 +111,7 @@ def _pages() -> Iterable[tuple[str, str]]:
     yield "settings.md", _filled("settings", settings=_settings())
     yield "tools.md", _filled("tools", tools="\n\n".join(_tool(tool) for tool in all_tools().values()))
     yield "models.md", _filled("models", **_models())
+    yield "language-servers.md", _filled("language-servers", known=_known_servers())
     yield "../editors/vscode/src/protocol.ts", _typescript()
     yield "config.schema.json", json.dumps(config.schema(), indent=2, ensure_ascii=False) + "\n"
 
@@ -279,6 +281,14 @@ def _setting_rows(section: type[BaseModel], above: str) -> Iterable[tuple[str, .
         else:
             shown = json.dumps(default) if default is not None else ""
             yield f"`{key}`", _type(field.annotation), f"`{shown}`" if shown else "–", note
+
+
+def _known_servers() -> str:
+    rows = (
+        (f"`{it.name}`", " ".join(f"`{suffix}`" for suffix in it.languages), "yes" if it.runs_project else "no")
+        for it in KNOWN
+    )
+    return _table(("server", "files", "needs a trusted workspace"), rows)
 
 
 def _tool(tool: Tool[Any]) -> str:

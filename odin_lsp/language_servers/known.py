@@ -84,7 +84,7 @@ KNOWN = (
     Known(
         name="gopls",
         command=("gopls",),
-        languages={".go": "go", ".mod": "go.mod"},
+        languages={".go": "go"},
         markers=("go.work", "go.mod"),
         ready="progress",
         runs_project=True,
