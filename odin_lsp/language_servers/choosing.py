@@ -45,18 +45,16 @@ def for_file(path: Path, around: Around) -> list[Candidate]:
     folder = folder_of(path, around.roots)
     if folder is None or not around.settings.enabled:
         return []
-    usable = [
-        candidate
-        for it in _servers(around.settings)
-        if path.suffix.lower() in it.languages and (candidate := _found(it, folder, around)).program is not None
-    ]
+    meant = [it for it in _servers(around.settings) if path.suffix.lower() in it.languages]
+    found = [_found(it, project_of(path, it, folder), folder, around) for it in meant]
+    usable = [it for it in found if it.program is not None]
     best = [it for it in usable if not it.known.is_besides][:1]
     return [*best, *(it for it in usable if it.known.is_besides)]
 
 
 def all_of(folder: Path, around: Around) -> list[Candidate]:
     """Every server that is known or configured, and whether it could be used in this folder."""
-    return [_found(it, folder, around) for it in _servers(around.settings)]
+    return [_found(it, folder, folder, around) for it in _servers(around.settings)]
 
 
 def folder_of(path: Path, roots: tuple[Path, ...]) -> Path | None:
@@ -90,9 +88,9 @@ def _configured(known: Known | None, name: str, said: ServerSettings) -> Known:
     )
 
 
-def _found(known: Known, folder: Path, around: Around) -> Candidate:
+def _found(known: Known, project: Path, folder: Path, around: Around) -> Candidate:
     name = known.command[0]
-    inside = _inside(name, folder)
+    inside = _inside(name, project, folder)
     program = (inside if around.is_trusted else None) or _on_path(name, around.roots)
     if program is None:
         return _untrusted(known, inside) if inside else Candidate(known, None, NOT_FOUND)
@@ -109,12 +107,14 @@ def _untrusted(known: Known, program: Path) -> Candidate:
     return Candidate(known, None, f"{program} is in the workspace, which is not trusted", needs_trust=True)
 
 
-def _inside(name: str, folder: Path) -> Path | None:
-    """What the project has installed for itself."""
-    environment = find_virtual_environment(folder, [folder])
-    places = [folder / "node_modules" / ".bin", *([environment / "bin"] if environment else [])]
-    found = (place / name for place in places) if "/" not in name else iter(())
-    return next((it for it in found if os.access(it, os.X_OK) and it.is_file()), None)
+def _inside(name: str, project: Path, folder: Path) -> Path | None:
+    """What the project has installed for itself, or the workspace around it."""
+    if "/" in name:
+        return None
+    above = [it for it in (project, *project.parents) if it.is_relative_to(folder)]
+    environment = find_virtual_environment(project, [folder])
+    places = [*(it / "node_modules" / ".bin" for it in above), *([environment / "bin"] if environment else [])]
+    return next((it for place in places if os.access(it := place / name, os.X_OK) and it.is_file()), None)
 
 
 def _on_path(name: str, roots: tuple[Path, ...]) -> Path | None:

@@ -31,6 +31,7 @@ SETTINGS = (
     {"cache": {"maxFileSize": 3, "evictionPolicy": "lfu"}, "memory": False},
     {"web": {"privateHosts": ["localhost"]}, "timeouts": {"idle": 7}, "limits": {"maxTurns": 2}},
     {"model": "offline/named", "smallModel": "offline/small", "fallbackModels": ["offline/fallback"]},
+    {"languageServers": {"timeout": 3, "servers": {"pyright": {"enabled": False}}}},
     {"no": "such setting"},
 )
 AGENT = "---\nname: reviewer\ndescription: reads {}\nmode: ask\n---\nRead."
@@ -122,6 +123,7 @@ async def _observed(core, place):
         "models": (core.models.selected, core.models.running, core.models.available, core.models.small.status()),
         "cache": core.files.cache.settings,
         "pages": core.pages._settings,
+        "servers": core.own_servers._around,
         "sessions": core.sessions.folder,
     }
 

@@ -121,6 +121,15 @@ def test_what_the_project_has_installed_is_used_once_it_is_trusted(root, install
     assert for_file(root / "a.py", around(root, is_trusted=True))[0].program == own
 
 
+def test_what_a_project_in_the_workspace_has_installed_goes_before_what_the_workspace_has(root, installed):
+    near, _ = (program(root / place / "node_modules" / ".bin" / "pyright-langserver") for place in ("part", "."))
+    (root / "part" / "pyproject.toml").touch()
+
+    [candidate] = for_file(root / "part" / "source" / "a.py", around(root, is_trusted=True))
+
+    assert candidate.program == near
+
+
 def test_a_folder_of_the_workspace_on_the_path_needs_trust_as_well(root, installed, monkeypatch):
     installed()
     program(root / "bin" / "pyright-langserver")
