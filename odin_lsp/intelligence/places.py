@@ -41,8 +41,7 @@ class Places:
     async def of(self, asked: Asked) -> list[Place]:
         """Where the name is that is meant; by a name alone, where it is defined. None: there is nothing to point at."""
         if asked.path is not None:
-            place = await asyncio.to_thread(self._in_file, asked.path, asked)
-            return [place] if place else []
+            return await asyncio.to_thread(self._in_file, asked.path, asked)
         meant = await self._by_name.ask(replace(asked, what="definition"))
         if not meant.found and asked.own_name == asked.symbol:
             used = await self._by_name.ask(replace(asked, what="references"))
@@ -50,20 +49,19 @@ class Places:
         places = [await asyncio.to_thread(self._on_line, it.path, it.line, asked) for it in meant.found]
         return [it for it in places if it is not None]
 
-    def _in_file(self, path: Path, asked: Asked) -> Place | None:
+    def _in_file(self, path: Path, asked: Asked) -> list[Place]:
         text = asked.drafts[path] if path in asked.drafts else self._files.read(path).text
         if asked.line is not None:
             if place := self._on_line(path, asked.line, asked):
-                return place
+                return [place]
             if _found_on(split_lines(text)[asked.line - 1 : asked.line], asked.own_name):
-                return None  # the model has edited the line, and no language server knows of that
+                return []  # the model has edited the line, and no language server knows of that
             raise _not_there(asked, path, text)
         code = code_of(path, text)
         defined = [it.line for it in code.symbols if it.is_called(asked.symbol)] if code else []
-        for line in [*defined, *(code.uses(asked.own_name) if code else _lines_with(asked.own_name, text))]:
-            if place := self._on_line(path, line, asked):
-                return place
-        return None
+        used = [] if defined else code.uses(asked.own_name) if code else _lines_with(asked.own_name, text)
+        places = [self._on_line(path, line, asked) for line in (*defined, *used[:1])]
+        return [it for it in places if it is not None]
 
     def _on_line(self, path: Path, line: int, asked: Asked) -> Place | None:
         """The line is one that the model knows; the place is on the screen."""

@@ -21,6 +21,7 @@ from odin_lsp.language_servers.client import Client
 from odin_lsp.language_servers.documents import Documents
 from odin_lsp.language_servers.readiness import Readiness
 from odin_lsp.language_servers.reported import MAX_PROBLEMS, NOT_KNOWN, Report, Reports
+from odin_lsp.language_servers.versions import without_versions
 from odin_lsp.permissions import sandbox
 from odin_lsp.values import is_list, is_object
 from odin_lsp.workspace.files import Files
@@ -30,6 +31,7 @@ from odin_lsp.workspace.uris import path_of
 
 OF_ONE_DOCUMENT = frozenset({"textDocument/documentSymbol", "textDocument/formatting"})
 """What can be answered without the rest of the project."""
+EDITING = frozenset({"textDocument/rename", "textDocument/codeAction", "codeAction/resolve"})
 KEPT_BACK = 0.25
 """Of the time for a question: for the answer, whether or not the server is ready then."""
 
@@ -126,7 +128,7 @@ class OwnServer:
             await self._show(self._last if path is None else (path,))
             is_ready = method in OF_ONE_DOCUMENT or await self._readiness.by(until - KEPT_BACK * timeout)
             result = await self._client.request(method, asked, max(0.0, until - time.monotonic()))
-        return Told(result, is_ready)
+        return Told(without_versions(result, self._is_version) if method in EDITING else result, is_ready)
 
     async def problems(self, paths: Collection[Path], patience: float) -> Mapping[Path, Problems]:
         """Of each of these documents that it serves."""
@@ -149,6 +151,10 @@ class OwnServer:
     async def end(self) -> None:
         await self._client.end()
         await asyncio.to_thread(shutil.rmtree, self._scratch, ignore_errors=True)
+
+    def _is_version(self, uri: str, version: int) -> bool:
+        path = path_of(uri)
+        return path is not None and path in tuple(self._documents) and self._documents[path].version == version
 
     async def _show(self, paths: Collection[Path]) -> None:
         await self._documents.look_at_disk()

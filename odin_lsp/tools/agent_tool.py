@@ -25,7 +25,7 @@ BEGUN = "The helper {} has started. Go on with other work; you get its report wh
 
 class AgentParams(Params):
     description: Annotated[str, Field(min_length=1)]
-    """The task in three to five words, for the user."""
+    """The task in a few words, for the user."""
     prompt: Annotated[str, Field(min_length=1)]
     """The whole task: the helper knows nothing of this conversation. Say what to answer with."""
     mode: Literal["ask", "plan", "edit"] = "ask"

@@ -28,7 +28,7 @@ class AskUserParams(Params):
     options: tuple[Choice, ...] = ()
     """Answers to choose from; the user may also write one."""
     multiple: bool = False
-    """More than one option may be chosen."""
+    """Several may be chosen."""
     default: str | None = None
     """Label of the option that applies after `timeout`."""
     timeout: Annotated[int, Field(ge=1, le=MAX_TIMEOUT)] | None = None

@@ -15,7 +15,7 @@ class DeleteFileParams(Params):
 
 
 class DeleteFile(Tool[DeleteFileParams]):
-    """Delete a file or a folder; the user reviews it."""
+    """Delete a file or a folder."""
 
     name = "DeleteFile"
     effect = Effect.MUTATING

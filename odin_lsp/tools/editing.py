@@ -1,6 +1,6 @@
 """What all tools that change files share: seen first, proposed as hunks, told afterwards what became of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -87,6 +87,35 @@ def counted(decided: Sequence[FileReceipts]) -> tuple[int, int]:
     hunks = [it for told in decided for it in told.file.hunks if it.id in made]
     diffs = [difference(it.hunk.old, it.result.new).unified("") for it in hunks]
     return sum(it.added for it in diffs), sum(it.removed for it in diffs)
+
+
+def is_made(told: FileReceipts) -> bool:
+    return any(it.state in CHOSEN for it in told.receipts)
+
+
+def number_of(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def report_files(
+    before: Mapping[Path, str],
+    now: Mapping[Path, str],
+    told: Sequence[str],
+    context: ToolContext,
+    *,
+    partly: bool = False,
+) -> ToolOutput:
+    """Of a change of many files: those that have another text now, with that text."""
+    diffs = [difference(before[path], text).unified(context.files.shown(path)) for path, text in now.items()]
+    added, removed = sum(it.added for it in diffs), sum(it.removed for it in diffs)
+    return ToolOutput(
+        data="\n".join(told),
+        description=f"{number_of(len(now), 'file')} +{added} -{removed}{' (in part)' if partly else ''}",
+        files=tuple(printable(str(path)) for path in now),
+        added=added,
+        removed=removed,
+        diff="".join(it.text for it in diffs)[:MAX_DIFF_CHARS] or None,
+    )
 
 
 def length(path: Path, context: ToolContext) -> str:

@@ -46,7 +46,7 @@ class ExecuteCommandParams(Params):
     command: Annotated[str, Field(min_length=1)]
     """A bash command line. Nobody can type into it."""
     description: str = ""
-    """What it does, in a few words, for the user."""
+    """What it does, for the user."""
     timeout: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_MS)] | None = None
     """Milliseconds after which it is ended. Default: 120000."""
     cwd: str | None = None

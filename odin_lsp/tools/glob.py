@@ -13,7 +13,7 @@ class GlobParams(Params):
     pattern: str
     """Such as `**/*.py` or `src/*.{ts,tsx}`, relative to `path`."""
     path: str | None = None
-    """Folder to search; the workspace if left out."""
+    """Folder; default: the workspace."""
 
 
 class Glob(Tool[GlobParams]):

@@ -27,7 +27,7 @@ class GrepParams(Params):
     pattern: str
     """Regular expression (ripgrep's dialect)."""
     path: str | None = None
-    """File or folder; the workspace if left out."""
+    """File or folder; default: the workspace."""
     glob: str | None = None
     """Only files with such names: `*.ts`."""
     type: str | None = None
@@ -39,9 +39,9 @@ class GrepParams(Params):
     before: Lines | None = Field(default=None, alias="-B")
     around: Lines | None = Field(default=None, alias="-C")
     multiline: bool = False
-    """Let the pattern match across lines."""
+    """The pattern may span lines."""
     offset: Annotated[int, Field(ge=1)] = 1
-    """First line or file of the result to show."""
+    """First line or file to show."""
     limit: Annotated[int, Field(ge=1)] | None = Field(
         default=None, validation_alias=AliasChoices("limit", "head_limit")
     )

@@ -17,14 +17,14 @@ _SECTION = re.compile(r"^## +(?P<title>[^\r\n]+)\r?\n(?P<body>.*?)(?=^## |\Z)", 
 
 class InitParams(Params):
     overview: str = ""
-    """What the project is and does, in a few sentences. Left out: the README's words."""
+    """What the project is and does. Left out: the README's words."""
     architecture: str = ""
     """The main parts, what depends on what, where to start reading. Left out: a list of folders."""
 
 
 class InitTool(Tool[InitParams]):
     """Write ODIN.md: overview, architecture, components, and the commands that run, build and test the project. Look
-    around first and pass what you found. The user reviews it; other sections of an existing file stay."""
+    around first and pass what you found. Other sections of an existing file stay."""
 
     name = "InitTool"
     effect = Effect.MUTATING

@@ -26,8 +26,8 @@ class LookupParams(Params):
 
 
 class Lookup(Tool[LookupParams]):
-    """Ask language servers about code, unsaved text included. Answers say who gives them and whether they are complete.
-    `callees`: what it calls; `symbols`: names by a part; `problems`: errors and warnings."""
+    """Ask language servers about code, unsaved text included; the answer says what it is worth. `callees`: what it
+    calls."""
 
     name = "Lookup"
     effect = Effect.READ_ONLY

@@ -13,7 +13,6 @@ MAX_ENTRIES = 10_000
 
 class LSParams(Params):
     path: str
-    """Folder."""
     ignore: tuple[str, ...] = ()
     """Globs of names to leave out."""
 

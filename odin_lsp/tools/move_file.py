@@ -26,7 +26,7 @@ class MoveFileParams(Params):
 
 
 class MoveFile(Tool[MoveFileParams]):
-    """Rename or move a file or folder; the user reviews it. The result names lines that seem to import it."""
+    """Rename or move a file or folder. The result names lines that seem to import it."""
 
     name = "MoveFile"
     effect = Effect.MUTATING

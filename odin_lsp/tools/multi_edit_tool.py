@@ -21,7 +21,7 @@ class OneEdit(Params):
 class MultiEditParams(Params):
     file_path: str
     edits: Annotated[tuple[OneEdit, ...], Field(min_length=1)]
-    """As for EditTool; each is made on the result of the one before."""
+    """As for EditTool, each on the result of the one before."""
 
 
 class MultiEditTool(Tool[MultiEditParams]):

@@ -12,12 +12,10 @@ from odin_lsp.errors import ToolError
 from odin_lsp.permissions.protected import protection
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.permissions.subagent_rights import may_edit
-from odin_lsp.review.drafts import FileReceipts
-from odin_lsp.review.hunks import difference
 from odin_lsp.review.proposals import FileProposal, Wish, edit_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 from odin_lsp.tools.edit_tool import EditTool
-from odin_lsp.tools.editing import LATER, MAX_DIFF_CHARS, readable, report_receipts
+from odin_lsp.tools.editing import LATER, is_made, number_of, readable, report_files, report_receipts
 from odin_lsp.workspace.globs import MAX_PATTERN_CHARS, as_text, braces, compiled
 from odin_lsp.workspace.search import Query
 from odin_lsp.workspace.text import usual_line_end, whole_lines
@@ -66,16 +64,16 @@ class ReplaceInFiles(Tool[ReplaceInFilesParams]):
         after = {it.path: it.proposed for it in plan.files}
         decided = await context.draft.propose_all(plan.files, context.call_id)
         if decided is None:
-            return _output(plan, before, after, [plan.told(before), LATER], context)
+            return report_files(before, after, [plan.told(before), LATER, *plan.left_out_told], context)
         whole = [it.file.path for it in decided if all(receipt.state == "accepted" for receipt in it.receipts)]
         others = [it for it in decided if it.file.path not in whole]
         told = [f"Accepted: {plan.told(whole)}"] if whole else []
         told += [report_receipts(others, context.files.shown)] if others else []
-        if not any(_is_made(it) for it in decided):
+        if not any(is_made(it) for it in decided):
             raise ToolError("\n".join(told))
-        made = [it.file.path for it in decided if _is_made(it)]
+        made = [it.file.path for it in decided if is_made(it)]
         now = {path: context.draft.desk.applier.text(path) or "" for path in made}
-        return _output(plan, before, now, told, context, partly=bool(others))
+        return report_files(before, now, [*told, *plan.left_out_told], context, partly=bool(others))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ class _Plan:
         places = sum(self.places[path] for path in paths)
         named = [f"{self.context.files.shown(path)} {self.places[path]}" for path in list(paths)[:MAX_NAMED]]
         more = [f"{len(paths) - MAX_NAMED} more files"] if len(paths) > MAX_NAMED else []
-        return f"{_counted(places, 'place')} in {_counted(len(paths), 'file')} ({', '.join([*named, *more])})."
+        return f"{number_of(places, 'place')} in {number_of(len(paths), 'file')} ({', '.join([*named, *more])})."
 
     @property
     def left_out_told(self) -> list[str]:
@@ -175,32 +173,3 @@ def _with_ends_of(text: str, replacement: str) -> str:
     if "\n" not in replacement or "\r" in replacement or "\r" not in text:
         return replacement
     return replacement.replace("\n", usual_line_end(whole_lines(text)))
-
-
-def _is_made(told: FileReceipts) -> bool:
-    return any(it.state in ("accepted", "modified") for it in told.receipts)
-
-
-def _output(
-    plan: _Plan,
-    before: Mapping[Path, str],
-    now: Mapping[Path, str],
-    told: Sequence[str],
-    context: ToolContext,
-    *,
-    partly: bool = False,
-) -> ToolOutput:
-    diffs = [difference(before[path], text).unified(context.files.shown(path)) for path, text in now.items()]
-    added, removed = sum(it.added for it in diffs), sum(it.removed for it in diffs)
-    return ToolOutput(
-        data="\n".join([*told, *plan.left_out_told]),
-        description=f"{_counted(len(now), 'file')} +{added} -{removed}{' (in part)' if partly else ''}",
-        files=tuple(printable(str(path)) for path in now),
-        added=added,
-        removed=removed,
-        diff="".join(it.text for it in diffs)[:MAX_DIFF_CHARS] or None,
-    )
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -13,7 +13,6 @@ from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 
 class TodoItem(Params):
     id: str
-    """Unique in the list."""
     content: Annotated[str, Field(min_length=1)]
     status: Literal["pending", "in_progress", "completed"]
 

@@ -31,7 +31,7 @@ def _fetchable(url: str) -> str:
 
 class WebFetchParams(Params):
     url: Annotated[str, AfterValidator(_fetchable)]
-    """The whole URL, http or https."""
+    """http or https."""
     prompt: Annotated[str, Field(min_length=1)]
     """What you want to know of the page."""
 

@@ -19,8 +19,8 @@ class WriteFileParams(Params):
 
 
 class WriteFile(Tool[WriteFileParams]):
-    """Create a file, or replace all of its text; the user reviews it. A file that exists must have been read in full.
-    To change parts of a file use EditTool."""
+    """Create a file, or replace all of its text. A file that exists must have been read in full. To change parts of it
+    use EditTool."""
 
     name = "WriteFile"
     effect = Effect.MUTATING

@@ -32,6 +32,7 @@ ARGUMENTS = {
     "MoveFile": {"file_path": "{root}/a.txt", "new_path": "{root}/b.txt"},
     "MultiEditTool": {"file_path": "{root}/a.txt", "edits": [{"old_string": "plain", "new_string": "x"}]},
     "Read": {"file_path": "{root}/a.txt"},
+    "Refactor": {"what": "format", "file_path": "{root}/a.txt"},
     "ReplaceInFiles": {"pattern": "plain", "replacement": "x", "glob": "*"},
     "TodoWrite": {"todos": []},
     "WebFetch": {"url": "https://example.org/", "prompt": "x"},

@@ -26,6 +26,7 @@ EFFECTS = {
     "MoveFile": "mutating",
     "MultiEditTool": "mutating",
     "Read": "read_only",
+    "Refactor": "mutating",
     "ReplaceInFiles": "mutating",
     "TodoWrite": "none",
     "WebFetch": "network",
