@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from odin_lsp.models.offline.evidence import Evidence, Kind, Place, block, kind, passage
+from odin_lsp.models.offline.evidence import Callers, Evidence, Kind, Place, block, kind, passage
 from odin_lsp.models.offline.terms import Terms
 from odin_lsp.models.offline.turn import Turn
 
@@ -37,7 +37,8 @@ def answer(turn: Turn, terms: Terms, evidence: Evidence, places: Sequence[Place]
     seen = len({path for path, _ in evidence.hits})
     lead += f" The search saw matches in {seen} file{'s' if seen > 1 else ''}." if seen else ""
     items = (f"**{_at(turn, place)}** {_why(place)}\n\n{_quoted(evidence, place)}" for place in places)
-    return page(lead, *items)
+    defined = dict.fromkeys(place.defines for place in places if place.defines in evidence.callers)
+    return page(lead, *items, *(_used(turn, name, evidence.callers[name]) for name in defined if name))
 
 
 def plan(turn: Turn, terms: Terms, evidence: Evidence, places: Sequence[Place]) -> str:
@@ -109,6 +110,7 @@ _SIGNATURE = (
     "*This is Odin's offline search; no language model took part. For one, set ANTHROPIC_API_KEY,"
     ' GEMINI_API_KEY or OPENAI_API_KEY, or "model" in odinconfig.json.*'
 )
+_USES, _LONGEST_USE = 20, 120
 _TASKS: Mapping[Kind, str] = {
     "code": "Look at",
     "documents": "Keep in step",
@@ -119,6 +121,21 @@ _TASKS: Mapping[Kind, str] = {
 
 def _at(turn: Turn, place: Place) -> str:
     return code(f"{turn.shown(place.path)}:{place.line}")
+
+
+def _used(turn: Turn, name: str, callers: Callers) -> str:
+    """Who calls it, in code before tests."""
+    if not callers.found:
+        return f"No use of {code(name)} was found ({callers.note})."
+    order = tuple(_TASKS)
+    ordered = sorted(callers.found, key=lambda it: order.index(kind(turn.shown(it.path))))
+    lines = [
+        f"- {code(f'{turn.shown(it.path)}:{it.line}')}{f' in {code(it.within)}' if it.within else ''}: "
+        f"{code(it.text.strip()[:_LONGEST_USE])}"
+        for it in ordered[:_USES]
+    ]
+    more = [f"- and {len(ordered) - _USES} more"] if len(ordered) > _USES else []
+    return "\n".join([f"{code(name)} is used here ({callers.note}):\n", *lines, *more])
 
 
 def _why(place: Place) -> str:

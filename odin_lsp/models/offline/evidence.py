@@ -19,6 +19,26 @@ class Evidence:
     """The lines that a search found, each once."""
     files: tuple[str, ...]
     """The files that were found by name."""
+    definitions: Mapping[tuple[str, int], str]
+    """The symbols that were looked up, by the lines on which they are defined."""
+    callers: Mapping[str, "Callers"]
+    """By symbol."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    path: str
+    line: int
+    text: str
+    within: str
+    """The function that it is part of, if any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Callers:
+    found: tuple[Caller, ...]
+    note: str
+    """Who says so, and what may be missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +56,8 @@ def gather(done: Iterable[Done]) -> Evidence:
     lines: defaultdict[str, dict[int, str]] = defaultdict(dict)
     hits: dict[tuple[str, int], None] = {}
     files: dict[str, None] = {}
+    definitions: dict[tuple[str, int], str] = {}
+    callers: dict[str, Callers] = {}
     for item in done:
         if item.result.failed:
             continue
@@ -48,9 +70,18 @@ def gather(done: Iterable[Done]) -> Evidence:
                 lines[str(item.call.arguments["file_path"])].update(numbered(item.result.content))
             case "Glob":
                 files.update(dict.fromkeys(paths(item.result.content)))
+            case "Lookup":
+                symbol, found = str(item.call.arguments["symbol"]), _looked_up(item.result.content)
+                for it in found.found:
+                    lines[it.path][it.line] = it.text
+                if item.call.arguments["what"] == "callers":
+                    callers[symbol] = found
+                else:
+                    hits.update(dict.fromkeys((it.path, it.line) for it in found.found))
+                    definitions.update({(it.path, it.line): symbol for it in found.found})
             case _:
                 pass
-    return Evidence(lines, tuple(hits), tuple(files))
+    return Evidence(lines, tuple(hits), tuple(files), definitions, callers)
 
 
 def numbered(content: str) -> Iterator[tuple[int, str]]:
@@ -74,7 +105,7 @@ def rank(evidence: Evidence, terms: Terms, turn: Turn) -> tuple[Place, ...]:
         per_file[path] |= found
     files = {path: _File.judge(turn.shown(path), terms, len(per_file[path])) for path in (*per_file, *evidence.files)}
     seen = (
-        _place(path, line, evidence.lines[path][line], files[path], found, terms)
+        _place(path, line, _defined_at(evidence, path, line), files[path], found, terms)
         for (path, line), found in met.items()
         if found or files[path].named
     )
@@ -141,6 +172,7 @@ DEFINITION = (
 _DEFINES = re.compile(DEFINITION + r"(\w+)")
 _ASSIGNS = re.compile(r"(?:export\s+)?([^\W\d]\w*)(?:\s*:[^=]+|\s*)=(?!=)")
 _FOUND = re.compile(r"(\d+):(.*)", re.DOTALL)
+_LOOKED_UP = re.compile(r"(?P<line>\d+):(?P<text>.*?)(?:  \[in (?P<within>[^\]]+)\])?(?:  \[by name\])?", re.DOTALL)
 _NOTE = re.compile(r"\(|No (?:files|matches) found|\Z")
 _NUMBERED = re.compile(r"\s*(\d+)\t(.*)", re.DOTALL)
 
@@ -151,6 +183,19 @@ def _found(content: str) -> Iterator[tuple[str, int, str]]:
         for line in lines:
             if match := _FOUND.fullmatch(line):
                 yield path, int(match[1]), match[2].removesuffix("\r")
+
+
+def _looked_up(content: str) -> Callers:
+    """Lines below their files; the last line says who says so."""
+    *lines, note = content.split("\n")
+    found: list[Caller] = []
+    path = ""
+    for line in lines:
+        if match := _LOOKED_UP.fullmatch(line):
+            found.append(Caller(path, int(match["line"]), match["text"], match["within"] or ""))
+        else:
+            path = line
+    return Callers(tuple(found), note.strip("()"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +218,13 @@ class _File:
         return cls(30 * named + 8 * met + 4 * distinct - 0.5 * len(path.parts) - penalty, named, met)
 
 
-def _place(path: str, line: int, text: str, file: _File, met: frozenset[str], terms: Terms) -> Place:
+def _defined_at(evidence: Evidence, path: str, line: int) -> str:
+    return evidence.definitions.get((path, line)) or defined(evidence.lines[path][line]) or ""
+
+
+def _place(path: str, line: int, name: str, file: _File, met: frozenset[str], terms: Terms) -> Place:
     ordered = tuple(term for term in terms.all_written() if term in met)
     score = file.score + sum(15 if term in terms.names else 8 for term in met) + 6 * len(met)
-    name = defined(text) or ""
     words = [word for word in terms.words if word.occurs_in(name)]
     if name.lower() in {wanted.lower() for wanted in terms.identifiers}:
         return Place(path, line, score + 60, name, ordered)

@@ -37,11 +37,16 @@ def question(turn: Turn) -> Move:
 
 _SHOWN = 5
 """Places in an answer."""
+_LOOKED_UP = 2
+"""Names of which it is said who uses them."""
 _READ = 3
 """Places that are read around; of the others only the line that was found is quoted."""
 
 
 def _searches(terms: Terms, turn: Turn) -> Iterator[Call]:
+    for name in terms.identifiers[:_LOOKED_UP]:
+        yield Call("Lookup", {"what": "definition", "symbol": name})
+        yield Call("Lookup", {"what": "callers", "symbol": name})
     if ids := "|".join(map(literal, terms.identifiers)):
         yield _grep(rf"{DEFINITION}(?:{ids})\b|^(?:export\s+)?(?:{ids})(?:\s*:[^=]+)?\s*=", 40)
     if terms.names:
