@@ -91,6 +91,16 @@ def installed(build: Build) -> Path:
     return build.folder / "run"
 
 
+def typescript_server() -> Path:
+    """TypeScript's language server, for editors that have none of their own."""
+    folder = CACHE / "typescript-language-server" / "5.3.0"
+    with alone(folder):
+        if not (folder / "node_modules").exists():
+            (folder / "package.json").write_text("{}")
+            _npm(folder, "install", "--ignore-scripts", f"{folder.parent.name}@{folder.name}", "typescript@5.9.3")
+    return folder / "node_modules" / ".bin" / folder.parent.name
+
+
 def packaged(*, whole: bool = False) -> Path:
     """The extension as its users install it, built anew if anything has changed; the whole one with the server."""
     package = EXTENSION / "dist" / ("odin.vsix" if whole else "odin-without-wheel.vsix")

@@ -1,4 +1,4 @@
-"""What the other language servers of a real Neovim know, asked as Odin asks: pyright, cold, warm, hung and killed."""
+"""What the other language servers of a real Neovim know, asked as Odin asks: cold, warm, hung and killed."""
 
 import os
 import signal
@@ -9,7 +9,8 @@ import pytest
 import pytest_asyncio
 
 from tests.e2e.steps import play_calls, results, says
-from tests.editors.conftest import StartNeovim
+from tests.editors.code_server import typescript_server
+from tests.editors.conftest import StartNeovim, skipped_if_unavailable
 from tests.editors.neovim import NOTE_EVENTS, READY, Neovim, until
 from tests.support.wire import Wire
 
@@ -17,17 +18,26 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PATIENCE = 30_000
 """Milliseconds: nobody waits so long unless something hangs."""
-CALLER = 'from a import shout\n\nprint("😀😀", shout("x"))\n'
-CALLERS = [f"use{number}.py" for number in range(1, 5)]
+FILES = {
+    "a.py": "def shout(word: str) -> str:\n    return word.upper()\n",
+    **{f"use{n}.py": 'from a import shout\n\nprint("😀😀", shout("x"))\n' for n in range(1, 5)},
+    "a.ts": "export function shout(word: string): string {\n    return word.toUpperCase();\n}\n",
+    **{f"use{n}.ts": 'import { shout } from "./a";\n\nconsole.log("😀😀", shout("x"));\n' for n in range(1, 5)},
+    "tsconfig.json": '{"compilerOptions": {"strict": true, "target": "es2020", "module": "commonjs"}}',
+}
+CALLERS = [f"use{n}.py" for n in range(1, 5)]
 REFERENCES = 1 + 2 * len(CALLERS)
 CLEAN: tuple[bool, list[str]] = (True, [])
 """Current, and no errors."""
-PYRIGHT = """
-local root, pid = ...
-vim.api.nvim_create_autocmd("FileType", { pattern = "python", callback = function()
-  local cmd = { "sh", "-c", ("echo $$ > '%s'; exec pyright-langserver --stdio"):format(pid) }
-  vim.lsp.start({ name = "pyright", cmd = cmd, root_dir = root })
+SERVERS = """
+local root, pid, typescript = ...
+local python = ("echo $$ > '%s'; exec pyright-langserver --stdio"):format(pid)
+local cmds = { python = { "sh", "-c", python }, typescript = { typescript, "--stdio" } }
+vim.api.nvim_create_autocmd("FileType", { pattern = { "python", "typescript" }, callback = function(event)
+  local name = event.match == "python" and "pyright" or "ts_ls"
+  vim.lsp.start({ name = name, cmd = cmds[event.match], root_dir = root })
 end })
+vim.cmd.edit("a.ts")
 vim.cmd.edit("a.py")
 """
 ASK = """
@@ -58,9 +68,10 @@ class Asked:
             "odin/editor/request", {"method": method, "uri": uri, "params": asked, "timeoutMs": milliseconds}
         )
 
-    async def references(self, milliseconds: int = PATIENCE) -> dict[str, Any]:
-        place = {"position": {"line": 0, "character": 5}, "context": {"includeDeclaration": True}}
-        return await self.request("textDocument/references", "a.py", milliseconds, **place)
+    async def references(self, name: str = "a.py", milliseconds: int = PATIENCE) -> dict[str, Any]:
+        position = {"line": 0, "character": FILES[name].index("shout")}
+        context = {"includeDeclaration": True}
+        return await self.request("textDocument/references", name, milliseconds, position=position, context=context)
 
     async def problems(self, *names: str, milliseconds: int = PATIENCE) -> dict[str, tuple[bool, list[str]]]:
         """Errors by file: whether they are current, and what they say of which line."""
@@ -89,38 +100,40 @@ def place_of(encoding: str, text: str) -> int:
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def asked(start_neovim: StartNeovim, root: Path) -> Asked:
-    """Just started: pyright is not yet."""
-    (root / "a.py").write_text("def shout(word: str) -> str:\n    return word.upper()\n")
-    for name in CALLERS:
-        (root / name).write_text(CALLER)
+    """Just started: no server has loaded the project."""
+    for name, text in FILES.items():
+        (root / name).write_text(text)
+    with skipped_if_unavailable():
+        typescript = typescript_server()
     neovim = await start_neovim("-n")
-    await neovim.lua(PYRIGHT, str(root), str(root.parent / "pid"))
+    await neovim.lua(SERVERS, str(root), str(root.parent / "pid"), str(typescript))
     await neovim.until(READY)
     return Asked(neovim, root)
 
 
-async def test_a_cold_server_is_said_to_be_or_its_answer_is_complete(asked: Asked) -> None:
+@pytest.mark.parametrize("name", ["a.py", "a.ts"])
+async def test_a_cold_server_is_said_to_be_or_its_answer_is_complete(asked: Asked, name: str) -> None:
     async def is_ready() -> bool:
-        told = await asked.references(milliseconds=400)
+        told = await asked.references(name, milliseconds=400)
         ready = [len(it["result"]) for it in told["answers"] if it["ready"]]
         assert ready in ([], [REFERENCES])
         return bool(ready)
 
-    await until(is_ready, "pyright is ready")
+    await until(is_ready, "the server is ready")
 
 
 async def test_positions_are_right_in_files_that_nobody_shows(asked: Asked) -> None:
     [answer] = [it["result"] for it in (await asked.references())["answers"]]
 
     encoding = await asked.neovim.lua("return vim.lsp.get_clients({ name = 'odin' })[1].offset_encoding")
-    column = place_of(encoding, CALLER.splitlines()[2].partition("shout")[0])
+    column = place_of(encoding, FILES["use1.py"].splitlines()[2].partition("shout")[0])
     found = {(Path(it["uri"]).name, it["range"]["start"]["line"], it["range"]["start"]["character"]) for it in answer}
     assert found == {("a.py", 0, 4), *((name, 0, 14) for name in CALLERS), *((name, 2, column) for name in CALLERS)}
-    assert await asked.neovim.lua(LISTED) == ["a.py"]
+    assert await asked.neovim.lua(LISTED) == ["a.ts", "a.py"]
 
 
 async def test_a_rename_has_all_files_and_the_text_of_the_buffers(asked: Asked) -> None:
-    await asked.neovim.lua("vim.api.nvim_buf_set_lines(0, 0, 0, false, { '# unsaved' })")
+    await asked.neovim.command("buffer a.py | call append(0, '# unsaved')")
 
     told = await asked.request("textDocument/rename", "a.py", position={"line": 1, "character": 5}, newName="whisper")
 
@@ -132,24 +145,51 @@ async def test_a_rename_has_all_files_and_the_text_of_the_buffers(asked: Asked) 
     await asked.neovim.command("undo")
 
 
-async def test_an_edit_that_breaks_callers_elsewhere_is_told_and_so_is_its_mend(asked: Asked) -> None:
-    assert await asked.problems("a.py", *CALLERS) == dict.fromkeys(["a.py", *CALLERS], CLEAN)
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("a.py", 'Argument missing for parameter "word"'), ("a.ts", "Expected 2 arguments, but got 1.")],
+    ids=["a.py", "a.ts"],
+)
+async def test_an_edit_that_breaks_callers_elsewhere_is_told_and_so_is_its_mend(
+    asked: Asked, name: str, words: str
+) -> None:
+    callers = [f"use{n}{Path(name).suffix}" for n in range(1, 5)]
+    await asked.neovim.command(f"buffer {name}")
+    assert await asked.problems(name, *callers) == dict.fromkeys([name, *callers], CLEAN)
 
-    await asked.neovim.lua("vim.api.nvim_buf_set_text(0, 0, 10, 0, 10, { 'times: int, ' })")
-    broken = await asked.problems("a.py", *CALLERS)
+    await asked.neovim.command(f"substitute/(word/(times: {'int' if name == 'a.py' else 'number'}, word/")
+    broken = dict.fromkeys(callers, (True, [f"2: {words}"]))
+    assert await asked.problems(name, *callers) == {name: CLEAN, **broken}
 
-    assert broken.pop("a.py") == CLEAN
-    assert {name: current for name, (current, _) in broken.items()} == dict.fromkeys(CALLERS, True)
-    assert all(found[0].startswith('2: Argument missing for parameter "word"') for _, found in broken.values())
-    assert await asked.problems() == {"a.py": CLEAN, **broken}
     await asked.neovim.command("undo")
-    assert await asked.problems("use1.py") == {"use1.py": CLEAN}
-    assert await asked.neovim.lua(LISTED) == ["a.py"]
+    assert await asked.problems(callers[0]) == {callers[0]: CLEAN}
+    assert await asked.neovim.lua(LISTED) == ["a.ts", "a.py"]
+
+
+async def test_all_that_is_known_is_told_at_once(asked: Asked) -> None:
+    await asked.problems("a.py")
+
+    assert (await asked.problems())["a.py"] == CLEAN
+
+
+async def test_quick_fixes_come_with_their_edits(asked: Asked) -> None:
+    await asked.neovim.command("buffer a.ts")
+    await asked.neovim.command("substitute/$/ whisper();/")
+    await asked.problems("a.ts")
+    place = {"line": 0, "character": len(FILES["a.ts"].splitlines()[0]) + 3}
+
+    told = await asked.request(
+        "textDocument/codeAction", "a.ts", range={"start": place, "end": place}, context={"diagnostics": []}
+    )
+
+    edits = {it["title"]: it.get("edit") for it in told["answers"][0]["result"]}
+    assert edits["Add missing function declaration 'whisper'"]
+    await asked.neovim.command("undo")
 
 
 async def test_the_model_is_answered_by_the_servers_of_neovim(asked: Asked, wire: Wire) -> None:
     await asked.neovim.lua(NOTE_EVENTS)
-    play_calls(wire, ("Lookup", {"what": "references", "symbol": "shout"}))
+    play_calls(wire, ("Lookup", {"what": "references", "symbol": "shout", "file_path": "a.py"}))
     wire.play(says())
 
     await asked.neovim.command("OdinAsk who shouts?")
@@ -162,7 +202,7 @@ async def test_the_model_is_answered_by_the_servers_of_neovim(asked: Asked, wire
 
 async def test_a_server_that_hangs_or_dies_leaves_every_answer_bounded(asked: Asked) -> None:
     group = int((asked.root.parent / "pid").read_text())
-    await asked.neovim.lua("vim.api.nvim_buf_set_lines(0, -1, -1, false, { 'nothing' })")
+    await asked.neovim.command("buffer a.py | call append('$', 'nothing')")
 
     os.killpg(group, signal.SIGSTOP)
     assert await asked.references(milliseconds=200) == {"answers": [], "late": ["pyright in Neovim"], "failed": []}

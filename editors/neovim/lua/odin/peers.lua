@@ -9,8 +9,9 @@ local LOOK_MS = 20
 local BRIEF = { "textDocument/documentSymbol", "textDocument/diagnostic" }
 ---With these a server says that it should be asked again: the text has changed meanwhile.
 local AGAIN = { [-32801] = true, [-32802] = true }
----A server that never tells how far it is counts as ready after so long.
-local SILENT_MS = 30000
+---A server that never tells how far it is counts as ready after so long; one that is ready and has pushed nothing after
+---so long does not.
+local SILENT_MS, NEVER_MS = 30000, 3000
 ---Until a change is sent on, until a server has surely seen it, and until one that has nothing more to say is believed.
 local FLUSH_MS, SEEN_MS, QUIET_MS = 150, 2000, 300
 
@@ -218,7 +219,8 @@ function M.is_settled(client, bufnr)
   if not M.is_ready(client) then
     return false
   elseif not peer.last_push then
-    return nil
+    local is_young = vim.uv.now() - (peer.loaded or peer.since) < NEVER_MS
+    return is_young and false or nil
   end
   local newest = newest_of(client, bufnr)
   local push = peer.pushed[newest]
