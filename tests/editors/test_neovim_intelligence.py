@@ -40,6 +40,29 @@ end })
 vim.cmd.edit("a.ts")
 vim.cmd.edit("a.py")
 """
+ODD = """
+_G.answers = {}
+local function odd()
+  return {
+    request = function(method, _, answer)
+      local told = _G.answers[method]
+      if method == "initialize" then
+        told = { result = { capabilities = { referencesProvider = true, positionEncoding = "utf-32" } } }
+      end
+      if told then
+        answer(told.err, told.result)
+      end
+      return true, 1
+    end,
+    notify = function() return true end,
+    is_closing = function() return false end,
+    terminate = function() end,
+  }
+end
+vim.cmd.edit(...)
+vim.lsp.start({ name = "odd", cmd = odd, root_dir = vim.fn.getcwd() })
+"""
+"""A server in Neovim itself, which answers at once, as the test says, or never."""
 ASK = """
 local method, params = ...
 local odin = vim.lsp.get_clients({ name = "odin" })[1]
@@ -198,6 +221,30 @@ async def test_the_model_is_answered_by_the_servers_of_neovim(asked: Asked, wire
     [told] = results(wire)
     assert told.splitlines()[-1] == "(pyright in Neovim)"
     assert told.count('\n3:print("😀😀", shout("x"))') == len(CALLERS)
+
+
+async def test_whatever_a_server_answers_reaches_odin_or_is_said_to_have_failed(asked: Asked) -> None:
+    (asked.root / "odd.txt").write_text("one 😀 line\n")
+    await asked.neovim.lua(ODD, "odd.txt")
+
+    async def told(answer: Any) -> Any:
+        await asked.neovim.lua("_G.answers['textDocument/references'] = ... or nil", answer)
+        return await asked.request("textDocument/references", "odd.txt", milliseconds=100)
+
+    def at(line: Any, character: Any) -> list[dict[str, Any]]:
+        spot = {"line": line, "character": character}
+        return [{"uri": (asked.root / "odd.txt").as_uri(), "range": {"start": spot, "end": dict(spot)}}]
+
+    odd = "odd in Neovim"
+    for result in ("nonsense", 7, [], [[[]]], [{"uri": "file:///nowhere"}], at(10**9, 5), at(0, 10**9), at(-1, -1)):
+        [answer] = (await told({"result": result}))["answers"]
+        assert (answer["server"], answer["ready"]) == (odd, False)
+    for result in (at(1e300, 0), [{"uri": 5, "range": at(0, 0)[0]["range"]}]):
+        assert [it["server"] for it in (await told({"result": result}))["failed"]] == [odd]
+    assert (await told({"err": {"code": 1, "message": "No Project"}}))["failed"] == [
+        {"server": odd, "reason": "No Project"}
+    ]
+    assert (await told(False))["late"] == [odd]
 
 
 async def test_a_server_that_hangs_or_dies_leaves_every_answer_bounded(asked: Asked) -> None:

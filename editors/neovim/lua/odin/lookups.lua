@@ -100,8 +100,9 @@ function M.answer(asked, odin)
     return told
   end
   peers.wait(function()
-    return not peers.is_starting(bufnr)
+    return #peers.starting(bufnr) == 0
   end, patience)
+  vim.list_extend(told.late, vim.tbl_map(peers.name, peers.starting(bufnr)))
   if not OF_ONE_FILE[asked.method] then
     peers.wait(function()
       return vim.iter(peers.of(bufnr, asked.method)):all(peers.is_ready)

@@ -15,12 +15,13 @@ local SILENT_MS, NEVER_MS = 30000, 3000
 ---Until a change is sent on, until a server has surely seen it, and until one that has nothing more to say is believed.
 local FLUSH_MS, SEEN_MS, QUIET_MS = 150, 2000, 300
 
----How servers tell that they have loaded the project, by a part of their names; others by the end of a progress.
----@type table<string, { at_once?: true, says?: string[], settles?: integer }>
+---How servers tell that they have loaded the project, by a part of their names; others by the end of a progress. After
+---a change some push for all that is open, and others only where something is new.
+---@type table<string, { at_once?: true, says?: string[], settles?: integer, pushes_all?: true }>
 local RULES = {
   clangd = { settles = 2000 },
   jdtls = { settles = 2000 },
-  pyright = { says = { "^Found %d+ source file", "^No source files found" } },
+  pyright = { says = { "^Found %d+ source file", "^No source files found" }, pushes_all = true },
   ruff = { at_once = true },
   rust_analyzer = { settles = 2000 },
   ["rust-analyzer"] = { settles = 2000 },
@@ -165,13 +166,13 @@ function M.attach(bufnr)
   end
 end
 
----Whether a server of a buffer is just starting.
+---Those of a buffer that are just starting.
 ---@param bufnr integer
----@return boolean
-function M.is_starting(bufnr)
-  return vim.iter(vim.lsp.get_clients({ bufnr = bufnr, _uninitialized = true })):any(function(client)
+---@return vim.lsp.Client[]
+function M.starting(bufnr)
+  return vim.tbl_filter(function(client)
     return client.name ~= ODIN and not client.initialized and not client.rpc.is_closing()
-  end)
+  end, vim.lsp.get_clients({ bufnr = bufnr, _uninitialized = true }))
 end
 
 ---@param client vim.lsp.Client
@@ -223,15 +224,16 @@ function M.is_settled(client, bufnr)
     return is_young and false or nil
   end
   local newest = newest_of(client, bufnr)
-  local push = peer.pushed[newest]
-  if not push or push.at < (changed[newest] or 0) then
+  local push, own = peer.pushed[newest], peer.pushed[bufnr]
+  local since = changed[newest] or 0
+  if not push or push.at < since or (rule_of(client).pushes_all and (not own or own.at < since)) then
     return false
   end
   local is_answer
   if push.version then
     is_answer = push.version >= (vim.lsp.util.buf_versions[newest] or 0)
   else
-    is_answer = push.at - (changed[newest] or 0) >= FLUSH_MS
+    is_answer = push.at - since >= FLUSH_MS
   end
   return is_answer and (newest == bufnr or vim.uv.now() - peer.last_push >= QUIET_MS)
 end
@@ -292,8 +294,9 @@ local function ask_once(requests, deadline)
       end
     end
     -- Without a buffer: then the changes of all are sent before, and not only those of one.
-    if not require("odin.server").request(it.client, it.method, it.params, take) then
-      take({ code = 0, message = "the server has ended" })
+    local ok, sent = pcall(require("odin.server").request, it.client, it.method, it.params, take)
+    if not ok or not sent then
+      take({ code = 0, message = ok and "the server has ended" or tostring(sent) })
     end
   end
   if left > 0 then

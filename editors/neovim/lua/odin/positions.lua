@@ -10,7 +10,7 @@ local OPAQUE = { data = true, command = true, arguments = true }
 ---@class odin.Converter
 ---@field from string
 ---@field to string
----@field texts table<string, string[]> By uri: the lines of files that are not loaded.
+---@field texts table<string, integer|string[]> By uri: the buffer, or the lines of a file that is not loaded.
 local Converter = {}
 Converter.__index = Converter
 
@@ -33,15 +33,16 @@ end
 ---@param number integer
 ---@return string
 function Converter:line(uri, number)
-  local bufnr = files.buffer(uri)
-  if bufnr then
-    return vim.api.nvim_buf_get_lines(bufnr, number, number + 1, false)[1] or ""
-  end
-  if not self.texts[uri] then
+  local text = self.texts[uri] or files.buffer(uri)
+  if not text then
     local ok, lines = pcall(vim.fn.readfile, vim.uri_to_fname(uri))
-    self.texts[uri] = ok and lines or {}
+    text = ok and lines or {}
   end
-  return self.texts[uri][number + 1] or ""
+  self.texts[uri] = text
+  if type(text) == "number" then
+    return vim.api.nvim_buf_get_lines(text, number, number + 1, false)[1] or ""
+  end
+  return text[number + 1] or ""
 end
 
 ---@private

@@ -7,24 +7,85 @@ local positions = require("odin.positions")
 local M = {}
 
 local PULL = "textDocument/diagnostic"
+---With this TypeScript's servers pass on what is not LSP: they push late and without versions, but can be asked, too.
+local TSSERVER = "typescript.tsserverRequest"
+local TS_ASKS = { "syntacticDiagnosticsSync", "semanticDiagnosticsSync" }
+local TS_SEVERITY = { error = 1, warning = 2, message = 3, suggestion = 4 }
 ---What is asked of everybody at once may take no longer.
 local AT_ONCE_MS = 500
 
+---@class odin.Pull: odin.PeerRequest
+---@field read fun(result: table): lsp.Diagnostic[]?
+
+---@param client vim.lsp.Client
+---@param bufnr integer
+---@return odin.Pull
+local function lsp_pull(client, bufnr)
+  local identifier = vim.tbl_get(client.server_capabilities, "diagnosticProvider", "identifier")
+  return {
+    client = client,
+    method = PULL,
+    params = { textDocument = { uri = vim.uri_from_bufnr(bufnr) }, identifier = identifier },
+    bufnr = bufnr,
+    read = function(result)
+      return result.items
+    end,
+  }
+end
+
+---@param it { start: table, end: table, text: string, code: integer, category: string } Counted from 1, in UTF-16.
+---@return lsp.Diagnostic
+local function from_typescript(it)
+  local first, last = it.start, it["end"]
+  return {
+    range = {
+      start = { line = first.line - 1, character = first.offset - 1 },
+      ["end"] = { line = last.line - 1, character = last.offset - 1 },
+    },
+    message = it.text,
+    code = it.code,
+    source = "typescript",
+    severity = TS_SEVERITY[it.category],
+  }
+end
+
+---@param client vim.lsp.Client
+---@param bufnr integer
+---@return odin.Pull[]
+local function typescript_pulls(client, bufnr)
+  return vim.tbl_map(function(ask)
+    local about = { file = vim.api.nvim_buf_get_name(bufnr) }
+    return {
+      client = client,
+      method = "workspace/executeCommand",
+      params = { command = TSSERVER, arguments = { ask, about, vim.empty_dict() } },
+      bufnr = bufnr,
+      read = function(result)
+        return result.success and vim.tbl_map(from_typescript, result.body)
+      end,
+    }
+  end, TS_ASKS)
+end
+
 ---Who could say something about a buffer: asked now, or heard already.
 ---@param bufnr integer
----@return vim.lsp.Client[] pulled
+---@return odin.Pull[] pulls
 ---@return vim.lsp.Client[] pushing
 local function sources(bufnr)
-  local pulled, is_pulled, pushing = peers.of(bufnr, PULL), {}, {}
-  for _, client in ipairs(pulled) do
-    is_pulled[client.id] = true
+  local pulls, pushing, has_pull = {}, {}, {}
+  for _, client in ipairs(peers.of(bufnr, PULL)) do
+    table.insert(pulls, lsp_pull(client, bufnr))
+    has_pull[client.id] = true
   end
   for _, client in ipairs(peers.of(bufnr)) do
-    if not is_pulled[client.id] then
+    local commands = vim.tbl_get(client.server_capabilities, "executeCommandProvider", "commands") or {}
+    if not has_pull[client.id] and vim.list_contains(commands, TSSERVER) then
+      vim.list_extend(pulls, typescript_pulls(client, bufnr))
+    elseif not has_pull[client.id] then
       table.insert(pushing, client)
     end
   end
-  return pulled, pushing
+  return pulls, pushing
 end
 
 ---@param client vim.lsp.Client
@@ -38,15 +99,6 @@ local function pushed(client, bufnr)
       return it.user_data and it.user_data.lsp
     end)
     :totable()
-end
-
----@param client vim.lsp.Client
----@param bufnr integer
----@return odin.PeerRequest
-local function pull(client, bufnr)
-  local identifier = vim.tbl_get(client.server_capabilities, "diagnosticProvider", "identifier")
-  local params = { textDocument = { uri = vim.uri_from_bufnr(bufnr) }, identifier = identifier }
-  return { client = client, method = PULL, params = params, bufnr = bufnr }
 end
 
 ---The buffers that somebody besides Odin serves, too.
@@ -77,7 +129,7 @@ end
 ---@param bufnr integer
 ---@return boolean
 local function is_ready(bufnr)
-  return not peers.is_starting(bufnr) and vim.iter(peers.of(bufnr)):all(peers.is_ready)
+  return #peers.starting(bufnr) == 0 and vim.iter(peers.of(bufnr)):all(peers.is_ready)
 end
 
 ---@param bufnr integer
@@ -91,7 +143,7 @@ end
 
 ---@class odin.Said
 ---@field client vim.lsp.Client
----@field diagnostics? lsp.Diagnostic[] None: it has not answered.
+---@field diagnostics lsp.Diagnostic[]
 ---@field is_current boolean
 
 ---@async
@@ -99,20 +151,23 @@ end
 ---@param deadline integer
 ---@return table<integer, odin.Said[]> by_buffer
 local function pull_all(buffers, deadline)
-  local requests, ready = {}, {}
+  local pulls, ready = {}, {}
   for _, bufnr in pairs(buffers) do
-    for _, client in ipairs((sources(bufnr))) do
-      local request = pull(client, bufnr)
-      table.insert(requests, request)
-      ready[request] = peers.is_ready(client)
+    for _, pull in ipairs((sources(bufnr))) do
+      table.insert(pulls, pull)
+      ready[pull] = peers.is_ready(pull.client)
     end
   end
-  local answers, told = peers.ask(requests, deadline), vim.defaulttable()
-  for _, request in ipairs(requests) do
-    local result = answers[request] and answers[request].result
-    local items = type(result) == "table" and result.items or nil
-    local said = { client = request.client, diagnostics = items, is_current = items ~= nil and ready[request] }
-    table.insert(told[request.bufnr], said)
+  local answers, told = peers.ask(pulls, deadline), vim.defaulttable()
+  for _, pull in ipairs(pulls) do
+    local result = answers[pull] and answers[pull].result
+    local ok, items = pcall(pull.read, result)
+    local is_answer = ok and type(items) == "table"
+    table.insert(told[pull.bufnr], {
+      client = pull.client,
+      diagnostics = is_answer and items or {},
+      is_current = is_answer and ready[pull],
+    })
   end
   return told
 end
@@ -140,7 +195,7 @@ local function item(uri, bufnr, told, encoding)
   local found, is_current = {}, #told > 0
   for _, said in ipairs(told) do
     local ok, diagnostics =
-      pcall(positions.converted, said.diagnostics or {}, uri, said.client.offset_encoding, encoding)
+      pcall(positions.converted, said.diagnostics, uri, said.client.offset_encoding, encoding)
     vim.list_extend(found, ok and diagnostics or {})
     is_current = is_current and ok and said.is_current
   end
