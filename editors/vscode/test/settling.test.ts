@@ -79,8 +79,9 @@ test("a document that is in no tab, or was closed, is not waited for, and holds 
 });
 
 test("a language of which nobody tells is waited for once, until somebody does", async () => {
-  expect(await settled("c.ts", 500)).toEqual([false, 500]);
-  expect(await settled("d.js", 500)).toEqual([false, 0]);
+  expect(await settled("c.ts", 0)).toEqual([false, 0]);
+  expect(await settled("c.ts", 1000)).toEqual([false, 1000]);
+  expect(await settled("d.js", 1000)).toEqual([false, 0]);
   settling.told(["d.js", "unknown.rs"]);
   expect(await settled("d.js", 500)).toEqual([true, 300]);
 });

@@ -10,7 +10,7 @@ import type {
   EditorDiagnosticsParams,
   EditorRequest,
 } from "../protocol";
-import { allTabs, urisOf } from "../review/tabs";
+import { allTabs, openDocument, urisOf } from "../review/tabs";
 import * as from from "./lsp";
 import { hasOutline, Questions } from "./questions";
 import { Readiness } from "./readiness";
@@ -70,11 +70,16 @@ export class EditorServers {
       return { items: await Promise.all(uris.map((uri) => this.#diagnosticsOf(uri, patienceMs))) };
     }
     return {
-      items: known().map(([uri, diagnostics]) => ({
-        uri: uri.toString(),
-        diagnostics: diagnostics.map(from.diagnostic),
-        current: this.#settling.isSettled(uri.toString()),
-      })),
+      items: known().map(([uri, diagnostics]) => {
+        const document = openDocument(uri);
+        const current = document !== undefined && this.#settling.isSettled(uri.toString()) && this.#isWarm(document);
+        return {
+          uri: uri.toString(),
+          version: document?.version,
+          diagnostics: diagnostics.map(from.diagnostic),
+          current,
+        };
+      }),
     };
   }
 
@@ -105,8 +110,13 @@ export class EditorServers {
       uri,
       version,
       diagnostics: own ? [...own, ...others().map(from.diagnostic)] : shown(document).map(from.diagnostic),
-      current: isSettled && !this.#readiness.isWarmingUp(document),
+      current: isSettled && this.#isWarm(document),
     };
+  }
+
+  /** Who may still be loading is not believed. */
+  #isWarm(document: TextDocument): boolean {
+    return !this.#readiness.isWarmingUp(document);
   }
 }
 

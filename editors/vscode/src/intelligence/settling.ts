@@ -9,6 +9,8 @@
 import { Emitter } from "../emitter";
 
 const QUIET_MS = 300;
+/** A language of which nobody has said anything for so long has nobody. */
+const SILENT_MS = 1000;
 
 interface Known {
   language: string;
@@ -68,7 +70,7 @@ export class Settling {
     for (let left = patienceMs; !this.isSettled(uri) && left > 0; left = deadline - Date.now()) {
       await this.#toldWithin(Math.min(this.#settlesIn(uri), left));
     }
-    if (!this.#lastTold.has(language)) {
+    if (patienceMs >= SILENT_MS && !this.#lastTold.has(language)) {
       this.#silent.add(language);
     }
     return this.isSettled(uri);
