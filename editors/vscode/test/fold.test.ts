@@ -123,6 +123,24 @@ describe("of what is kept", () => {
     expect(turns[0]?.items.map((it) => it.kind)).toEqual(["notice", "thinking", "text"]);
   });
 
+  it("what edits did to problems is a piece, and what a turn has left is how it ended until it goes on", () => {
+    const broken = { uri: "file:///p/b.ts", line: 3, severity: "error" as const, message: "Expected 3 arguments." };
+    const compared: Event[] = [
+      { kind: "diagnosticsCompared", introduced: [broken], remaining: 2 },
+      { kind: "diagnosticsCompared", remaining: 2, unknown: ["file:///p/c.ts"] },
+      { kind: "diagnosticsCompared", fixed: [broken] },
+    ];
+    const events = [STARTED, ...compared, finished({ diagnostics: [broken] })].map((it) => record(it));
+    const [turn] = told(events).state.turns;
+    const problems = { kind: "problems", introduced: [], fixed: [], found: [] };
+    expect(turn?.items).toMatchObject([
+      { ...problems, introduced: [broken], remaining: 2 },
+      { ...problems, fixed: [broken], remaining: 0 },
+    ]);
+    expect(turn?.head.left).toEqual([broken]);
+    expect(told([...events, record(STARTED)]).state.turns[0]?.head.left).toBeUndefined();
+  });
+
   it("a turn that goes on is the same turn, with what it has cost in all", () => {
     const { state } = told(
       [

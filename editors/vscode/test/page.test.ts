@@ -503,6 +503,23 @@ it("offers to accept or drop what still waits when its turn is over", () => {
   expect(page.of("review").map((it) => it.decision)).toEqual(["accept", "drop"]);
 });
 
+const BROKEN = { uri: "file:///p/my%20b.ts", line: 3, severity: "error" as const, message: "Expected 3 arguments." };
+const UNUSED = { uri: "file:///p/a.ts", line: 7, severity: "warning" as const, message: "x is not used." };
+const PROBLEMS: Item = { kind: "problems", id: "9", introduced: [BROKEN], fixed: [UNUSED], found: [], remaining: 2 };
+
+it("shows what edits did to problems, and which errors a turn has left", () => {
+  page.show([turnWith([PROBLEMS], { left: [BROKEN] })]);
+  const words = find(".problems").textContent;
+  expect(words).toContain("Problems: 1 introduced, 1 fixed, 2 remaining");
+  expect(words).toContain("my b.ts:3Expected 3 arguments.");
+  expect(words).toContain("a.ts:7 x is not used. (fixed)");
+  expect(find(".end .problems").textContent).toContain("1 new error left by this turn");
+  for (const link of document.querySelectorAll<HTMLElement>(".problems .link")) link.click();
+  expect(page.of("openFile").map((it) => it.path)).toEqual(["/p/my%20b.ts:3", "/p/my%20b.ts:3"]);
+  page.show([turnWith([], { left: [BROKEN], undone: { restored: ["file:///p/my%20b.ts"], kept: [] } })]);
+  expect(document.querySelector(".problems")).toBeNull();
+});
+
 const RICH: Item[] = [
   { kind: "thinking", id: "1", text: "hm", isDone: true },
   text(
@@ -531,6 +548,7 @@ const RICH: Item[] = [
     files: [{ uri: "file:///p/a.py", operation: "edit", pending: 2, accepted: 0, rejected: 0 }],
   },
   { kind: "notice", id: "8", level: "warning", message: "careful" },
+  PROBLEMS,
   PERMISSION,
 ];
 

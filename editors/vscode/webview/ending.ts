@@ -4,6 +4,7 @@ import type { FromPage } from "../src/chat/messages";
 import type { TurnHead } from "../src/chat/state";
 import { readable } from "../src/chat/text";
 import { button, fileName, h, icon } from "./dom";
+import { leftOf } from "./problems";
 
 const REASONS: Partial<Record<NonNullable<TurnHead["reason"]>, string>> = {
   max_turns: "Stopped at the limit of steps",
@@ -18,11 +19,17 @@ const REASONS: Partial<Record<NonNullable<TurnHead["reason"]>, string>> = {
 
 type Post = (message: FromPage) => void;
 
-export function endingOf(head: TurnHead, post: Post): HTMLElement[] {
+interface EndingActions {
+  post: Post;
+  openFile(path: string): void;
+}
+
+export function endingOf(head: TurnHead, { post, openFile }: EndingActions): HTMLElement[] {
   if (head.status === "suspended") {
     return [h("p", { class: "muted" }, icon("debug-pause"), "Continues when you have decided on all changes")];
   }
-  const parts = [...problemOf(head), ...undoneOf(head)];
+  const left = head.left?.length && !head.undone ? [leftOf(head.left, openFile)] : [];
+  const parts = [...problemOf(head), ...left, ...undoneOf(head)];
   const actions = actionsOf(head, post);
   if (actions.length > 0) parts.push(h("div", { class: "actions" }, ...actions));
   parts.push(h("p", { class: "figures", ...figuresOf(head) }));

@@ -17,6 +17,7 @@ import { readable } from "../src/chat/text";
 import { button, fileName, h, icon, iconButton, plural } from "./dom";
 import { endingOf } from "./ending";
 import { type MarkdownActions, MarkdownView } from "./markdown";
+import { problemsOf } from "./problems";
 import { questionOf } from "./question";
 import { ToolView } from "./tools";
 
@@ -134,7 +135,7 @@ class TurnView {
     const title = h("h2", { class: "visually-hidden", text: `You, in ${MODES[head.mode ?? "ask_mode"]} mode` });
     this.#said.replaceChildren(title, bubble, this.#saidActions(head));
     const hasEnded = head.status !== "running" && this.isSaid;
-    this.#end.replaceChildren(...(hasEnded ? endingOf(head, this.actions.post) : []));
+    this.#end.replaceChildren(...(hasEnded ? endingOf(head, this.actions) : []));
   }
 
   show(item: Item): void {
@@ -218,6 +219,8 @@ function drawn(item: Item, actions: LogActions): HTMLElement {
       );
     case "review":
       return reviewOf(item, actions);
+    case "problems":
+      return problemsOf(item, actions.openFile);
     case "spoken":
       return h("p", { class: "said-text spoken", text: readable(item.text) });
     case "notice": {

@@ -143,6 +143,14 @@ export class Fold {
       case "todosChanged":
         this.#put(record, `${record.turnId}/${record.agentId}/todos`, { kind: "todos", todos: event.todos });
         break;
+      case "diagnosticsCompared": {
+        const { introduced = [], fixed = [], unsure: found = [], remaining = 0 } = event;
+        if (introduced.length + fixed.length + found.length > 0) {
+          const id = this.#ledger.name(this.#ledger.turnOf(record), "problems");
+          this.#put(record, id, { kind: "problems", introduced, fixed, found, remaining });
+        }
+        break;
+      }
       case "subagentStarted": {
         const { agentId, description, mode } = event;
         const about = { description, mode, status: "running", summary: "" } as const;
@@ -197,6 +205,7 @@ export class Fold {
       ...{ said: text || turn.head.said, mode, number: turn.head.number ?? ledger.next, status: "running" },
       ...(model ? { model } : {}),
       ...{ reason: undefined, detail: undefined, problem: undefined, durationMs: undefined, retryAt: undefined },
+      ...{ left: undefined },
     });
     ledger.setHead({ running: record.turnId, detail: "", ...(model ? { model } : {}) });
   }
@@ -205,7 +214,7 @@ export class Fold {
     const turn = this.#ledger.find(outcome.turnId);
     if (!turn) return;
     this.#speech.forget(turn);
-    const { reason, detail, problem, plan } = outcome;
+    const { reason, detail, problem, plan, diagnostics: left } = outcome;
     const before = this.#before.get(outcome.turnId);
     // Of a turn that was cut off its end knows less than what came before.
     const spent = outcome.durationMs
@@ -213,7 +222,7 @@ export class Fold {
       : { usage: turn.head.usage ?? outcome.usage };
     const changed = withChanged(turn.head.changed, outcome.receipts ?? []);
     const retryAt = problem?.retryAfter && at ? at + problem.retryAfter : undefined;
-    this.close(turn, { status: "ended", reason, detail, problem, plan, retryAt, changed, ...spent });
+    this.close(turn, { status: "ended", reason, detail, problem, plan, left, retryAt, changed, ...spent });
   }
 
   #spend(record: EventRecord, usage: Usage): void {

@@ -3,6 +3,7 @@
 import type { Mode } from "../odin";
 import type {
   ActivityChanged,
+  Diagnostic,
   KeptFile,
   Outcome,
   Problem,
@@ -72,6 +73,8 @@ export interface TurnHead {
   durationMs?: number;
   /** Documents that changes of this turn are in, by their uris: what there is to undo. */
   changed: string[];
+  /** Errors that it has introduced, and that are still there. */
+  left?: Diagnostic[];
   undone?: Pick<TurnUndone, "restored" | "undoId"> & { kept: KeptFile[] };
 }
 
@@ -154,6 +157,16 @@ export interface NoticeItem extends Piece {
   message: string;
 }
 
+/** What edits have done to what language servers find wrong. */
+export interface ProblemsItem extends Piece {
+  kind: "problems";
+  introduced: Diagnostic[];
+  fixed: Diagnostic[];
+  /** There now; whether they were there before is not known. */
+  found: Diagnostic[];
+  remaining: number;
+}
+
 /** What the user said in the middle of the turn. */
 export interface SpokenItem extends Piece {
   kind: "spoken";
@@ -169,6 +182,7 @@ export type Item =
   | QuestionItem
   | ReviewItem
   | NoticeItem
+  | ProblemsItem
   | SpokenItem;
 
 export function emptyState(): ChatState {

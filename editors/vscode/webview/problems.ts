@@ -1,0 +1,39 @@
+// What language servers find wrong: what edits have introduced and fixed, and what a turn has left.
+
+import type { ProblemsItem } from "../src/chat/state";
+import { readable } from "../src/chat/text";
+import type { Diagnostic } from "../src/protocol";
+import { fileName, h, icon, plural } from "./dom";
+
+type OpenFile = (path: string) => void;
+
+export function problemsOf({ introduced, fixed, found, remaining }: ProblemsItem, openFile: OpenFile): HTMLElement {
+  const counts = { introduced: introduced.length, fixed: fixed.length, found: found.length, remaining };
+  const told = Object.entries(counts).flatMap(([word, count]) => (count > 0 ? [`${count} ${word}`] : []));
+  const list = h("ul", {}, ...[...introduced, ...found].map((it) => lineOf(it, openFile)), ...fixed.map(fixedLineOf));
+  const title = h("h3", { text: `Problems: ${told.join(", ")}` });
+  return h("section", { class: "problems", "aria-label": "Problems" }, title, list);
+}
+
+export function leftOf(left: readonly Diagnostic[], openFile: OpenFile): HTMLElement {
+  const title = h("p", { class: "problem" }, icon("error"), `${plural(left.length, "new error")} left by this turn`);
+  const list = h("ul", {}, ...left.map((it) => lineOf(it, openFile)));
+  return h("section", { class: "problems", "aria-label": "New errors" }, title, list);
+}
+
+function lineOf(it: Diagnostic, openFile: OpenFile): HTMLElement {
+  const open = () => openFile(`${new URL(it.uri).pathname}:${it.line}`);
+  const link = h("button", { type: "button", class: "link", on: { click: open } }, placeOf(it));
+  const sign = icon(it.severity === "error" ? "error" : "warning");
+  return h("li", { class: it.severity }, sign, link, h("span", { text: readable(it.message) }));
+}
+
+/** It is no longer where it was. */
+function fixedLineOf(it: Diagnostic): HTMLElement {
+  const words = h("span", { text: `${placeOf(it)} ${readable(it.message)}` });
+  return h("li", { class: "fixed" }, icon("check"), words, h("span", { class: "visually-hidden", text: " (fixed)" }));
+}
+
+function placeOf({ uri, line }: Diagnostic): string {
+  return `${readable(fileName(uri))}:${line}`;
+}
