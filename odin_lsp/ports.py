@@ -206,3 +206,11 @@ class PreviewingEditor(Protocol):
     async def preview(self, file: ReviewFile) -> str | None:
         """Show it until the person is done; why not, if it cannot. Only the document says what was ticked."""
         ...
+
+
+@runtime_checkable
+class WaitingEditor(Protocol):
+    """An editor without a screen: a program, or a person who is asked one thing after the other."""
+
+    takes_its_time: Literal[True]
+    """A review may come some seconds late, so that more is known of what it would change."""

@@ -93,16 +93,16 @@ class EditChecks:
 
     # before edits are made
 
-    async def before(self, proposed: Sequence[FileProposal], *, unasked: bool) -> None:
-        """Note what is wrong in the files of a review, and in those that use what it changes. This goes on while the
-        review is decided; if nobody is asked, it is waited for."""
+    async def before(self, proposed: Sequence[FileProposal], *, in_a_hurry: bool) -> None:
+        """Note what is wrong in the files of a review, and in those that use what it changes. This may go on while a
+        person decides."""
         self._conclude()
         if not self.wait:
             return
         noting = self._noting = _Noting({it.path: self._state(it.path) for it in proposed})
         noting.task = asyncio.create_task(self._note(noting, proposed), name="problems before edits")
         try:
-            await asyncio.wait([noting.task], timeout=self.wait if unasked else AT_ONCE)
+            await asyncio.wait([noting.task], timeout=AT_ONCE if in_a_hurry else self.wait)
         except asyncio.CancelledError:
             noting.task.cancel()
             raise

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import TracebackType
+from typing import Literal
 
 from odin_lsp.events import EventRecord, QuestionAnswered, QuestionAsked
 from odin_lsp.library.disk_editor import decide_all
@@ -13,6 +14,8 @@ NOT_DECIDED = "not decided on"
 
 
 class GuardedEditor:
+    takes_its_time: Literal[True] = True
+
     def __init__(self, editor: Editor, running: Mapping[str, Turn]) -> None:
         self._editor = editor
         self._running = running

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from odin_lsp.config import ReviewSettings, Timeouts
 from odin_lsp.events import Notice, QuestionAnswered, QuestionAsked, ReviewChanged, ReviewClosed, ReviewOpened
-from odin_lsp.ports import Cause, Decision, Editor, PreviewingEditor, Receipt, Review, ReviewAnswer
+from odin_lsp.ports import Cause, Decision, Editor, PreviewingEditor, Receipt, Review, ReviewAnswer, WaitingEditor
 from odin_lsp.review.applying import SEE_LOG, Applier
 from odin_lsp.review.journal import ReviewJournal, StoredReview
 from odin_lsp.review.making import Maker, noted_of
@@ -59,6 +59,11 @@ class ReviewDesk:
     @property
     def policy(self) -> str:
         return self._settings()[0].policy
+
+    @property
+    def is_hurried(self) -> bool:
+        """Whether somebody looks at a screen on which reviews are to be shown at once."""
+        return self.policy != "auto" and not isinstance(self._editor, WaitingEditor)
 
     async def submit(self, proposal: Proposal, turn: TurnReview) -> None:
         """Have it decided and carried out; what became of each hunk stands in the proposal. If the turn is cancelled

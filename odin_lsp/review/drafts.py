@@ -24,12 +24,12 @@ class FileReceipts:
 
 
 class BeforeReview(Protocol):
-    async def __call__(self, proposed: Sequence[FileProposal], *, unasked: bool) -> None:
-        """Nothing of what is proposed is made yet. `unasked`: nobody decides on it."""
+    async def __call__(self, proposed: Sequence[FileProposal], *, in_a_hurry: bool) -> None:
+        """Nothing of what is proposed is made yet. `in_a_hurry`: somebody is about to see it on a screen."""
         ...
 
 
-async def _go_on(proposed: Sequence[FileProposal], *, unasked: bool) -> None: ...
+async def _go_on(proposed: Sequence[FileProposal], *, in_a_hurry: bool) -> None: ...
 
 
 @dataclass(slots=True)
@@ -123,8 +123,8 @@ class Draft:
         self._reviewed = proposal
         try:
             try:
-                unasked = self.turn.accept_rest or self.desk.policy == "auto"
-                await self.before_review(proposal.files, unasked=unasked)
+                in_a_hurry = self.desk.is_hurried and not self.turn.accept_rest
+                await self.before_review(proposal.files, in_a_hurry=in_a_hurry)
             finally:
                 self.desk.drafts.remove(proposal)
             await self.desk.submit(proposal, self.turn)
