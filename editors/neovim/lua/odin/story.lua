@@ -30,6 +30,7 @@ Story.__index = Story
 local EARLIER = "earlier"
 local TODO = { pending = "- [ ] ", in_progress = "- [ ] **", completed = "- [x] " }
 local STATES = { "accepted", "modified", "rejected", "superseded", "pending" }
+local FATES = { introduced = "✗ introduced:", unsure = "✗ found:", fixed = "✓ fixed:" }
 local GO_ON = ":OdinContinue goes on with it"
 local KEYS = { anthropic = "ANTHROPIC_API_KEY", google = "GEMINI_API_KEY", openai = "OPENAI_API_KEY" }
 
@@ -335,6 +336,30 @@ function Story:label(file)
   return ("%s (%s)"):format(path, file.operation)
 end
 
+function Story:on_diagnosticsCompared(event)
+  local lines = {}
+  for _, fate in ipairs({ "introduced", "unsure", "fixed" }) do
+    for _, it in ipairs(event[fate] or {}) do
+      table.insert(lines, ("- %s %s"):format(FATES[fate], self:placed(it)))
+    end
+  end
+  vim.list_extend(lines, (event.leftOff or 0) > 0 and { ("- … %d more"):format(event.leftOff) } or {})
+  if #lines > 0 then
+    self.transcript:put(nil, lines, true)
+  end
+end
+
+---A problem in one line.
+---@private
+---@param it table<string, any>
+---@return string
+function Story:placed(it)
+  local who = table.concat({ it.source or "", it.code or "" }, " ")
+  local kind = it.severity == "error" and "" or it.severity .. ": "
+  local line = ("%s:%d %s%s"):format(files.shown(it.uri, self.root), it.line, kind, it.message)
+  return Story.flat(vim.trim(who) == "" and line or ("%s [%s]"):format(line, vim.trim(who)))
+end
+
 function Story:on_notice(event)
   self:note(event.level .. ": " .. event.message)
 end
@@ -360,6 +385,9 @@ function Story:on_turnFinished(event, record)
   local how = outcome.reason:gsub("_", " ") .. (outcome.detail and ": " .. outcome.detail or "")
   local lines = { table.concat({ how, words.cost(outcome.usage) }, " · ") }
   vim.list_extend(lines, { Story.help(outcome, record.at) })
+  for _, it in ipairs(outcome.diagnostics or {}) do
+    table.insert(lines, "left by this turn: " .. self:placed(it))
+  end
   self.transcript:finish_message({})
   self.transcript:forget_progress()
   self.calls:finish(record.turnId)
