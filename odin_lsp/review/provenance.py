@@ -100,6 +100,9 @@ class _Entry:
     operation: FileOperation
     path: str
     new_path: str | None
+    steps: tuple[str, ...]
+    out: frozenset[str]
+    has_hunks: bool
 
 
 class Provenance:
@@ -111,8 +114,12 @@ class Provenance:
         self._stamps: Mapping[str, tuple[float, int]] = {}
         self._entries: dict[str, list[_Entry]] = {}
         """By turn."""
-        self._traced: OrderedDict[Path, Traced] = OrderedDict()
-        """Each file as the last turn has left it."""
+        self._traced: OrderedDict[Path, tuple[list[_Entry], Traced]] = OrderedDict()
+        """Each file as the last turn has left it, and what led there."""
+        self._is_traced: set[Path] = set()
+        """Since a log has changed."""
+        self._gone: dict[_Entry, str] = {}
+        """The last texts of files that are gone."""
         self._last: tuple[Path, str, list[Passage]] | None = None
 
     def of(self, path: Path, text: str) -> list[Passage]:
@@ -121,12 +128,8 @@ class Provenance:
             self._look()
             if self._last is not None and self._last[:2] == (path, text):
                 return self._last[2]
-            if path not in self._traced:
-                self._traced[path] = self._trace(self._history(path, text))
-            self._traced.move_to_end(path)
-            while len(self._traced) > MAX_FILES:
-                self._traced.popitem(last=False)
-            passages = self._traced[path].carried_to(text).passages
+            traced = self._traced_now(path, text)
+            passages = traced.carried_to(text).passages if any(traced.authors) else []
             self._last = path, text, passages
             return passages
 
@@ -142,8 +145,23 @@ class Provenance:
                 files = self._log.read(turn_id).files.values()
                 self._entries[turn_id] = [_entry(turn_id, it, stamp[0]) for it in files if not _is_out(it)]
         self._stamps = stamps
-        self._traced.clear()
+        self._is_traced.clear()
         self._last = None
+
+    def _traced_now(self, path: Path, text: str) -> Traced:
+        """Only what turns did since the last time is looked at."""
+        history, traced = self._traced.get(path, ([], Traced()))
+        if path not in self._is_traced:
+            before, history = history, self._history(path, text)
+            is_longer = history[: len(before)] == before
+            traced = self._trace(history[len(before) :], traced) if is_longer else self._trace(history, Traced())
+            self._is_traced.add(path)
+        self._traced[path] = history, traced
+        self._traced.move_to_end(path)
+        if len(self._traced) > MAX_FILES:
+            left, _ = self._traced.popitem(last=False)
+            self._is_traced.discard(left)
+        return traced
 
     def _history(self, path: Path, text: str) -> list[_Entry]:
         """What turns did to the file, the oldest first, whatever it was called."""
@@ -179,12 +197,11 @@ class Provenance:
             if it.operation in ("edit", "create") and Path(it.path) not in names:
                 last.setdefault(Path(it.path), it)
         gone = [it for path, it in last.items() if not path.exists()][:MAX_COMPARED]
-        alike = {it: _alike(self._left(it), text) for it in gone}
-        best = max(alike, key=lambda it: alike[it], default=None)
-        return best if best is not None and alike[best] >= ALIKE else None
+        self._gone = {it: self._gone.get(it) or self._left(it) for it in gone}
+        shared = {it: _shared(self._gone[it], text) for it in gone}
+        return max((it for it in gone if shared[it]), key=lambda it: shared[it], default=None)
 
-    def _trace(self, history: Sequence[_Entry]) -> Traced:
-        traced = Traced()
+    def _trace(self, history: Sequence[_Entry], traced: Traced) -> Traced:
         for entry in history:
             file = self._file(entry)
             edits = self._edits(file)
@@ -219,7 +236,8 @@ class Provenance:
 
 def _entry(turn_id: str, file: FileSteps, changed_at: float) -> _Entry:
     at = file.steps[0].at
-    return _Entry(at or changed_at, turn_id, file.id, file.operation, file.path, file.new_path)
+    about = file.operation, file.path, file.new_path, tuple(it.id for it in file.steps), file.out, file.has_hunks
+    return _Entry(at or changed_at, turn_id, file.id, *about)
 
 
 def _is_out(file: FileSteps) -> bool:
@@ -272,7 +290,8 @@ def _blocks(
         yield first, last, [Hunk(it.start - starts[first], it.old, it.new) for it in hunks], author
 
 
-def _alike(one: str, two: str) -> float:
-    """How many of their lines they share, of the longer one."""
+def _shared(one: str, two: str) -> int:
+    """How many lines they have in common; 0 if that is too little for one file."""
     lines, others = (Counter(filter(None, _bare(it))) for it in (one, two))
-    return (lines & others).total() / max(lines.total(), others.total(), 1)
+    shared = (lines & others).total()
+    return shared if shared >= ALIKE * max(lines.total(), others.total()) else 0

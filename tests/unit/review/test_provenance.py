@@ -3,6 +3,8 @@
 import asyncio
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from odin_lsp.review.provenance import Provenance
 from odin_lsp.review.undo import Wanted, take_back
@@ -188,3 +190,92 @@ async def until(condition) -> None:
     async with asyncio.timeout(10):
         while not condition():
             await asyncio.sleep(0)
+
+
+class Story:
+    """Odin, its user and undos at one file. Each line tells who has written it, and no two are the same."""
+
+    def __init__(self, folder):
+        self.bench = Bench(folder, policy="auto")
+        self.path = self.bench.write("a.txt", "".join(f"u{at}\n" for at in range(6)))
+        self.log = UndoLog(lambda: folder / "state")
+        self.running = Provenance(self.log)
+        self.count = 6
+
+    def new(self, who, count):
+        self.count += count
+        return [f"{who}{self.count - at}" for at in range(count)]
+
+    @property
+    def lines(self):
+        return self.path.read_text().split("\n")[:-1]
+
+    async def odin(self, at, removed, added):
+        turn_id = f"t{self.count}"
+        self.bench.context.draft.turn.turn_id = turn_id
+        lines = self.lines
+        at %= len(lines)
+        old = lines[at : at + removed + 1]
+        new = [*old[:1], *self.new(f"{turn_id} ", added + 1)]
+        await self.bench.read(self.path)
+        await self.bench.edit(self.path, "\n".join(old), "\n".join(new))
+
+    async def user(self, at, removed, added):
+        lines = self.lines
+        at %= len(lines)
+        lines[at : at + removed] = self.new("u", added)
+        lines = [f"  {it}" if number % 3 == at else it for number, it in enumerate(lines)]
+        self.path.write_text("".join(f"{it}\n" for it in lines or self.new("u", 1)))
+
+    async def undo(self, at, *_):
+        if turns := await asyncio.to_thread(self.log.turns):
+            await take_back(self.log, turns[at % len(turns)], self.bench.desk.applier)
+
+    async def rename(self, *numbers):
+        """By the user, between two turns: only what the file has in common with what Odin knows tells of it."""
+        await self.odin(*numbers)
+        self.path = self.path.rename(self.path.with_name(f"{self.count}.txt"))
+        self.count += 1
+        await self.odin(*numbers)
+
+    @property
+    def told(self):
+        """The turns of lines by their numbers; the same from an Odin that has just been started."""
+        text = self.path.read_text()
+        found = self.running.of(self.path, text)
+        assert found == Provenance(self.log).of(self.path, text)
+        return {number: it.author.turn_id for it in found for number in range(it.first, it.last)}
+
+    @property
+    def true(self):
+        return {number: line.split()[0] for number, line in enumerate(self.lines) if "t" in line}
+
+
+def acts(*names):
+    small = st.integers(0, 3)
+    return st.lists(st.tuples(st.sampled_from(names), st.integers(0, 20), small, small), max_size=10)
+
+
+async def play(folder, acts, check):
+    story = Story(folder)
+    for name, *numbers in acts:
+        await getattr(story, name)(*numbers)
+        check(story.told.items(), story.true.items())
+
+
+@settings(max_examples=settings().max_examples // 5)
+@given(acts=acts("odin", "user", "user", "rename"))
+def test_every_line_is_told_to_be_of_who_wrote_it_and_no_other(tmp_path_factory, acts):
+    def check(told, true):
+        assert told == true
+
+    asyncio.run(play(tmp_path_factory.mktemp("story"), acts, check))
+
+
+@settings(max_examples=settings().max_examples // 5)
+@given(acts=acts("odin", "odin", "user", "undo"))
+def test_whatever_is_undone_no_line_is_told_to_be_of_somebody_else(tmp_path_factory, acts):
+    def check(told, true):
+        assert told <= true
+
+    asyncio.run(play(tmp_path_factory.mktemp("story"), acts, check))
