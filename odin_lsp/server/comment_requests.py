@@ -82,10 +82,10 @@ async def of_workspace(server: Work, kind: RequestKind) -> FoundRequests:
 
 
 async def _requests_of(server: Host, buffer: Buffer | None) -> list[FoundRequest]:
-    if buffer is None or buffer.path is None or not buffer.synchronised:
+    if not server.project.now.config.comment_requests:
         return []
     files = server.core.files
-    if not server.project.now.config.comment_requests or not files.contains(buffer.path):
+    if buffer is None or buffer.path is None or not buffer.synchronised or not files.contains(buffer.path):
         return []
     found = await asyncio.to_thread(requests_in, buffer.path, buffer.text)
     return [] if found and files.ignore.hides(buffer.path) else [_found(buffer.uri, it) for it in found]

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 from lsprotocol import types
 
+from odin_lsp.config import Config
 from odin_lsp.intelligence.servers import Problem, Problems
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.features.code_actions import register
@@ -21,7 +22,7 @@ class Server:
     """Just enough of one to register a feature; nothing is under review in it."""
 
     is_working = False
-    project = SimpleNamespace(now=SimpleNamespace(config=SimpleNamespace(provenance=False)))
+    project = SimpleNamespace(now=SimpleNamespace(config=Config(provenance=False, commentRequests=False)))
     editor = SimpleNamespace(hints=Hints(None, None, None))
 
     def __init__(self, *, literals: bool, reported=None) -> None:

@@ -99,6 +99,18 @@ local function open_review(args)
   end
 end
 
+---All that comments of the workspace ask for, together.
+local function take_comments(args)
+  local mode = args.args == "ask" and "ask" or "edit"
+  server().execute(root(), "commentRequests", { kind = mode }, function(found)
+    if #found.requests == 0 then
+      local mark = mode == "ask" and "?" or "!"
+      return server().say(("no comment in this workspace ends in `odin%s` or `AI%s`"):format(mark, mark))
+    end
+    require("odin").send(mode, found.text, {})
+  end)
+end
+
 ---@type string? The last undo, which can be undone.
 local last_undo
 
@@ -376,6 +388,14 @@ M.commands = {
       require("odin.plans").choose(vim.api.nvim_get_current_buf())
     end,
     opts = {},
+  },
+  {
+    name = "OdinComments",
+    args = "[ask]",
+    desc = "Do what comments of the workspace ask for that end in `odin!` or `AI!`, all in one turn. With `ask`, answer "
+      .. "those that end in `odin?` or `AI?`.",
+    run = take_comments,
+    opts = { nargs = "?", complete = complete_from({ "ask" }) },
   },
   {
     name = "OdinInit",
