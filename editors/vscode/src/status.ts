@@ -16,7 +16,7 @@ const ACTIVITIES: Readonly<Record<ActivityChanged["activity"], string>> = {
   waiting_token: "waiting for the model",
   streaming: "writing",
   executing: "working",
-  compacting: "summarising the conversation",
+  compacting: "compacting the session",
   retrying: "trying again",
   retrying_key: "trying another key",
   cooling: "waiting for the provider",

@@ -35,7 +35,7 @@ const ACTIVITIES: Partial<Record<Head["activity"], string>> = {
   waiting_token: "Waiting for the model",
   streaming: "Writing",
   executing: "Working",
-  compacting: "Summarising what came before",
+  compacting: "Compacting the session",
   retrying: "Trying again",
   retrying_key: "Trying another key",
   cooling: "The provider is busy; waiting",

@@ -179,6 +179,7 @@ function M.show(root, id, done)
     require("odin.chat").of_root(root):restore(page, client.id)
     server.execute(root, "state", { sessionId = id }, function(state)
       if chat.session == id then
+        chat.is_compacting = state.compacting
         chat:restore_queue(state.queue)
       end
     end)

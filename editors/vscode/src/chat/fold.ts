@@ -172,10 +172,10 @@ export class Fold {
         if (record.agentId === MAIN) this.#ledger.setHead({ isCompacting: event.status === "started" });
         if (event.status === "succeeded") {
           const tokens = (count: number) => count.toLocaleString("en");
-          const message = `Earlier parts were summarised: ${tokens(event.before)} → ${tokens(event.after)} tokens.`;
+          const message = `Compacted the session: ${tokens(event.before)} → ${tokens(event.after)} tokens.`;
           this.#say(record, "info", message);
         } else if (event.status === "failed") {
-          this.#say(record, "warning", "Earlier parts could not be summarised.");
+          this.#say(record, "warning", "Could not compact the session.");
         }
         break;
       case "roleChanged":
