@@ -54,11 +54,13 @@ it.each<Event>([
   expect(told(START, piece('{"file_path": "a.py"'), end).items()).toEqual([]);
 });
 
-it("waits for the others of its step, and is cancelled if its turn never comes", () => {
-  const { transcript, items } = told(START, queued("1"), queued("2"));
+it("waits for the others of its step, stands where it starts, and is gone if its turn never comes", () => {
+  const { transcript, items } = told(START, queued("1"), queued("2"), queued("3"));
   const started: Event = { kind: "toolStarted", callId: "1", name: "Grep", arguments: {}, description: "search" };
+  const refused = { callId: "3", name: "Grep", status: "error", description: "refused" } as const;
   transcript.take(record(started));
-  expect(items()).toMatchObject([{ status: "running" }, { status: "queued" }]);
+  transcript.take(record({ kind: "toolFinished", ...refused }));
+  expect(items()).toMatchObject([{ status: "queued" }, { status: "running" }, { status: "error" }]);
   transcript.lose("t", "gone");
-  expect(items()).toMatchObject([{ status: "cancelled" }, { status: "cancelled" }]);
+  expect(items()).toMatchObject([{ status: "cancelled" }, { status: "error" }]);
 });

@@ -6,11 +6,12 @@ local words = require("odin.words")
 ---@field private transcript odin.Transcript
 ---@field private about table<string, string> By key: what was used, and of a command what it is.
 ---@field private written table<string, string> By key: the JSON of a call, as far as it has come.
----@field private queued table<string, { turn: string, event: table<string, any> }> By key: what waits for others.
+---@field private queued table<string, boolean> Keys of those that wait for others of their step.
 local Calls = {}
 Calls.__index = Calls
 
-local SIGNS = { queued = "◦", running = "⋯", success = "✓", error = "✗", cancelled = "⊘" }
+local QUEUED = "/queued"
+local SIGNS = { running = "⋯", success = "✓", error = "✗", cancelled = "⊘" }
 local WRITTEN_LINES = 8
 ---Tools that are shown otherwise, or say nothing while they are written.
 local UNWRITTEN = { AgentTool = true, AskUser = true, TodoWrite = true }
@@ -46,12 +47,22 @@ function Calls:forget_written()
   self.written = {}
 end
 
+---It waits for the others of its step; where it stands is decided when it starts.
 ---@param key string
----@param turn string
 ---@param event table<string, any>
-function Calls:queue(key, turn, event)
-  self.queued[key] = { turn = turn, event = event }
-  self:show(key, event, "queued", event.description)
+function Calls:queue(key, event)
+  self.queued[key] = true
+  local line = ("- ◦ %s: %s"):format(event.name, words.flat(event.description))
+  self.transcript:put(key .. QUEUED, { line }, true)
+end
+
+---@private
+---@param key string
+function Calls:unqueue(key)
+  if self.queued[key] then
+    self.queued[key] = nil
+    self.transcript:remove(key .. QUEUED)
+  end
 end
 
 ---@param key string
@@ -65,14 +76,12 @@ end
 
 ---@param key string
 ---@param event table<string, any>
----@param status "queued"|"running"|"success"|"error"|"cancelled"
+---@param status "running"|"success"|"error"|"cancelled"
 ---@param said string
 ---@param output? string
 ---@param is_own? boolean It is a command of the user's own, whose output is not folded.
 function Calls:show(key, event, status, said, output, is_own)
-  if status ~= "queued" then
-    self.queued[key] = nil
-  end
+  self:unqueue(key)
   local about = self.about[key] or event.name or ("`%s`"):format(words.command(event.command))
   local label = words.flat(said == "" and about or ("%s: %s"):format(about, said))
   local lines = { ("- %s %s"):format(SIGNS[status], label) }
@@ -84,14 +93,11 @@ function Calls:show(key, event, status, said, output, is_own)
   self.transcript:put(key, lines, true)
 end
 
----The turn has ended: what waited in it does not run.
----@param turn string
-function Calls:finish(turn)
+---The turn has ended, or its server: nothing comes of what is written, and nothing that waits comes to run.
+function Calls:finish()
   self:forget_written()
-  for key, it in pairs(self.queued) do
-    if it.turn == turn then
-      self:show(key, it.event, "cancelled", it.event.description)
-    end
+  for _, key in ipairs(vim.tbl_keys(self.queued)) do
+    self:unqueue(key)
   end
 end
 

@@ -280,7 +280,7 @@ function Chat:server_ended(why)
   self.client_id = nil
   self:forget()
   self.transcript:forget_progress()
-  self.story.calls:forget_written()
+  self.story.calls:finish()
   if why then
     self.story:note(why .. "; :OdinRestart starts it again")
   end

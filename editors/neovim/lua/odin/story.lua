@@ -185,7 +185,7 @@ function Story:on_argumentsStreamed(event, record)
 end
 
 function Story:on_toolQueued(event, record)
-  self.calls:queue(Story.key(record, "call", event.callId), record.turnId, event)
+  self.calls:queue(Story.key(record, "call", event.callId), event)
 end
 
 function Story:on_toolStarted(event, record)
@@ -390,7 +390,7 @@ function Story:on_turnFinished(event, record)
   end
   self.transcript:finish_message({})
   self.transcript:forget_progress()
-  self.calls:finish(record.turnId)
+  self.calls:finish()
   self.endings[record.turnId].lines = lines
   self:show_ending(record.turnId)
 end

@@ -64,6 +64,7 @@ export class Fold {
   /** Nothing of the turn goes on any more: no tool, no question. */
   close(turn: Turn, changed: Partial<TurnHead>): void {
     this.#drafts.forget(turn);
+    tools.forgetQueued(this.#ledger, turn);
     for (const item of turn.items) {
       const closed = closedItem(item);
       if (closed) this.#ledger.put(turn, closed);
@@ -251,7 +252,6 @@ function closedItem(item: Item): Item | undefined {
     case "thinking":
       return item.isDone ? undefined : { ...item, isDone: true };
     case "tool":
-      return item.status === "running" || item.status === "queued" ? { ...item, status: "cancelled" } : undefined;
     case "helper":
       return item.status === "running" ? { ...item, status: "cancelled" } : undefined;
     case "question":

@@ -11,7 +11,7 @@ import type { ChatState, Head, Turn, TurnHead, Waiting } from "./state";
 
 /** What is of no use later. */
 const PASSING: ReadonlySet<string> = new Set([
-  ...["turnQueued", "activityChanged", "modelStatusChanged"],
+  ...["turnQueued", "activityChanged", "toolQueued", "modelStatusChanged"],
   ...["sessionSwitchStarted", "sessionRestored", "sessionRenamed"],
 ]);
 /** What is of no use after what it comes to, which is an event of its own. */
