@@ -534,6 +534,18 @@ async def test_what_cannot_be_changed_or_saved_is_said(neovim: Neovim, wire: Wir
     assert guarded.read_text() == "x = 1\n"
 
 
+async def test_what_comments_ask_for_is_done_and_answered_together(neovim: Neovim, wire: Wire, write: Write) -> None:
+    await attached(neovim, write("comments.py", "# Retry twice. AI!", "x = 1"))
+    wire.play(says("Not now."))
+    await neovim.command("OdinComments")
+    assert (await outcome(neovim))["answer"] == "Not now."
+    assert "Retry twice." in told(wire)
+    await neovim.command("OdinComments answer")
+    await until(lambda: _says(neovim, "no comment in this workspace ends in `odin?`"), "there is none")
+    await neovim.call("nvim_buf_set_lines", 0, 0, 1, False, [])
+    await neovim.command("write")
+
+
 async def test_a_buffer_without_a_file_can_be_asked_about(neovim: Neovim, wire: Wire) -> None:
     await neovim.command("enew")
     await neovim.press("inameless text<Esc>")
