@@ -12,7 +12,7 @@ from playwright.async_api import Locator, expect
 from tests.e2e.steps import play_calls, results, says
 from tests.editors.conftest import StartVSCode, lent
 from tests.editors.neovim import until
-from tests.editors.vscode import VSCode
+from tests.editors.vscode import NEWEST, VSCode
 from tests.support.wire import Wire
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -212,6 +212,7 @@ async def test_what_is_decided_is_reopened_and_what_is_undone_waits_again(
     await decided(wire)
 
 
+@NEWEST
 async def test_a_turn_that_is_cancelled_leaves_what_waits(vscode: VSCode, wire: Wire, root: Path) -> None:
     path = write(root, "cancelled.txt")
     await vscode.open_file(path)
@@ -345,6 +346,7 @@ async def test_files_are_created_deleted_and_renamed(vscode: VSCode, wire: Wire,
     assert (root / "moved-away.txt").read_text() == BEFORE
 
 
+@NEWEST
 async def test_hundreds_of_hunks_in_a_long_file_hold_nobody_up(vscode: VSCode, wire: Wire, root: Path) -> None:
     count, apart, typed = 300, 66, "typed above all of them " * 6
     rows = [f"old_{row} = {row}\n" if row % apart == 0 else f"row_{row} = {row}\n" for row in range(count * apart)]
@@ -408,6 +410,7 @@ async def test_nobody_who_types_is_taken_elsewhere(vscode: VSCode, wire: Wire, r
     await decided(wire)
 
 
+@NEWEST
 async def test_a_review_outlives_the_server(vscode: VSCode, wire: Wire, root: Path) -> None:
     path = write(root, "restarted.txt")
     await vscode.open_file(path)
