@@ -540,7 +540,7 @@ async def test_what_comments_ask_for_is_done_and_answered_together(neovim: Neovi
     await neovim.command("OdinComments")
     assert (await outcome(neovim))["answer"] == "Not now."
     assert "Retry twice." in told(wire)
-    await neovim.command("OdinComments answer")
+    await neovim.command("OdinComments ask")
     await until(lambda: _says(neovim, "no comment in this workspace ends in `odin?`"), "there is none")
     await neovim.call("nvim_buf_set_lines", 0, 0, 1, False, [])
     await neovim.command("write")

@@ -2,13 +2,15 @@
 preferred, only if asked for their kind."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from odin_lsp.intelligence.servers import Problem
 from odin_lsp.server.diagnostics import is_hint
 from odin_lsp.server.host import Client, Host
+
+if TYPE_CHECKING:
+    from odin_lsp.intelligence.servers import Problem
 
 SELECTION = "odin"
 ACCEPT, REJECT = "odin.review.accept", "odin.review.reject"
@@ -77,7 +79,7 @@ async def _problems(server: Host, params: types.CodeActionParams) -> list[types.
     return [_diagnostic(it) for it in found if it.line <= last and it.end_line >= first]
 
 
-def _diagnostic(problem: Problem) -> types.Diagnostic:
+def _diagnostic(problem: "Problem") -> types.Diagnostic:
     start = types.Position(problem.line, problem.character)
     end = types.Position(problem.end_line, problem.end_character)
     code, source = problem.code or None, problem.source or None

@@ -144,21 +144,6 @@ local function complete_choices(name)
   end
 end
 
----What comments of the workspace ask for, all together.
-local function take_comments(args)
-  local kind, sign = "edit", "!"
-  if args.args == "answer" then
-    kind, sign = "ask", "?"
-  end
-  server().execute(root(), "commentRequests", { kind = kind }, function(found)
-    if #found.requests == 0 then
-      server().say(("no comment in this workspace ends in `odin%s` or `AI%s`"):format(sign, sign))
-    else
-      require("odin").send(kind, found.text)
-    end
-  end)
-end
-
 ---The last turn goes on in the chat; after a start of Neovim, that of the last session.
 local function go_on()
   local here = root()
@@ -203,14 +188,6 @@ M.commands = {
     desc = "Have something changed; every change is reviewed.",
     run = speak("edit"),
     opts = { nargs = "*", range = true, complete = complete_mentions },
-  },
-  {
-    name = "OdinComments",
-    args = "[answer]",
-    desc = "Have done what comments of the workspace ask for that end in `odin!` or `AI!`, unsaved ones too. With "
-      .. "`answer`, have those answered that end in `odin?` or `AI?`.",
-    run = take_comments,
-    opts = { nargs = "?", complete = complete_from({ "answer" }) },
   },
   {
     name = "OdinCancel",
