@@ -1,5 +1,7 @@
 """Turns in which the planner's model is not asked: the user runs a command, or makes the conversation shorter."""
 
+import uuid
+
 from odin_lsp.agent.planner import Ending, Planner
 from odin_lsp.agent.quoting import quoted
 from odin_lsp.agent.turn import Compact, Errand, RunCommand
@@ -24,16 +26,22 @@ async def run(errand: Errand, planner: Planner) -> Ending:
 
 
 async def _run_command(command: str, planner: Planner) -> Ending:
-    """As if the model had called it: hooks, rules and questions are the same."""
-    if COMMANDS not in planner.executor.tools:
+    result = await output_of_command(command, planner)
+    if result is None:
         return Ending("failed", NO_COMMANDS, Problem(kind="request"))
-    call = ToolCall(f"user-{planner.progress.message.turn_id}", COMMANDS, {"command": command})
-    results: dict[str, ToolResult] = {}
-    await planner.executor.run(Message("assistant", (call,)), results)
-    result = results[call.id]
     told = quoted("context", {"kind": "command", "command": command}, result.content)
     planner.session.append(Message("user", (Text(told), Text(planner.progress.message.text))))
     if result.failed:
         return Ending("failed", result.content, Problem(kind="request"))
     planner.progress.answer = result.content
     return Ending("end_turn")
+
+
+async def output_of_command(command: str, planner: Planner) -> ToolResult | None:
+    """As if the model had called it: hooks, rules and questions are the same. `None`: no command runs here."""
+    if COMMANDS not in planner.executor.tools:
+        return None
+    call = ToolCall(f"user-{uuid.uuid4().hex}", COMMANDS, {"command": command})
+    results: dict[str, ToolResult] = {}
+    await planner.executor.run(Message("assistant", (call,)), results)
+    return results[call.id]

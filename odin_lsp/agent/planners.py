@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from odin_lsp.agent.plans import Plans
 from odin_lsp.agent.preview import ContextPreview, preview, seen_files
 from odin_lsp.agent.prompt import Prompt, prompt_text
 from odin_lsp.agent.scope import Briefing, Scope
+from odin_lsp.agent.slash import told_skills
 from odin_lsp.agent.small import small_model
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.subagents import Subagents
@@ -46,6 +48,7 @@ from odin_lsp.sessions.memory import Memory
 from odin_lsp.sessions.session import Session
 from odin_lsp.tools.base import AgentTask, Tool, ToolContext
 from odin_lsp.tools.memory import MemoryTool
+from odin_lsp.tools.skill import SkillTool
 from odin_lsp.web.pages import Pages
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
@@ -101,6 +104,7 @@ class Planners:
         planner = self._make(session, progress, emit, live.scope, self._models.selected, helpers=live.helpers)
         planner.prompt.part = self._role_prompt
         planner.prompt.surroundings = live.surroundings
+        planner.prompt.at_hand = await asyncio.to_thread(lambda: self._project.now.extensions)
         planner.prompt.plan = live.plan_run.plan.state if live.plan_run else ""
         return planner
 
@@ -114,6 +118,7 @@ class Planners:
             briefing.instructions,
             shown,
             memory=self._memory,
+            extensions=briefing.extensions,
             held=HeldFiles(self._files, shown),
             assemble=self._parts.system_prompt,
         )
@@ -122,7 +127,7 @@ class Planners:
         request = Request(
             prompt.system,
             tuple(repair([*session.messages, user(prompt.opening(session), prompt.about_mode, text)])),
-            tuple(map(tool_spec, self._tools(mode).values())),
+            tuple(map(tool_spec, self._tools(mode, has_skills=bool(briefing.extensions.skills)).values())),
         )
         return preview(
             request,
@@ -143,17 +148,18 @@ class Planners:
     def _memory(self) -> Memory | None:
         return self._notes if self._project.now.config.memory else None
 
-    def _tools(self, mode: Mode, parts: Sequence[str] = ()) -> Mapping[str, Tool[Any]]:
+    def _tools(self, mode: Mode, parts: Sequence[str] = (), *, has_skills: bool) -> Mapping[str, Tool[Any]]:
         now = self._project.now
         tools = listed_tools(mode, subagent=HELPER in parts, restricted=now.is_restricted, tools=self._parts.tools)
         wanted = offered(tools, mode, (*parts, now.config.role), now.config)
-        return {name: tool for name, tool in wanted.items() if self._memory or name != MemoryTool.name}
+        useless = {*(() if self._memory else (MemoryTool.name,)), *(() if has_skills else (SkillTool.name,))}
+        return {name: tool for name, tool in wanted.items() if name not in useless}
 
     def _for_helper(
         self, briefing: Briefing, task: AgentTask, conversation: Conversation, progress: Progress, emit: Emit
     ) -> Planner:
         """What its turn was allowed by the user is not allowed to a helper."""
-        agent = named.choose(briefing.agents, task)
+        agent = named.choose(briefing.extensions.agents, task)
         model, small = self._models.refs
         by_mode = model if task.mode == "edit_mode" else small
         wanted = task.model or (agent and agent.model)
@@ -164,7 +170,7 @@ class Planners:
             raise ToolError(str(error)) from None
         if wanted and provider == "scripted":
             raise ToolError(f"{wanted!r} is a script, which makes calls of its own; only the user's settings name one")
-        scope = Scope.new(AskerInTurn(self._editor, lambda: emit), self._project, Briefing(briefing.instructions))
+        scope = Scope.new(AskerInTurn(self._editor, lambda: emit), self._project, _for_others(briefing))
         parts = (HELPER, *([agent.name] if agent else []))
         planner = self._make(conversation, progress, emit, scope, ref, parts=parts, write_scope=task.write_scope)
         limits = (f"You may change only: {it}" for it in task.write_scope)
@@ -191,7 +197,8 @@ class Planners:
             turns = conversation.turns if isinstance(conversation, Session) and mode == "edit_mode" else []
             earlier = [record for turn in turns for record in turn.tool_history]
             touched = touched_files([*earlier, *progress.records])
-            return _notes(conversation.findings, conversation.todos, touched, plan.text if plan else "")
+            skills = told_skills(scope.briefing.extensions.skills, conversation.history.messages)
+            return _notes(conversation.findings, conversation.todos, touched, plan.text if plan else "", skills)
 
         turns = [progress.problems, *([progress.owner.problems] if progress.owner else [])]
         checks = EditChecks(self._servers, self._files, self._search, emit, config.diagnostics.wait, turns)
@@ -205,6 +212,7 @@ class Planners:
             todos=conversation.todos,
             pages=self._pages,
             servers=self._servers,
+            skills=scope.briefing.extensions.skills,
             small=small_model(self._models.small, progress, emit, config.limits.max_retries),
             shown=scope.shown,
             gate=scope.gate,
@@ -236,13 +244,13 @@ class Planners:
                 scope.shown,
                 self._nested_instructions(),
                 self._memory if helpers else None,
-                tuple(scope.briefing.agents.values()),
+                scope.briefing.extensions,
                 held=HeldFiles(self._files, scope.shown, lambda: context.draft.texts),
                 assemble=self._parts.system_prompt,
             ),
             session=conversation,
             executor=Executor(
-                self._tools(mode, parts),
+                self._tools(mode, parts, has_skills=bool(scope.briefing.extensions.skills)),
                 self._parts.hooks,
                 context,
                 progress.records,
@@ -264,12 +272,20 @@ class Planners:
         return NestedInstructions(now.root if now.is_trusted else None, self._files.ignore.hides)
 
 
-def _notes(findings: Sequence[str], todos: Sequence[Todo], touched: Sequence[str], plan: str) -> str:
+def _for_others(briefing: Briefing) -> Briefing:
+    """Subagents have no subagents."""
+    return replace(briefing, extensions=replace(briefing.extensions, agents={}))
+
+
+def _notes(
+    findings: Sequence[str], todos: Sequence[Todo], touched: Sequence[str], plan: str, skills: Sequence[str]
+) -> str:
     """What a summary must not lose."""
     lines = [
         *(["Your own notes of this session:", *(f"- {it}" for it in findings)] if findings else []),
         *(["Todo list:", *(f"- [{it.status}] {it.content} (id {it.id})" for it in todos)] if todos else []),
         *(["Files changed so far:", *(f"- {path}" for path in touched[-MAX_TOUCHED:])] if touched else []),
         *(["The plan, as it stands in its document:", plan] if plan else []),
+        *(["Skills that are in use:", *skills] if skills else []),
     ]
     return "\n".join(lines)

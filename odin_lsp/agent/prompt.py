@@ -12,9 +12,9 @@ from pathlib import Path
 from odin_lsp.agent.held_files import HeldFiles
 from odin_lsp.agent.history import Conversation
 from odin_lsp.agent.instructions import Instructions, NestedInstructions
-from odin_lsp.agent.named import NamedAgent
 from odin_lsp.agent.surroundings import are_known
 from odin_lsp.errors import SessionError
+from odin_lsp.extensions.registry import Extensions
 from odin_lsp.modes import Mode
 from odin_lsp.records import Todo
 from odin_lsp.sessions.memory import Memory
@@ -46,7 +46,10 @@ class Prompt:
     shown: Shown
     nested: NestedInstructions = field(default_factory=NestedInstructions)
     memory: Memory | None = None
-    agents: Sequence[NamedAgent] = ()
+    extensions: Extensions = field(default_factory=Extensions)
+    """As they were when the conversation began."""
+    at_hand: Extensions = field(default_factory=Extensions)
+    """Those that the user can name, as they are now."""
     surroundings: str = ""
     """What the model is told of where it works, unless the conversation has it."""
     plan: str = ""
@@ -66,8 +69,9 @@ class Prompt:
         """The same in every mode: switching must not change what providers cache."""
         places = "\n".join(f"Workspace: {root}" for root in self.roots) or "No folder is open."
         about = f"{prompt_text('system')}\n{places}"
-        agents = "\n".join(["Helpers of this project, for AgentTool:", *map(str, self.agents)]) if self.agents else ""
-        blocks = tuple(filter(None, (about, self.instructions.text, agents, self.role)))
+        agents = _listed("Subagents that are described here, for AgentTool:", self.extensions.agents.values())
+        skills = _listed("Skills: if one fits the task, call Skill before you begin.", self.extensions.offered_skills)
+        blocks = tuple(filter(None, (about, self.instructions.text, agents, skills, self.role)))
         return tuple(self.assemble(blocks))
 
     @property
@@ -108,6 +112,11 @@ class Prompt:
             return []
         notes = [f"- {_TAG.sub('‹', str(note))}" for note in (*lasting, *daily)]
         return [NOTES, *notes] if notes else []
+
+
+def _listed(title: str, things: Iterable[object]) -> str:
+    lines = [*map(str, things)]
+    return "\n".join([title, *lines]) if lines else ""
 
 
 def _open_todos(session: Conversation, title: str) -> list[str]:

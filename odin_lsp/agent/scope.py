@@ -1,12 +1,10 @@
 """What a planner works with besides its conversation: one set for a session, and one of its own for each helper."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from odin_lsp.agent import named
 from odin_lsp.agent.instructions import Instructions
-from odin_lsp.agent.named import NamedAgent
 from odin_lsp.commands.session import SessionCommands, judged_by
+from odin_lsp.extensions.registry import Extensions
 from odin_lsp.permissions.gate import Gate
 from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.ports import Asker
@@ -20,12 +18,11 @@ class Briefing:
     could not be cached."""
 
     instructions: Instructions = field(default_factory=Instructions)
-    agents: Mapping[str, NamedAgent] = field(default_factory=dict[str, NamedAgent])
+    extensions: Extensions = field(default_factory=Extensions)
 
     @classmethod
     def of(cls, now: Situation) -> "Briefing":
-        agents = named.load(now.root) if now.root and now.is_trusted else None
-        return cls(Instructions.load(now.roots), agents or {})
+        return cls(Instructions.load(now.roots), now.extensions)
 
 
 @dataclass(frozen=True, slots=True)

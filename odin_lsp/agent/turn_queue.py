@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from odin_lsp.agent import errands
+from odin_lsp.agent import errands, slash
 from odin_lsp.agent.planner import Ending, Planner
 from odin_lsp.agent.problems import problem_of
 from odin_lsp.agent.prompt import Prompt
@@ -274,18 +274,19 @@ class TurnQueue:
         if turn.progress.is_taken_up and self._is_heard(message):
             ending = await planner.take_up()
         else:
-            self._say(message, planner.prompt, turn.emit)
+            meaning = await slash.meaning(message.text, planner.prompt.at_hand, planner)
+            self._say(message, meaning, planner.prompt, turn.emit)
             ending = await planner.run()
         if message.mode == "plan_mode" and ending.reason == "end_turn":
             self._keep(turn)
         return ending
 
-    def _say(self, message: UserMessage, prompt: Prompt, emit: Emit) -> None:
+    def _say(self, message: UserMessage, meaning: tuple[str, ...], prompt: Prompt, emit: Emit) -> None:
         opening = prompt.opening(self.session)
         if message.todos:
             self.session.todos[:] = message.todos
             emit(TodosChanged(message.todos))
-        texts = (opening, *message.context, prompt.about_mode, message.text)  # models attend most to what comes last
+        texts = (opening, *message.context, prompt.about_mode, *meaning, message.text)  # what comes last counts most
         self.session.append(Message("user", (*message.images, *map(Text, texts))))
 
     def _is_heard(self, message: UserMessage) -> bool:

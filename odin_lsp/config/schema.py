@@ -140,6 +140,11 @@ class ToolSettings(Section):
         return frozenset([*self.disabled, *(name for place in places for name in self.disabled_in.get(place, ()))])
 
 
+class ExtensionSettings(Section):
+    disabled: tuple[str, ...] = ()
+    """Agents, skills, commands, hooks and MCP servers that are not used: a name, or `kind:name`."""
+
+
 class PublishSettings(Section):
     redis: str | None = None
     """Where events are added to a stream: `redis://…`, `rediss://…` or `unix://…`. Without it: nowhere."""
@@ -308,6 +313,7 @@ class Config(Section):
     sandbox: bool = False
     """Whether commands in Edit mode can change nothing but the workspace. In Ask and Plan they can change nothing."""
     tools: ToolSettings = Field(default_factory=ToolSettings.model_construct)
+    extensions: ExtensionSettings = Field(default_factory=ExtensionSettings.model_construct)
     commands: CommandSettings = Field(default_factory=CommandSettings.model_construct)
     allowed_commands: tuple[CommandWords, ...] = ()
     """Commands that run without asking in Edit mode, by the words they start with; `*` is any text in a word."""

@@ -38,7 +38,9 @@ UNTRUSTED: Mapping[str, Leave] = {
     **{f"limits.{name}": Leave(_lowered, "`{}` may only be lowered") for name in Limits.model_fields},
     "rules": Leave(lambda _, said: tuple(it for it in said if it.decision != "allow"), "`{}` that allow are not used"),
     "forbidden_commands": Leave(lambda _, said: said),
-    **dict.fromkeys(("files.deny", "tools.disabled", "tools.disabled_in"), Leave(lambda _, said: said)),
+    **dict.fromkeys(
+        ("files.deny", "tools.disabled", "tools.disabled_in", "extensions.disabled"), Leave(lambda _, said: said)
+    ),
 }
 """All that counts of a workspace before it is trusted: what is not here does not. The values are compared as they were
 understood, never as they are written."""

@@ -1,23 +1,17 @@
 """Which workspaces the user trusts: bound to the folder, and to what its settings said when the user decided."""
 
 import hashlib
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
 from odin_lsp import private_files, state_folder
-from odin_lsp.config import FILE_NAME, FOLDER, content_of
-from odin_lsp.errors import ToolError
+from odin_lsp.config import FILE_NAME, content_of
+from odin_lsp.extensions.hook_files import what_counts
+from odin_lsp.extensions.places import brought_by
 from odin_lsp.values import is_object
-from odin_lsp.workspace.opening import entries, opened_file
 
 Standing = Literal["trusted", "changed", "restricted", "unknown"]
 """`changed`: it was trusted, but its settings were others then."""
-MAX_AGENTS = 50
-MAX_AGENT_BYTES = 32 * 1024
-"""Of each; what is beyond is not read."""
-MAX_NAMES = 10_000
-"""Of a folder with more names than these nothing is taken: nobody could say which of them come first."""
 
 
 class Trust:
@@ -58,30 +52,18 @@ RESTRICTED = "restricted"
 
 
 def fingerprint(root: Path) -> str:
-    """Changes with whatever in a workspace can change what Odin does: its settings, and the agents that it describes.
+    """Changes with whatever in a workspace can change what Odin does: its settings, and the extensions that it brings.
     Both are read as they are when they are used."""
     try:
         settings = content_of(root / FILE_NAME)
     except OSError:
         settings = None
     digest = hashlib.sha256()
-    for name, content in ((FILE_NAME, settings), *agent_files(root).items()):
+    brought = brought_by(root)
+    counting = [(it, what_counts(it) if it.kind == "hooks" else it.content) for it in brought]
+    named = [(str(it.path.relative_to(root.resolve())), content or None) for it, content in counting]
+    for name, content in ((FILE_NAME, settings), *named):
         if content is not None:
             digest.update(f"{name}\0{len(content)}\0".encode("utf-8", "surrogateescape"))
             digest.update(content)
     return digest.hexdigest()
-
-
-def agent_files(root: Path) -> dict[str, bytes]:
-    """What a workspace describes agents with, by the names of the files. A link is none, nor is what it leads to."""
-    folder = root.resolve() / FOLDER / "agents"
-    found: dict[str, bytes] = {}
-    with suppress(ToolError):
-        names = entries(folder, MAX_NAMES + 1)
-        wanted = [name for name, _ in names if name.endswith(".md")] if len(names) <= MAX_NAMES else []
-        for name in wanted:
-            with suppress(ToolError, OSError), opened_file(folder / name) as (file, _):
-                found[name] = file.read(MAX_AGENT_BYTES)
-            if len(found) == MAX_AGENTS:
-                break
-    return found

@@ -17,6 +17,7 @@ from odin_lsp.models import selection
 from odin_lsp.models.selection import Role
 
 if TYPE_CHECKING:
+    from odin_lsp.extensions.registry import Extensions
     from odin_lsp.permissions.trust import Standing, Trust
     from odin_lsp.project.picks import Picks
 
@@ -55,6 +56,8 @@ class Situation:
     picked: Mapping[Role, str] = field(default_factory=dict[Role, str])
     """Those of the two models that the user picked, now or the last time."""
     standing: "Standing" = "unknown"
+    switched: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    """Extensions that the user has switched on or off, until Odin ends."""
     is_restricted: bool = False
     """The editor opened the folder in its restricted mode."""
 
@@ -66,6 +69,15 @@ class Situation:
     def is_trusted(self) -> bool:
         """Whether what the folder brings may do more than restrict."""
         return self.standing == "trusted" and not self.is_restricted
+
+    @property
+    def extensions(self) -> "Extensions":
+        """What the user and the project plug in, as it is on disk now."""
+        from odin_lsp.extensions.registry import Extensions
+
+        switches = {**dict.fromkeys(self.config.extensions.disabled, False), **self.switched}
+        disabled = [name for name, is_on in switches.items() if not is_on]
+        return Extensions.found(self.root, is_trusted=self.is_trusted, disabled=disabled)
 
     @property
     def models(self) -> tuple[str, str]:
@@ -89,6 +101,7 @@ class Project:
         self._trust_store: Trust | None = None
         self._role: str | None = None
         """The one that the user has switched to; none: as in the settings."""
+        self._switched: dict[str, bool] = {}
         self._settings = Config.model_construct()
         """Those in force, before the role."""
         self._followers: list[Callable[[Situation], None]] = []
@@ -145,6 +158,11 @@ class Project:
             self._picks_of(self.now.root).pick({"model": ""}, self._settings)
         self.look()
 
+    def switch_extension(self, name: str, *, on: bool) -> None:
+        """From now on, until Odin ends."""
+        self._switched = {**self._switched, name: on}
+        self.look()
+
     def settle_picks(self) -> Iterator[str]:
         """Forget picks that do not count any more; what the user should hear about it. When a turn begins."""
         yield from self._picks_of(self.now.root).settle(self._settings, self.now.secrets)
@@ -177,6 +195,7 @@ class Project:
             secrets=told.secrets,
             picked=self._picks_of(root).in_force(settings, told.secrets) if is_there else {},
             standing=standing,
+            switched=self._switched,
             is_restricted=told.trusted is False,
         )
 

@@ -19,6 +19,7 @@ from odin_lsp import tools
 from odin_lsp.commands.session import SessionCommands
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.events import Emit
+from odin_lsp.extensions.skills import Skill
 from odin_lsp.intelligence.servers import NoServers, Servers
 from odin_lsp.modes import Mode
 from odin_lsp.permissions.gate import CHANGED, Gate, Want
@@ -108,6 +109,7 @@ class ToolContext:
     """The session's; replaced in place."""
     pages: Pages = field(default_factory=Pages)
     """The web."""
+    skills: Mapping[str, Skill] = field(default_factory=dict[str, Skill])
     servers: Servers = field(default_factory=NoServers)
     """Language servers."""
     delegate: "Callable[[AgentTask], Awaitable[Completion]] | None" = None

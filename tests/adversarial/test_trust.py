@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from odin_lsp.agent import named
-from odin_lsp.permissions.trust import MAX_AGENT_BYTES, MAX_AGENTS, Trust
+from odin_lsp.extensions.places import MAX_BYTES, MAX_FILES
+from odin_lsp.extensions.registry import Extensions
+from odin_lsp.permissions.trust import Trust
 from tests.e2e.steps import results, says
 
 CONSOLE_SCRIPT = Path(sys.executable).parent / "odin-lsp"
@@ -242,6 +243,10 @@ def settle(path, **settings):
     return path
 
 
+def agents_of(folder):
+    return Extensions.found(folder, is_trusted=True).agents
+
+
 def describe(folder, text="Help.", name="helper.md"):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(text)
@@ -297,7 +302,7 @@ class TestTrust03Identity:
             (folder / crowded / f"a{number:04}").touch()
         trust.decide(folder, trusted=True)
         describe(folder / ".odin" / "agents", "Do something else.")
-        assert named.load(folder)["helper"].prompt == "Do something else."
+        assert agents_of(folder)["helper"].prompt == "Do something else."
         assert trust.of(folder) == "changed"
 
     @pytest.mark.parametrize("linked", [".odin", ".odin/agents", ".odin/agents/helper.md"])
@@ -307,20 +312,20 @@ class TestTrust03Identity:
         (folder / linked).parent.mkdir(parents=True, exist_ok=True)
         (folder / linked).symlink_to(elsewhere / linked)
         trust.decide(folder, trusted=True)
-        assert named.load(folder) == {}
+        assert agents_of(folder) == {}
 
     def test_trust_03_agents_beyond_those_that_are_looked_at_are_none(self, trust, tmp_path):
         folder = settle(tmp_path / "repo")
         agents = folder / ".odin" / "agents"
-        for number in range(MAX_AGENTS):
+        for number in range(MAX_FILES):
             describe(agents, name=f"a{number:04}.md")
-        describe(agents, f"{'x' * MAX_AGENT_BYTES}beyond", name="a0000.md")
+        describe(agents, f"{'x' * MAX_BYTES}beyond", name="a0000.md")
         describe(agents, name="z.md")
         trust.decide(folder, trusted=True)
         describe(agents, "Do something else.", name="z.md")
         assert trust.of(folder) == "trusted"
-        assert set(named.load(folder)) == {f"a{number:04}" for number in range(MAX_AGENTS)}
-        assert "beyond" not in named.load(folder)["a0000"].prompt
+        assert set(agents_of(folder)) == {f"a{number:04}" for number in range(MAX_FILES)}
+        assert "beyond" not in agents_of(folder)["a0000"].prompt
 
     def test_trust_03_what_odin_does_not_load_is_no_setting(self, trust, tmp_path):
         folder = settle(tmp_path / "repo")

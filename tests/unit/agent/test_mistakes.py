@@ -205,7 +205,7 @@ MISTAKES = {
     ),
     "a helper that nobody described": Mistake(
         ("AgentTool", {"description": "a", "prompt": "a", "agent": "poet"}),
-        "there is no agent 'poet' here: the project describes none; leave `agent` out",
+        "there is no agent 'poet' here: none is described; leave `agent` out",
     ),
     "a list with one id twice": Mistake(
         ("TodoWrite", {"todos": [{"id": "1", "content": "a", "status": "pending"}] * 2}),

@@ -1,10 +1,16 @@
-"""Helpers that a project describes."""
+"""Subagents that a project describes."""
 
 import pytest
 
-from odin_lsp.agent.named import NamedAgent, choose, load
+from odin_lsp.agent.named import choose
 from odin_lsp.errors import ToolError
+from odin_lsp.extensions.agents import NamedAgent
+from odin_lsp.extensions.registry import Extensions
 from odin_lsp.tools.base import AgentTask
+
+
+def load(folder):
+    return Extensions.found(folder, is_trusted=True).agents
 
 
 @pytest.fixture

@@ -10,7 +10,17 @@ from odin_lsp.config import Config
 from odin_lsp.project.picks import Picks
 
 LATE = (
-    *("agent.", "tools.", "review.", "permissions.", "sessions.", "terminal.", "models.base", "models.providers"),
+    *(
+        "agent.",
+        "tools.",
+        "extensions.",
+        "review.",
+        "permissions.",
+        "sessions.",
+        "terminal.",
+        "models.base",
+        "models.providers",
+    ),
     "project.picks",
     *("events", "messages", "ports", "server.wire", "server.commands.", "server.editor", "server.turns"),
 )
