@@ -1,8 +1,10 @@
 """A language server that is started when it is needed, stopped when it is not, and started again when it dies."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,6 +16,7 @@ from odin_lsp.language_servers.own_server import OwnServer
 from odin_lsp.tasks import Tasks
 from odin_lsp.values import Value
 
+log = logging.getLogger("odin.language_servers")
 PAUSES = (1.0, 4.0, 16.0)
 """Seconds before one that has died is started again, and so how often. One that has worked for longer than the last of
 them has a new beginning."""
@@ -69,23 +72,21 @@ class Kept:
         self._failures = 0
         self._not_before = 0.0
         self._problem = ""
+        self.has_worked = False
+        """It may have told something that is missing without it."""
 
-    async def running(self) -> OwnServer:
-        """Start it, unless it runs; `Unavailable` says why it does not."""
+    async def running(self) -> OwnServer | None:
+        """Start it, unless it runs; `None` if it cannot be asked now, which `state` says more about."""
         if self.server is not None:
             return self.server
         if self._is_given_up or time.monotonic() < self._not_before:
-            raise Unavailable(self._problem)
+            return None
         if self._starting is None:
             self._starting = asyncio.create_task(self._start())
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(self._times.timeout):
-                server = await asyncio.shield(self._starting)
-        except TimeoutError:
-            raise Unavailable(f"{self._name} is still starting") from None
-        if server is None:
-            raise Unavailable(self._problem)
-        return server
+                return await asyncio.shield(self._starting)
+        return None
 
     def state(self) -> ServerState | None:
         """`None`: it is not needed, and nothing is wrong."""
@@ -132,7 +133,7 @@ class Kept:
         finally:
             self._starting = None
         self.server, self._began = server, time.monotonic()
-        self._problem = ""
+        self._problem, self.has_worked = "", True
         self._look_whether_idle()
         return server
 
@@ -149,6 +150,7 @@ class Kept:
     def _fail(self, problem: str, server: OwnServer) -> None:
         last_words = server.complaints.rpartition("\n")[2]
         self._problem = f"{problem}: {last_words}" if last_words else problem
+        log.info("%s", self._problem)
         self._failures += 1
         if self._is_given_up:
             self._warn(

@@ -119,6 +119,7 @@ class OwnServer:
         self._client.notify("initialized", {})
         if self._known.settings:
             self._client.notify("workspace/didChangeConfiguration", {"settings": self._known.settings})
+        self.used_at = time.monotonic()
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> Told:
         timeout = self._around.settings.timeout

@@ -1,7 +1,6 @@
 """Odin's own language servers: those for a file, which of them run, and what they know of problems."""
 
 import asyncio
-import logging
 import os
 import secrets
 import time
@@ -10,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from odin_lsp import state_folder
-from odin_lsp.intelligence.servers import Problems, Server, Unavailable
+from odin_lsp.intelligence.servers import Problems, Server
 from odin_lsp.language_servers.choosing import Around, Candidate, folder_of, for_file, project_of
 from odin_lsp.language_servers.kept import PAUSES, START_SECONDS, Kept, ServerState, Times
 from odin_lsp.language_servers.own_server import OwnServer
@@ -19,8 +18,6 @@ from odin_lsp.ports import Level
 from odin_lsp.tasks import Tasks
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
-
-log = logging.getLogger("odin.language_servers")
 
 
 class OwnServers:
@@ -51,7 +48,7 @@ class OwnServers:
             self._drop_all()
 
     async def of(self, path: Path) -> Sequence[Server]:
-        running = await self._running(path)
+        running = [server for _, server in await self._running(path) if server is not None]
         for server in running:
             server.meant_for(path)
         return running
@@ -61,15 +58,19 @@ class OwnServers:
             return _joined([it.server.reported() for it in self._kept.values() if it.server is not None])
         until = time.monotonic() + patience
         asked: dict[OwnServer, list[Path]] = {}
+        silent: dict[Path, Problems] = {}
         try:
             async with asyncio.timeout(patience):
                 for path in paths:
-                    for server in await self._running(path):
-                        asked.setdefault(server, []).append(path)
+                    for kept, server in await self._running(path):
+                        if server is not None:
+                            asked.setdefault(server, []).append(path)
+                        elif kept.has_worked:
+                            silent[path] = NOT_KNOWN  # what it said before has not been fixed by its death
         except TimeoutError:
             return {path: NOT_KNOWN for path in paths if self._candidates(path)}
         told = await asyncio.gather(*(it.problems(served, until - time.monotonic()) for it, served in asked.items()))
-        return _joined(told)
+        return _joined([silent, *told])
 
     def states(self) -> list[ServerState]:
         return [state for it in self._kept.values() if (state := it.state()) is not None]
@@ -87,18 +88,12 @@ class OwnServers:
     def _candidates(self, path: Path) -> list[Candidate]:
         return [] if self._is_closed else for_file(path, self._around)
 
-    async def _running(self, path: Path) -> list[OwnServer]:
-        """Those that can be asked about the file now."""
+    async def _running(self, path: Path) -> Sequence[tuple[Kept, OwnServer | None]]:
+        """Those for the file, as far as they can be asked now."""
         kept = [self._keep(path, it) for it in self._candidates(path)]
-        found = await asyncio.gather(*(it.running() for it in kept), return_exceptions=True)
-        for it in found:
-            if isinstance(it, Unavailable):
-                log.info("%s", it)
-            elif isinstance(it, BaseException):
-                raise it
-        return [it for it in found if isinstance(it, OwnServer)]
+        return list(zip(kept, await asyncio.gather(*(it.running() for it in kept)), strict=True))
 
-    def _keep(self, path: Path, candidate: Candidate) -> "Kept":
+    def _keep(self, path: Path, candidate: Candidate) -> Kept:
         folder = folder_of(path, self._around.roots)
         assert folder is not None  # noqa: S101
         root = project_of(path, candidate.known, folder)

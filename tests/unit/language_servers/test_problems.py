@@ -2,8 +2,10 @@
 
 import asyncio
 
-from odin_lsp.intelligence.servers import Problem, Problems
-from tests.support.language_servers import diagnostic
+import pytest
+
+from odin_lsp.intelligence.servers import Problem, Problems, Unavailable
+from tests.support.language_servers import at, diagnostic
 
 NOT_KNOWN = Problems((), is_current=False)
 PULL = "textDocument/diagnostic"
@@ -155,3 +157,14 @@ async def test_documents_that_nobody_serves_are_left_out(world):
     servers = world.script({})
 
     assert await servers.problems([world.write("a.txt", "x\n")], SHORT) == {}
+
+
+async def test_a_server_that_has_died_has_fixed_nothing(world):
+    table = {OPENED: [{"report": [diagnostic("bad")], "version": 1}], "textDocument/hover": [{"exit": 1}]}
+    servers = world.script(table, pauses=(60.0,))
+    path = world.write("a.toy", "x\n")
+    assert messages((await servers.problems([path], LONG))[path]) == (["bad"], True)
+    with pytest.raises(Unavailable):
+        await (await world.first(path)).ask("textDocument/hover", at(path))
+
+    assert await servers.problems([path], LONG) == {path: NOT_KNOWN}
