@@ -2,6 +2,9 @@
 
 import asyncio
 import os
+import sys
+from asyncio.subprocess import PIPE
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +15,7 @@ ASKED = "textDocument/references"
 OPENED = "textDocument/didOpen"
 PLACE = {"uri": "file:///x", "range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}}
 HEADER = "Content-Length: "
+ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0
 SHORT = 2.5
 
@@ -210,3 +214,39 @@ async def test_what_a_server_has_started_ends_with_it(world, path):
 
     await servers.close()
     assert own_processes() == before
+
+
+KILLED = """
+import asyncio, sys
+from pathlib import Path
+from tests.support.language_servers import World, own_processes
+
+async def main():
+    world = World(Path(sys.argv[1]))
+    world.script({"exit": [{"complain": 1}], "shutdown": []})
+    await world.servers.of(world.write("a.toy", "x"))
+    print(*own_processes(), flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+async def test_no_server_outlives_an_odin_that_is_killed(tmp_path):
+    killed = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED, str(tmp_path), stdout=PIPE, cwd=ROOT)
+    started = [int(pid) for pid in (await killed.stdout.readline()).split()]
+    assert len(started) >= 2
+
+    killed.kill()
+    await killed.wait()
+
+    async with asyncio.timeout(PATIENCE):
+        while any(is_alive(pid) for pid in started):
+            await asyncio.sleep(0.01)
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
