@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ MAX_NEW = 200
 LONG_LOOK, REST = 0.05, 10
 """After a look at the disk that took more seconds than that, the next one waits so many times as long, unless somebody
 has heard of a change: of a large tree it would take longer than the answer."""
+DATA = (".json",)
+"""Files that programs import like their own."""
 CREATED, CHANGED, DELETED = 1, 2, 3
 
 
@@ -40,12 +42,14 @@ class Documents:
         self,
         root: Path,
         languages: Mapping[str, str],
+        markers: Collection[str],
         files: Files,
         search: Search,
         notify: Callable[[str, Any], None],
     ) -> None:
         self._root = root
         self._languages = languages
+        self._markers = markers
         self._files = files
         self._search = search
         self._notify = notify
@@ -60,14 +64,10 @@ class Documents:
         """As the server has said: whether it is told of changes, and of documents that were saved."""
         self.wants_saves = False
 
-    def __getitem__(self, path: Path) -> Sent:
-        """As the server has it; a `ToolError` says why it has not."""
-        if path not in self._sent:
-            raise ToolError(f"{path} cannot be shown to a language server")
-        return self._sent[path]
-
-    def __iter__(self) -> Iterator[Path]:
-        return iter(tuple(self._sent))
+    @property
+    def sent(self) -> Mapping[Path, Sent]:
+        """What the server has: not a file that is none of its own, cannot be read, or is too large."""
+        return self._sent
 
     def is_current(self, path: Path) -> bool:
         """Whether the server has the text as it stands now."""
@@ -95,6 +95,7 @@ class Documents:
         if kinds:
             changes = [{"uri": path.as_uri(), "type": kind} for path, kind in kinds.items()]
             self._notify("workspace/didChangeWatchedFiles", {"changes": changes})
+        if any(path not in self._sent and self._matters(path) for path in kinds):
             self.changed_at = time.monotonic()
         new = [path for path, kind in kinds.items() if kind == CREATED and self._is_meant(path)]
         self.bring(new[:MAX_NEW])
@@ -115,6 +116,10 @@ class Documents:
 
     def _is_meant(self, path: Path) -> bool:
         return path.suffix.lower() in self._languages and path.is_relative_to(self._root)
+
+    def _matters(self, path: Path) -> bool:
+        """Whether it can make a difference to other files."""
+        return self._is_meant(path) or path.name in self._markers or path.suffix in DATA
 
     def _show(self, path: Path, used_at: float) -> None:
         stamp, sent = self._files.stamp(path), self._sent.get(path)

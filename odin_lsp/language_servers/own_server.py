@@ -12,13 +12,12 @@ from typing import Any
 from odin_lsp import __version__
 from odin_lsp.commands.environment import child_environment, find_virtual_environment
 from odin_lsp.commands.runner import Spec
-from odin_lsp.errors import ToolError
 from odin_lsp.intelligence.servers import Problem, Problems, Told, Unavailable
 from odin_lsp.language_servers import capabilities, reported
 from odin_lsp.language_servers.capabilities import PULL, Offered
 from odin_lsp.language_servers.choosing import Around, Candidate
 from odin_lsp.language_servers.client import Client
-from odin_lsp.language_servers.documents import Documents
+from odin_lsp.language_servers.documents import Documents, Sent
 from odin_lsp.language_servers.readiness import Readiness
 from odin_lsp.language_servers.reported import MAX_PROBLEMS, NOT_KNOWN, Report, Reports
 from odin_lsp.language_servers.versions import without_versions
@@ -59,7 +58,9 @@ class OwnServer:
         self._offered = Offered()
         self._readiness = Readiness(self._known.ready)
         self._reports = Reports()
-        self._documents = Documents(root, self._known.languages, files, search, self._client.notify)
+        self._documents = Documents(
+            root, self._known.languages, self._known.markers, files, search, self._client.notify
+        )
         self._last: tuple[Path, ...] = ()
         self.in_use = 0
         self.used_at = time.monotonic()
@@ -96,26 +97,15 @@ class OwnServer:
     async def start(self, timeout: float) -> None:
         await self._client.start(await asyncio.to_thread(self._spec))
         looking = asyncio.create_task(self._documents.look_at_disk())
-        folders = [{"uri": self._root.as_uri(), "name": self._root.name}]
-        answer = await self._client.request(
-            "initialize",
-            {
-                "processId": None,  # held to reading it could not look whether that lives, and would end itself
-                "clientInfo": {"name": "Odin", "version": __version__},
-                "rootUri": self._root.as_uri(),
-                "rootPath": str(self._root),
-                "workspaceFolders": folders,
-                "capabilities": capabilities.OWN,
-                "initializationOptions": self._known.options,
-            },
-            timeout,
-        )
+        try:
+            answer = await self._client.request("initialize", self._introduction(), timeout)
+        finally:
+            await looking
         said = answer.get("capabilities") if is_object(answer) else None
         if not is_object(said):
             raise Unavailable(f"{self.name} does not say what it can do")
         self._offered.said = said
         self._documents.wants_changes = self._offered.wants_changes
-        await looking
         self._client.notify("initialized", {})
         if self._known.settings:
             self._client.notify("workspace/didChangeConfiguration", {"settings": self._known.settings})
@@ -140,14 +130,13 @@ class OwnServer:
         return dict(zip(paths, found, strict=True))
 
     def reported(self) -> Mapping[Path, Problems]:
-        """What it has reported by itself of the texts as they stand."""
-        documents = self._documents
-        known = {path: self._reports.of(path.as_uri(), documents[path], documents.changed_at) for path in documents}
-        return {
-            path: Problems(self._in_words(path, report.items), is_current=documents.is_current(path))
-            for path, report in known.items()
-            if report is not None
-        }
+        """What is known already of the texts as they stand."""
+        told: dict[Path, Problems] = {}
+        for path, sent in self._documents.sent.items():
+            if report := self._reports.of(path.as_uri(), sent, self._documents.changed_at):
+                is_current = self._knows_enough and self._documents.is_current(path)
+                told[path] = Problems(self._in_words(sent, report), is_current)
+        return told
 
     async def end(self) -> None:
         await self._client.end()
@@ -155,7 +144,8 @@ class OwnServer:
 
     def _is_version(self, uri: str, version: int) -> bool:
         path = path_of(uri)
-        return path is not None and path in tuple(self._documents) and self._documents[path].version == version
+        sent = self._documents.sent.get(path) if path is not None else None
+        return sent is not None and sent.version == version
 
     async def _show(self, paths: Collection[Path]) -> None:
         await self._documents.look_at_disk()
@@ -164,22 +154,23 @@ class OwnServer:
         self._readiness.shown()
 
     async def _problems(self, path: Path, until: float) -> Problems:
-        try:
-            sent = self._documents[path]
-        except ToolError:
+        sent, changed_at = self._documents.sent.get(path), self._documents.changed_at
+        await self._readiness.by(until)
+        if sent is None or not self._knows_enough:
             return NOT_KNOWN
-        version, changed_at = sent.version, self._documents.changed_at
-        is_ready = self._known.ready == "never" or await self._readiness.by(until)
         uri = path.as_uri()
         if self._offered.has(PULL):
-            await self._pull(uri, version, until)
+            await self._pull(uri, sent.version, until)
             report = self._reports.of(uri, sent, changed_at)
         else:
             report = await self._reports.wait(uri, sent, changed_at, until)
         is_same = self._documents.changed_at == changed_at and self._documents.is_current(path)
-        if report is None or not is_ready or not is_same:
-            return NOT_KNOWN
-        return Problems(self._in_words(path, report.items), is_current=True)
+        return Problems(self._in_words(sent, report), is_current=True) if report and is_same else NOT_KNOWN
+
+    @property
+    def _knows_enough(self) -> bool:
+        """To tell of problems: one that only knows what is open does, too."""
+        return self.is_ready or self._known.ready == "never"
 
     async def _pull(self, uri: str, version: int, until: float) -> None:
         asked_at = time.monotonic()
@@ -188,8 +179,8 @@ class OwnServer:
             if (items := reported.items_of(answer)) is not None:
                 self._reports.keep(uri, Report(items[:MAX_PROBLEMS], version, asked_at, is_answer=True))
 
-    def _in_words(self, path: Path, items: list[Any]) -> tuple[Problem, ...]:
-        return reported.problems(items, self._documents[path].text, self.encoding, self.name)
+    def _in_words(self, sent: Sent, report: Report) -> tuple[Problem, ...]:
+        return reported.problems(report.items, sent.text, self.encoding, self.name)
 
     def _spec(self) -> Spec:
         """What only reads is held to it by the kernel, where that can. What runs the project's own programs could not
@@ -210,6 +201,21 @@ class OwnServer:
         argv = (str(program), *self._known.command[1:])
         return Spec(argv=argv, cwd=self._root, environment=environment, confinement=confinement)
 
+    def _introduction(self) -> dict[str, Any]:
+        return {
+            "processId": None,  # held to reading it could not look whether that lives, and would end itself
+            "clientInfo": {"name": "Odin", "version": __version__},
+            "rootUri": self._root.as_uri(),
+            "rootPath": str(self._root),
+            "workspaceFolders": self._folders,
+            "capabilities": capabilities.OWN,
+            "initializationOptions": self._known.options,
+        }
+
+    @property
+    def _folders(self) -> list[dict[str, str]]:
+        return [{"uri": self._root.as_uri(), "name": self._root.name}]
+
     def _answer(self, method: str, params: Any) -> Any:
         """All is answered: many servers wait for it, some would end."""
         match method:
@@ -222,7 +228,7 @@ class OwnServer:
                 self._offered.unregister(params)
                 return None
             case "workspace/workspaceFolders":
-                return [{"uri": self._root.as_uri(), "name": self._root.name}]
+                return self._folders
             case "workspace/applyEdit":
                 return {"applied": False, "failureReason": "Odin changes files itself, after a review"}
             case "window/showDocument":

@@ -71,6 +71,20 @@ async def test_a_change_elsewhere_makes_a_report_old(world):
     assert not (await servers.problems([], LONG)).get(caller, NOT_KNOWN).is_current
 
 
+async def test_a_save_and_what_is_no_code_make_no_report_old(world):
+    servers = world.script({OPENED: [{"report": [], "version": 1}], CHANGED: [{"report": [], "version": 2}]})
+    path, readme = world.write("a.toy", "x\n"), world.write("README.md", "x\n")
+    await servers.problems([path], LONG)
+    world.buffers.open(path.as_uri(), 1, "changed\n")
+    assert (await servers.problems([path], LONG))[path].is_current
+
+    world.write("a.toy", "changed\n")
+    world.buffers.save(path.as_uri())
+    readme.write_text("other\n")
+
+    assert (await servers.problems([path], LONG))[path].is_current
+
+
 async def test_silence_is_not_a_clean_document(world):
     servers = world.script({})
     path = world.write("a.toy", "x\n")
