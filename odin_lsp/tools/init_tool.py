@@ -1,10 +1,12 @@
 """Write ODIN.md: what every later session should know of the project."""
 
+import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from odin_lsp.errors import ToolError
+from odin_lsp.intelligence.map import main_symbols
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.review.proposals import Wish, edit_of, operation_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
@@ -41,8 +43,9 @@ class InitTool(Tool[InitParams]):
         path = await context.reach(str(root / NAME))
         found, complete = await context.search.files(root)
         facts = survey(root, found, lambda it: _text(it, context))
+        symbols = await asyncio.to_thread(main_symbols, root, found, lambda it: _text(it, context))
         notes = [] if complete else ["Note: the project is too large to be looked at as a whole."]
-        sections = _sections(facts, params)
+        sections = _sections(facts, symbols, params)
         if not path.exists():
             wish = Wish(context.call_id, f"new file {NAME}")
             return await carry_out(operation_of(path, "create", _page(facts, sections), wish), context, notes)
@@ -58,9 +61,9 @@ def _text(path: Path, context: ToolContext) -> str | None:
         return None
 
 
-def _sections(facts: Survey, params: InitParams) -> Mapping[str, str]:
+def _sections(facts: Survey, symbols: Mapping[str, Sequence[str]], params: InitParams) -> Mapping[str, str]:
     folders = "\n".join(f"- `{it.name}/`: {_files(it.files)}" for it in facts.parts)
-    components = [f"- `{it.name}/` ({it.language or 'no code'})" for it in facts.parts]
+    components = [f"- `{it.name}/` ({it.language or 'no code'}){_named(symbols.get(it.name))}" for it in facts.parts]
     languages = ", ".join(f"{name} ({_files(count)})" for name, count in facts.languages)
     commands = [f"- `{command}` (from `{source}`)" for command, source in facts.commands]
     return {
@@ -69,6 +72,10 @@ def _sections(facts: Survey, params: InitParams) -> Mapping[str, str]:
         "Components": "\n".join([f"Languages: {languages or 'none that is known'}.", "", *components]).strip(),
         "Commands": "\n".join(commands) or "No build files were found that name any.",
     }
+
+
+def _named(symbols: Sequence[str] | None) -> str:
+    return f": {', '.join(f'`{it}`' for it in symbols)}" if symbols else ""
 
 
 def _page(facts: Survey, sections: Mapping[str, str]) -> str:

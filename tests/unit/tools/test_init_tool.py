@@ -45,6 +45,16 @@ def init(use, context):
     return init
 
 
+async def test_components_are_told_with_what_they_define_for_others(init, root):
+    (root / "src" / "cart.py").write_text(
+        "def _hidden(): ...\ndef checkout(): ...\nclass Cart:\n    def total(self): ...\n"
+    )
+
+    await init()
+
+    assert "- `src/` (Python): `Cart`, `checkout`, `main`\n" in (root / "ODIN.md").read_text()
+
+
 async def test_a_project_gets_its_four_sections_reviewed(init, root, editor):
     output = await init()
 
