@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from odin_lsp.errors import OdinError, ToolError
-from odin_lsp.intelligence.code import Code, code_of
+from odin_lsp.intelligence.code import Code, around, code_of
 from odin_lsp.intelligence.questions import Answer, Asked, Found, What
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Query, Search
@@ -16,8 +16,9 @@ from odin_lsp.workspace.text import split_lines
 SOURCE = "by name only"
 ANSWERS: tuple[What, ...] = ("definition", "references", "callers", "callees", "outline", "symbols")
 """What can be told by names at all."""
-MAX_FILES = 400
-"""That are taken apart for one answer."""
+MAX_FILES, MAX_PLACES = 400, 2_000
+"""That are taken apart for one answer, and that are told."""
+MAX_CODES = 100
 _OTHERS = "others of the same name are not told apart"
 
 
@@ -25,6 +26,8 @@ class ByName:
     def __init__(self, files: Files, search: Search) -> None:
         self._files = files
         self._search = search
+        self._codes: dict[Path, tuple[list[str], Code | None]] = {}
+        """Some of the files that were taken apart: one question may ask about a name more than once."""
 
     async def ask(self, asked: Asked) -> Answer:
         if asked.what == "outline":
@@ -32,11 +35,11 @@ class ByName:
         name = asked.own_name
         word = rf"\w*{re.escape(name)}\w*" if asked.what == "symbols" else rf"\b{re.escape(name)}\b"
         candidates, is_complete = await self._files_with(word, asked)
-        found = await asyncio.to_thread(self._look, asked, name, candidates[:MAX_FILES])
+        found, more = await asyncio.to_thread(self._look, asked, name, candidates[:MAX_FILES])
         left = len(candidates) - MAX_FILES
         caveats = [_OTHERS] if asked.what != "symbols" else []
         caveats += [f"{left} more files have the name and were not looked into"] if left > 0 else []
-        return Answer(tuple(found), SOURCE, is_complete and left <= 0, "; ".join(caveats))
+        return Answer(tuple(found), SOURCE, is_complete and left <= 0, "; ".join(caveats), more=more)
 
     async def _files_with(self, word: str, asked: Asked) -> tuple[list[Path], bool]:
         query = Query(pattern=word, ignore_case=asked.what == "symbols")
@@ -59,8 +62,10 @@ class ByName:
         found = (Found(asked.path, it.line, lines[it.line - 1], depth=depths[it.full_name]) for it in symbols)
         return Answer(tuple(found), SOURCE, is_complete=True)
 
-    def _look(self, asked: Asked, name: str, paths: Sequence[Path]) -> list[Found]:
+    def _look(self, asked: Asked, name: str, paths: Sequence[Path]) -> tuple[list[Found], int]:
+        """The places, and how many more there are than are told."""
         found: list[Found] = []
+        more = 0
         for path in paths:
             try:
                 lines, code = self._taken_apart(path, asked)
@@ -68,12 +73,19 @@ class ByName:
                 continue  # gone, or no text, since it was found
             if code is not None:
                 places = sorted(set(_places(asked, name, code)))
-                found += [Found(path, at, lines[at - 1], code.around(at)) for at in places]
-        return found
+                told = places[: MAX_PLACES - len(found)]
+                more += len(places) - len(told)
+                found += [Found(path, at, lines[at - 1], around(code.symbols, at)) for at in told]
+        return found, more
 
     def _taken_apart(self, path: Path, asked: Asked) -> tuple[list[str], Code | None]:
-        text = asked.drafts[path] if path in asked.drafts else self._files.read(path).text
-        return split_lines(text), code_of(path, text)
+        if path not in self._codes:
+            text = asked.drafts[path] if path in asked.drafts else self._files.read(path).text
+            taken_apart = split_lines(text), code_of(path, text)
+            if len(self._codes) == MAX_CODES:
+                return taken_apart
+            self._codes[path] = taken_apart
+        return self._codes[path]
 
 
 def _places(asked: Asked, name: str, code: Code) -> Iterable[int]:

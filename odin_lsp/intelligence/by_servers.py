@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from odin_lsp.errors import OdinError
-from odin_lsp.intelligence.code import Code, code_of
+from odin_lsp.intelligence.code import around, symbols_in
 from odin_lsp.intelligence.lsp import Location, Malformed, callable_of, each, hover_of, location_of, outline_of, span_of
 from odin_lsp.intelligence.places import Place, moved
 from odin_lsp.intelligence.questions import Answer, Asked, Found, What
@@ -232,16 +232,12 @@ class ByServers:
             text = asked.drafts[path]
             known = split_lines(text)
             places = [moved(it, lines, known) for it in numbers]
-        code = code_of(path, text)
-        return [_of_line(path, it, known, code) if it is not None else None for it in places]
+        symbols = symbols_in(path, text)
+        return [Found(path, it, known[it - 1], around(symbols, it)) if it is not None else None for it in places]
 
     def _uri(self, path: Path) -> str:
         buffer = self._files.buffers.of_path(path)
         return buffer.uri if buffer else path.as_uri()
-
-
-def _of_line(path: Path, number: int, lines: Sequence[str], code: Code | None) -> Found:
-    return Found(path, number, lines[number - 1], code.around(number) if code else "")
 
 
 def _at(place: Place, server: Server) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from pathlib import Path
 
@@ -15,6 +15,8 @@ from odin_lsp.workspace.text import whole_lines
 
 MAX_CHARACTERS = 1 << 20
 """Of a text that is taken apart: more would take seconds, and is rarely written by people."""
+MAX_TEXTS = 128
+"""Of which it is known what they define."""
 DEFINITION, REFERENCE = "definition.", "reference."
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 """An end of a line for editors, and for no grammar."""
@@ -94,11 +96,6 @@ class Code:
             around.append((it, symbols[-1]))
         return tuple(sorted(symbols, key=lambda it: it.line))
 
-    def around(self, line: int) -> str:
-        """The full name of the innermost symbol that the line is part of, but for one that begins there."""
-        inside = [it for it in self.symbols if it.first <= line <= it.last and it.line != line]
-        return inside[-1].full_name if inside else ""
-
     def uses(self, name: str) -> list[int]:
         """The lines on which the name stands as a name: not in comments or strings."""
         word = _bytes_of(name)
@@ -161,6 +158,19 @@ class Code:
 
     def _line(self, byte: int) -> int:
         return bisect_right(self._starts, byte)
+
+
+def around(symbols: Sequence[Symbol], line: int) -> str:
+    """The full name of the innermost symbol that the line is part of, but for one that begins there."""
+    inside = [it for it in symbols if it.first <= line <= it.last and it.line != line]
+    return inside[-1].full_name if inside else ""
+
+
+@lru_cache(MAX_TEXTS)
+def symbols_in(path: Path, text: str) -> tuple[Symbol, ...]:
+    """What the text defines; nothing if that cannot be told."""
+    code = code_of(path, text)
+    return code.symbols if code else ()
 
 
 def code_of(path: Path, text: str) -> Code | None:

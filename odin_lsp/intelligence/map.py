@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from odin_lsp.intelligence.code import code_of
+from odin_lsp.intelligence.code import symbols_in
 from odin_lsp.intelligence.grammars import grammar_of
 
 MAX_FILES = 400
@@ -20,8 +20,7 @@ def main_symbols(root: Path, files: Iterable[Path], read: Callable[[Path], str |
     known = [it for it in files if len(it.relative_to(root).parts) > 1 and grammar_of(it) is not None]
     for path in sorted(known, key=lambda it: (len(it.parts), it))[:MAX_FILES]:
         names = found.setdefault(path.relative_to(root).parts[0], {})
-        code = code_of(path, read(path) or "")
-        for it in code.symbols if code else ():
+        for it in symbols_in(path, read(path) or ""):
             if not it.container and not it.name.startswith(("_", "test_", "Test")):
                 names.setdefault(it.name, it.kind in LAST)
     return {folder: sorted(names, key=names.__getitem__)[:MAX_NAMES] for folder, names in found.items()}

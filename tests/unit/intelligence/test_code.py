@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from odin_lsp.intelligence.code import MAX_CHARACTERS, code_of
+from odin_lsp.intelligence.code import MAX_CHARACTERS, around, code_of
 from odin_lsp.intelligence.grammars import LANGUAGES
 
 EXAMPLES = {
@@ -63,7 +63,7 @@ def test_what_stands_in_something_else_says_so():
         ("Outer.h", "method", 6, 6),
         ("f", "function", 9, 9),
     ]
-    assert [code.around(line) for line in (1, 3, 4, 5, 9)] == ["", "Outer.Inner", "Outer.Inner.f", "Outer", ""]
+    assert [around(code.symbols, line) for line in (1, 3, 4, 5, 9)] == ["", "Outer.Inner", "Outer.Inner.f", "Outer", ""]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
