@@ -195,9 +195,10 @@ class EditChecks:
 
     async def _look(self, known: Mapping[Path, Noted], patience: float) -> dict[Path, Noted]:
         """Those files of which the problems are known, as they are."""
+        stamps = {path: self.files.stamp(path) for path in known}
         texts = {path: text for path in known if (text := self._text(path)) is not None}
         current = await self._current(texts, patience)
-        found = {path: it for path, it in current.items() if it.text == self._text(path)}
+        found = {path: it for path, it in current.items() if self.files.stamp(path) == stamps[path]}
         for turn in self.turns:
             turn.now = {path: it for path, it in (turn.now | found).items() if path in turn.before}
             for path in texts.keys() - found.keys():
@@ -220,7 +221,7 @@ class EditChecks:
             compared = compare(before.text, before.found, now.text, problems)
             introduced[path], fixed[path] = compared.introduced, compared.fixed
             remaining += len(compared.remaining)
-        self._untold = {path: it for path, it in self._untold.items() if self._text(path) is not None}
+        self._untold = {path: it for path, it in self._untold.items() if path.exists()}
         unknown = tuple(map(self._uri, self._untold)) if is_made else ()
         if not found and not unknown:
             return None

@@ -19,10 +19,12 @@ SEARCH_SECONDS = 1.0
 
 
 def names_touched(path: Path, old: str, new: str) -> set[str]:
-    """What is defined on lines that differ, and the innermost symbols around those, in both texts."""
+    """What the old text defines on lines that differ, and the innermost symbols around those. Of a new file, all."""
+    if not old:
+        code = code_of(path, new)
+        return {it.name for it in code.symbols} if code is not None else set()
     steps = changed_lines(whole_lines(old), whole_lines(new))
-    before = _defined(path, old, [(first, last) for first, last, _, _ in steps])
-    return before | _defined(path, new, [(first, last) for _, _, first, last in steps])
+    return _defined(path, old, [(first, last) for first, last, _, _ in steps])
 
 
 async def users_of(names: Collection[str], changed: Collection[Path], files: Files, search: Search) -> list[Path]:

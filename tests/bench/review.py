@@ -3,7 +3,7 @@ beside what it costs to compare or change the same text without a review."""
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from difflib import unified_diff
 from pathlib import Path
@@ -13,6 +13,8 @@ from lsprotocol import types
 from lsprotocol.converters import get_converter
 from pygls.workspace import TextDocument
 
+from odin_lsp.agent.edit_checks import EditChecks, TurnProblems
+from odin_lsp.intelligence.servers import NoServers, Problem, Problems
 from odin_lsp.ports import Decision, ReviewHunk
 from odin_lsp.review.proposals import PendingHunk, Proposal, Wish, edit_of
 from odin_lsp.tools.base import all_tools
@@ -23,6 +25,7 @@ from tests.support.reviewing import Bench
 
 LINES = 25_000
 """About 1 MB."""
+BROKEN = Problem(line=21, character=0, end_line=21, end_character=5, severity="error", message="no such name")
 
 
 def text_of(lines: int) -> str:
@@ -65,6 +68,43 @@ async def typing(folder: Path, hunks: int, times: int, typed: str = "x") -> Seri
         document.apply_change(_plain(Change(typed, place, place)))
         series.bare.append(perf_counter() - began)
     return series
+
+
+async def checked(folder: Path, files: int, times: int) -> Series:
+    """Seconds from the acceptance of an edit, in a tree of so many files, until the model may go on, with servers that
+    say at once what it has introduced in 20 others; the same without servers beside it."""
+    series = Series()
+    for number in range(times):
+        for servers, taken in ((KnownProblems, series.odin), (NoServers, series.bare)):
+            bench = Bench(folder / f"{number}-{servers.__name__}")
+            path = bench.write("a.py", f"def total():\n    pass\n\n\n{text_of(1_000)}")
+            for name in range(files):
+                bench.write(f"part{name % 100}/m{name}.py", f"{text_of(20)}\ntotal()\n" if name < 20 else text_of(20))
+            context = bench.context
+            checks = EditChecks(servers(), bench.files, context.search, context.emit, 3.0, (TurnProblems(),))
+            context.draft.before_review, bench.executor.checks = checks.before, checks
+            bench.editor.takes_its_time = True  # all is noted when the review is shown
+            accepted: list[float] = []
+            bench.editor.meanwhile = lambda accepted=accepted: accepted.append(perf_counter())
+            await bench.read(path)
+            result = await bench.edit(path, "def total", "def sum_up")
+            taken.append(perf_counter() - accepted[0])
+            assert ("20 introduced" in result.content) == (servers is KnownProblems), result.content
+    return series
+
+
+class KnownProblems(NoServers):
+    """Every file has one, from the second time on that it is asked about."""
+
+    def __init__(self) -> None:
+        self._seen: set[Path] = set()
+
+    async def problems(self, paths: Collection[Path], patience: float) -> Mapping[Path, Problems]:
+        found = {
+            path: Problems((BROKEN,) if path in self._seen and path.name != "a.py" else (), True) for path in paths
+        }
+        self._seen.update(paths)
+        return found
 
 
 async def opening(folder: Path, hunks: int, times: int) -> Series:

@@ -71,6 +71,7 @@ coroutine.wrap(function()
   _G.told = require("odin.handlers")[method](nil, params, { client_id = odin.id })
 end)()
 """
+CHAT = "return vim.api.nvim_buf_get_lines(vim.fn.bufnr('odin://chat'), 0, -1, false)"
 LISTED = """
 return vim.iter(vim.api.nvim_list_bufs()):filter(function(it) return vim.bo[it].buflisted end)
   :map(function(it) return vim.fs.basename(vim.api.nvim_buf_get_name(it)) end):totable()
@@ -245,6 +246,32 @@ async def test_whatever_a_server_answers_reaches_odin_or_is_said_to_have_failed(
         {"server": odd, "reason": "No Project"}
     ]
     assert (await told(False))["late"] == [odd]
+
+
+async def test_the_model_and_the_user_are_told_what_an_edit_broke_elsewhere(asked: Asked, wire: Wire) -> None:
+    neovim, path = asked.neovim, str(asked.root / "a.py")
+    await neovim.lua(NOTE_EVENTS)
+    change = {"old_string": "def shout(word", "new_string": "def shout(times: int, word"}
+    play_calls(wire, ("Read", {"file_path": path}))
+    play_calls(wire, ("EditTool", {"file_path": path, **change}))
+    wire.play(says("done"))
+    wire.play(says("as it was wanted"))
+
+    await neovim.command("OdinEdit let it shout several times")
+    await neovim.until("(_G.events.OdinReviewOpened or 0) > 0")
+    await neovim.command("OdinAccept!")
+    await neovim.until("#_G.finished > 0")
+
+    [told] = results(wire)
+    assert "Diagnostics after your edits: 4 introduced, 0 fixed, 0 remaining.\nIntroduced:\n- use1.py:3 " in told
+    [outcome] = await neovim.lua("return _G.finished")
+    assert outcome["answer"] == "as it was wanted"
+    assert sorted(Path(it["uri"]).name for it in outcome["diagnostics"]) == CALLERS
+    shown = await neovim.lua(CHAT)
+    assert sum(line.startswith("- ✗ introduced: use") for line in shown) == len(CALLERS)
+    assert sum(line.startswith("*left by this turn: use") for line in shown) == len(CALLERS)
+    await neovim.command("OdinUndo")
+    await neovim.until("not vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.py'), 0, 1, false)[1]:find('times')")
 
 
 async def test_a_server_that_hangs_or_dies_leaves_every_answer_bounded(asked: Asked) -> None:
