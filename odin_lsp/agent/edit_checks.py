@@ -17,6 +17,7 @@ from odin_lsp.records import Diagnostic
 from odin_lsp.review.proposals import FileProposal
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
+from odin_lsp.workspace.text import split_lines
 from odin_lsp.workspace.uris import path_of
 
 log = logging.getLogger("odin.checks")
@@ -33,6 +34,7 @@ STILL_BROKEN = (
 )
 _TAG = re.compile(r"<(?=/?reminder)", re.IGNORECASE)
 """A message must not look like the end of what it stands in."""
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,14 @@ class Noted:
     text: str
     found: tuple[Problem, ...] | None
     """Errors and warnings; `None`: they are not known."""
+    names: frozenset[str] = frozenset()
+    """Of those that come to be known later, only the ones on lines with such a name may have to do with an edit. None:
+    all of them."""
+
+    def perhaps_new(self, now: "Noted") -> tuple[Problem, ...]:
+        """If it is not known what was there before."""
+        lines = split_lines(now.text)
+        return tuple(it for it in now.found or () if not self.names or self.names.intersection(_words(lines, it.line)))
 
 
 @dataclass(slots=True)
@@ -112,31 +122,41 @@ class EditChecks:
         texts = {path: text for path, text in noting.edited.items() if path in named and isinstance(text, str)}
         noting.before = {named[path]: Noted(text, None) for path, text in texts.items()}
         served = {it.path for it in proposed if await self._is_served(it.path)}
-        noting.before = {named[path]: Noted(text, None) for path, text in texts.items() if path in served}
+        edited = {path: text for path, text in texts.items() if path in served}
+        noting.before = {named[path]: Noted(text, None) for path, text in edited.items()}
         noting.before |= {it.path: Noted("", ()) for it in proposed if it.operation == "create" and it.path in served}
-        current = await self._current(texts, self._patience(served))
-        if self._has_changed(noting) or not (served or current):
-            return
-        noting.before |= {named[path]: it for path, it in current.items()}
-        users = await self._users(proposed)
-        texts = {path: text for path in users if (text := self._text(path)) is not None}
-        current = await self._current(texts, self._patience(texts))
+        others = {path: text for path, text in texts.items() if path not in served}  # but there may be a linter
+        await self._note_current(noting, others, named, AT_ONCE)
+        if served or noting.before:
+            users = await self._users(noting, proposed, {path.suffix for path in (*served, *noting.before)})
+            await asyncio.gather(
+                self._note_current(noting, edited, named, self._patience(edited)),
+                self._note_current(noting, users, {}, self._patience(users)),
+            )
+
+    async def _note_current(
+        self, noting: _Noting, texts: Mapping[Path, str], named: Mapping[Path, Path], patience: float
+    ) -> None:
+        current = await self._current(texts, patience)
         if not self._has_changed(noting):
-            noting.before |= current
+            noting.before |= {named.get(path, path): it for path, it in current.items()}
+
+    async def _users(self, noting: _Noting, proposed: Sequence[FileProposal], suffixes: set[str]) -> dict[Path, str]:
+        """Files that have the names of what is touched, or of files that come, go or get another name."""
+        texts = [(it.path, "" if it.operation == "create" else it.base, it.proposed) for it in proposed]
+        touched = await asyncio.to_thread(lambda: [name for it in texts for name in names_touched(*it)])
+        names = frozenset([*touched, *(it.path.stem for it in proposed if it.operation != "edit")])
+        changed = {path for it in proposed for path in (it.path, it.new_path) if path is not None}
+        found = await users_of(names, changed, self.files, self.search)
+        users = {path: text for path in found if path.suffix in suffixes and (text := self._text(path)) is not None}
+        noting.before |= {path: Noted(text, None, names) for path, text in users.items()}
+        return users
 
     async def _is_served(self, path: Path) -> bool:
         try:
             return bool(await self.servers.of(path))
         except OdinError:
             return False
-
-    async def _users(self, proposed: Sequence[FileProposal]) -> list[Path]:
-        """Of the symbols that are touched, and of files that come, go or get another name."""
-        texts = [(it.path, "" if it.operation == "create" else it.base, it.proposed) for it in proposed]
-        touched = await asyncio.to_thread(lambda: [name for it in texts for name in names_touched(*it)])
-        stems = [it.path.stem for it in proposed if it.operation != "edit"]
-        changed = {path for it in proposed for path in (it.path, it.new_path) if path is not None}
-        return await users_of({*touched, *stems}, changed, self.files, self.search)
 
     def _conclude(self) -> None:
         """A review is over: what was noted in time counts, if something of it was made."""
@@ -216,7 +236,7 @@ class EditChecks:
         for path, now in found.items():
             before, problems = self._untold.pop(path), now.found or ()
             if before.found is None:
-                unsure[path] = problems
+                unsure[path] = before.perhaps_new(now)
                 continue
             compared = compare(before.text, before.found, now.text, problems)
             introduced[path], fixed[path] = compared.introduced, compared.fixed
@@ -295,3 +315,7 @@ class EditChecks:
 
 def _loud(problems: Problems) -> tuple[Problem, ...]:
     return tuple(it for it in problems.found if it.severity in TOLD)
+
+
+def _words(lines: Sequence[str], line: int) -> list[str]:
+    return _WORD.findall(lines[line]) if line < len(lines) else []

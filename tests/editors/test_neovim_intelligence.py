@@ -72,6 +72,10 @@ coroutine.wrap(function()
 end)()
 """
 CHAT = "return vim.api.nvim_buf_get_lines(vim.fn.bufnr('odin://chat'), 0, -1, false)"
+CONFIGURE = """
+local odin = vim.lsp.get_clients({ name = "odin" })[1]
+odin.rpc.notify("workspace/didChangeConfiguration", { settings = ... })
+"""
 LISTED = """
 return vim.iter(vim.api.nvim_list_bufs()):filter(function(it) return vim.bo[it].buflisted end)
   :map(function(it) return vim.fs.basename(vim.api.nvim_buf_get_name(it)) end):totable()
@@ -257,9 +261,8 @@ async def test_the_model_and_the_user_are_told_what_an_edit_broke_elsewhere(aske
     wire.play(says("done"))
     wire.play(says("as it was wanted"))
 
+    await neovim.lua(CONFIGURE, {"odin": {"review": {"policy": "auto"}, "diagnostics": {"wait": PATIENCE // 1000}}})
     await neovim.command("OdinEdit let it shout several times")
-    await neovim.until("(_G.events.OdinReviewOpened or 0) > 0")
-    await neovim.command("OdinAccept!")
     await neovim.until("#_G.finished > 0")
 
     [told] = results(wire)

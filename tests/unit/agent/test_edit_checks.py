@@ -151,6 +151,19 @@ async def test_problems_of_which_the_past_is_unknown_are_not_called_new(checked,
     assert outcome.diagnostics == ()
 
 
+async def test_a_caller_of_which_the_past_is_unknown_is_told_of_where_it_has_the_changed_name(checked, call):
+    checked.settings["diagnostics"] = {"wait": 0.2}
+    (checked.root / "caller.py").write_text("use(other_trouble)\nuse(total)\n")
+    checked.script(read(call, checked), edit(call, checked, "def total", "def sum_up"), {"text": "done"})
+    checked.start()
+    checked.checker.is_current = lambda _: bool(checked.of(ToolFinished)[2:])
+
+    await checked.take("go", "edit_mode")
+
+    (compared,) = checked.of(DiagnosticsCompared)
+    assert [(it.line, it.message) for it in compared.unsure] == [(2, "total is not defined")]
+
+
 async def test_the_person_sees_the_edit_before_the_problems_are_known(checked, call):
     checked.script(read(call, checked), edit(call, checked, "def total", "def sum_up"), {"text": "a"}, {"text": "b"})
     checked.start()
