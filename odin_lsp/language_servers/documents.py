@@ -2,13 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from odin_lsp.errors import ToolError
-from odin_lsp.workspace.buffers import Stamp, stamp_of
+from odin_lsp.workspace.buffers import Stamp
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
 
@@ -54,7 +54,7 @@ class Documents:
         self._search = search
         self._notify = notify
         self._sent: dict[Path, Sent] = {}
-        self._on_disk: dict[Path, Stamp] | None = None
+        self._on_disk: dict[str, Stamp] | None = None
         self._looking = asyncio.Lock()
         self._heard = -1
         self._rests_until = 0.0
@@ -81,17 +81,17 @@ class Documents:
                 return
             before = self._on_disk
             try:
-                paths, is_whole = await self._search.files(self._root)
+                now, is_whole, is_shown = await self._search.stamps(self._root)
             except ToolError:
                 return
-            now = await asyncio.to_thread(_stamps, paths)
             self._on_disk, self._heard = now if is_whole else {**(before or {}), **now}, heard
             took = time.monotonic() - began
             self._rests_until = time.monotonic() + REST * took if took > LONG_LOOK else 0.0
         if before is None:
             return
-        kinds = {path: CHANGED if path in before else CREATED for path, it in now.items() if before.get(path) != it}
-        kinds |= {path: DELETED for path in before if path not in now} if is_whole else {}
+        named = {name: CHANGED if name in before else CREATED for name, it in now.items() if before.get(name) != it}
+        named |= {name: DELETED for name in before if name not in now} if is_whole else {}
+        kinds = {path: kind for name, kind in named.items() if is_shown(path := self._root / name)}
         if kinds:
             changes = [{"uri": path.as_uri(), "type": kind} for path, kind in kinds.items()]
             self._notify("workspace/didChangeWatchedFiles", {"changes": changes})
@@ -157,13 +157,3 @@ class Documents:
     def _close(self, path: Path) -> None:
         if self._sent.pop(path, None) is not None:
             self._notify("textDocument/didClose", {"textDocument": {"uri": path.as_uri()}})
-
-
-def _stamps(paths: Iterable[Path]) -> dict[Path, Stamp]:
-    stamps: dict[Path, Stamp] = {}
-    for path in paths:
-        try:
-            stamps[path] = stamp_of(path.lstat())
-        except OSError:
-            continue
-    return stamps

@@ -15,7 +15,8 @@ from types import MappingProxyType
 from typing import Literal
 
 from odin_lsp.errors import ToolError
-from odin_lsp.workspace.changes import changed_since
+from odin_lsp.workspace.buffers import Stamp
+from odin_lsp.workspace.changes import changed_since, stamps
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.globs import as_text, braces, compiled
 from odin_lsp.workspace.ignore_files import UNREAD, IgnoreFiles, is_odd, odd_above, odd_below
@@ -141,6 +142,12 @@ class Search:
         listed = os.fsdecode(output).split("\0")[:-1]
         named = [where / name for name in await asyncio.to_thread(changed_since, since, str(where), listed)]
         return [it for it in named if not _left_out(it, where, rules) and not self._files.ignore.hides(it)]
+
+    async def stamps(self, where: Path) -> tuple[dict[str, Stamp], bool, Callable[[Path], bool]]:
+        """Of the `files`, by their names; and whether a path is one of these: to ask that of each takes long."""
+        output, complete, rules = await self._searched(LISTING, where, str(where))
+        found = await asyncio.to_thread(stamps, str(where), os.fsdecode(output).split("\0")[:-1])
+        return found, complete, lambda it: not _left_out(it, where, rules) and not self._files.ignore.hides(it)
 
     def _names(self, found: Sequence[Path], where: Path, folder: int, began: int) -> list[Path]:
         doubtful = exchanged(found, where, folder, began)
