@@ -169,8 +169,8 @@ class OwnServer:
 
     @property
     def _knows_enough(self) -> bool:
-        """To tell of problems: one that only knows what is open does, too."""
-        return self.is_ready or self._known.ready == "never"
+        """To tell of problems: one that only knows what is open does, and so does one that never says what it knows."""
+        return self.is_ready or self._readiness.tells_nothing
 
     async def _pull(self, uri: str, version: int, until: float) -> None:
         asked_at = time.monotonic()

@@ -33,6 +33,11 @@ class Readiness:
             return self._has_begun and not self._busy and self._quiet_for() >= QUIET_SECONDS
         return self._is_ready
 
+    @property
+    def tells_nothing(self) -> bool:
+        """Nobody will ever know whether it is ready."""
+        return not self._has_ended and self._hopeless_at() <= time.monotonic()
+
     def shown(self) -> None:
         """It has a document: some begin to read only then."""
         self._shown_at = self._shown_at or time.monotonic()

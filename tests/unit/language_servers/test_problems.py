@@ -112,6 +112,14 @@ async def test_an_answer_is_not_believed_while_the_project_is_being_read(world):
     assert await servers.problems([path], SHORT) == {path: NOT_KNOWN}
 
 
+async def test_one_that_never_says_whether_it_is_ready_is_believed_about_the_text_that_it_names(world):
+    servers = world.script({"initialized": [], OPENED: [{"report": [diagnostic("bad")], "version": 1}]})
+    path = world.write("a.toy", "x\n")
+
+    assert messages((await servers.problems([path], LONG))[path]) == (["bad"], True)
+    assert not (await (await world.first(path)).ask("textDocument/references", at(path))).is_ready
+
+
 async def test_what_is_typed_while_it_answers_makes_the_answer_old(world):
     servers = world.script({**PULLS, PULL: [{"late": {"kind": "full", "items": []}}]})
     path = world.write("a.toy", "x\n")
