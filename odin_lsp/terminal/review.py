@@ -19,6 +19,7 @@ from odin_lsp.workspace.text import Lines, line_end, whole_lines
 from odin_lsp.workspace.uris import path_of
 
 PROMPT = "Apply this hunk? [y,n,a,A,d,q,e,?]"
+WHOLE = "Apply all of these hunks? They belong together. [y,n]"
 WHY_NOT = "Why not? (an empty line is fine)"
 HELP = """\
 y  apply this hunk
@@ -44,6 +45,8 @@ class Reviewer:
     async def decide(self, review: Review) -> ReviewAnswer:
         if review.reason:
             self._say(one_line(review.reason), BOLD)
+        if review.atomic:
+            return await self._decide_on_whole(review)
         decisions: list[Decision] = []
         said = ""
         for file in review.files:
@@ -59,6 +62,19 @@ class Reviewer:
                     case _:
                         said, decision = await self._decide_on(file, hunk)
                 decisions.append(decision)
+        return ReviewAnswer(decisions=tuple(decisions))
+
+    async def _decide_on_whole(self, review: Review) -> ReviewAnswer:
+        """All of it is shown before anybody is asked."""
+        hunks = [(file, hunk) for file in review.files for hunk in pending(file)]
+        for file, hunk in hunks:
+            self._show(file, hunk, "" if hunk.reason == review.reason else hunk.reason)
+        said: str | None = ""
+        while hunks and said not in ("y", "n", "q", None):
+            said = await self.ask(WHOLE)
+        reason = await self.ask(WHY_NOT) if said == "n" else None
+        kind = "accept" if said == "y" else "reject"
+        decisions = (Decision(hunk_id=it.id, decision=kind, reason=reason or None) for _, it in hunks)
         return ReviewAnswer(decisions=tuple(decisions))
 
     async def _decide_on(self, file: ReviewFile, hunk: ReviewHunk) -> tuple[str, Decision]:

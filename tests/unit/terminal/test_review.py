@@ -3,11 +3,12 @@
 import re
 import shlex
 import sys
+from dataclasses import replace
 
 import pytest
 
 from odin_lsp.ports import Position, Range, Review, ReviewFile, ReviewHunk
-from odin_lsp.terminal.review import HELP, PROMPT, WHY_NOT, Reviewer, diff, visible
+from odin_lsp.terminal.review import HELP, PROMPT, WHOLE, WHY_NOT, Reviewer, diff, visible
 
 NOWHERE = Range(Position(0, 0), Position(0, 0))
 
@@ -74,6 +75,26 @@ async def test_a_letter_decides(answers, decisions):
 
     assert [it[:2] for it in taken] == list(zip("123", decisions.split(), strict=True))
     assert rest_of_turn is None
+
+
+@pytest.mark.parametrize(
+    ("answers", "decision", "reason"),
+    [
+        (["y"], "accept", None),
+        (["?", "", "y"], "accept", None),
+        (["n", "not now"], "reject", "not now"),
+        (["q"], "reject", None),
+        ([], "reject", None),
+    ],
+)
+async def test_what_belongs_together_is_shown_and_asked_about_as_a_whole(answers, decision, reason):
+    person = Person(*answers)
+
+    taken, _ = await person.decide(replace(three(), atomic=True))
+
+    assert taken == [(it, decision, None, reason) for it in "123"]
+    assert set(person.prompts) <= {WHOLE, WHY_NOT}
+    assert [line for line in person.screen if line in ("+a", "+b", "+c")] == ["+a", "+b", "+c"]
 
 
 async def test_nothing_is_applied_unseen():
