@@ -36,7 +36,10 @@ class Sources:
                 return _joined(told, named) if told is not None else named
             case _:
                 pass
-        told = await self._by_servers.ask(asked, await self.places.of(asked))
+        places = await self.places.of(asked)
+        if not places and asked.what not in by_name.ANSWERS:
+            raise ToolError(f"{asked.symbol} was not found; name a file and a line with it on")
+        told = await self._by_servers.ask(asked, places)
         if told is not None and (told.is_complete or asked.what not in by_name.ANSWERS):
             return told
         if asked.what not in by_name.ANSWERS:

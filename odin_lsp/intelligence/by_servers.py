@@ -50,6 +50,8 @@ class Heard:
     """Of those that have answered."""
     failed: set[str] = field(default_factory=set[str])
     """Those that have not: they are not asked again."""
+    is_loading: bool = False
+    """Somebody is, so that the answer has gaps anyway, and takes its time."""
     spots: dict[tuple[str, int], None] = field(default_factory=dict[tuple[str, int], None])
     """Documents and lines, from 0."""
     text: str = ""
@@ -88,6 +90,8 @@ class ByServers:
         """`None`: there is nobody to ask."""
         heard = Heard()
         for place in places[:MAX_MEANT]:
+            if heard.is_loading:
+                break
             if asked.what in ("callers", "callees"):
                 await self._calls(asked.what, place, heard)
             else:
@@ -174,7 +178,8 @@ class ByServers:
             return None
         heard.names[server.name] = None
         if not told.is_ready:
-            heard.doubt(f"{server.name} is still loading the project, so there may be more")
+            heard.is_loading = True
+            heard.doubt(f"{server.name} has not read the whole project yet, so there may be more")
         return told.result
 
     async def _answer(self, asked: Asked, heard: Heard) -> Answer | None:

@@ -220,7 +220,7 @@ def _at(place: Place, server: Server) -> dict[str, Any]:
 
 def _require_ready(server: Server, told: Told) -> None:
     if not told.is_ready:
-        raise ToolError(f"{server.name} is still loading the project and could miss places; try again in a moment")
+        raise ToolError(f"{server.name} has not read the whole project yet and could miss places; try again soon")
 
 
 def _failed(server: Server, error: OdinError) -> str:

@@ -123,7 +123,8 @@ def _listed(offered: Sequence[Action], name: str) -> ToolOutput:
     lines = [f"- {it.title}{' (only runs a command, which Odin does not)' if it.only_runs else ''}" for it in offered]
     more = [f"({len(lines) - MAX_OFFERED} more)"] if len(lines) > MAX_OFFERED else []
     loading = {it.server.name for it in offered if not it.is_ready}
-    more += [f"({' and '.join(sorted(loading))} is still loading the project; there may be more)"] if loading else []
+    if loading:
+        more.append(f"({' and '.join(sorted(loading))} has not read the whole project yet; there may be more)")
     told = "\n".join([*lines[:MAX_OFFERED], *more]) or "No code actions are offered there."
     return ToolOutput(data=told, description=f"{number_of(len(offered), 'code action')} in {name}")
 

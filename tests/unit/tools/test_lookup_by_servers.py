@@ -229,7 +229,7 @@ async def test_who_is_still_loading_is_joined_with_what_has_the_name(look, serve
         "shop.py",
         '5:    print("😀", cart.total())  [in checkout]  [by name]',
         "9:    def total(self):  [in Till]  [by name]",
-        "(pyright, and by name; pyright is still loading the project, so there may be more; "
+        "(pyright, and by name; pyright has not read the whole project yet, so there may be more; "
         "others of the same name are not told apart)",
     ]
 
@@ -245,7 +245,22 @@ async def test_who_is_still_loading_never_says_that_there_is_none(look, server, 
 
     assert f"no {what}" not in told
     assert "nothing is known yet" in told
-    assert "pyright is still loading the project" in told
+    assert "pyright has not read the whole project yet" in told
+
+
+async def test_who_is_still_loading_is_not_asked_about_each_of_many(look, server, cart):
+    server.answers[REFERENCES], server.is_ready = [place(cart, 1)], False
+
+    await look(what="references", symbol="total")
+
+    assert len(server.asked) == 1
+
+
+async def test_what_is_nowhere_is_said_to_be(look, server):
+    server.answers["textDocument/hover"] = {"contents": "x"}
+
+    with pytest.raises(ToolError, match="nowhere was not found; name a file and a line with it on"):
+        await look(what="hover", symbol="nowhere")
 
 
 BAD = {

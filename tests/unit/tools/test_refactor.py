@@ -110,7 +110,7 @@ async def test_a_rename_by_a_server_that_is_still_loading_is_refused(bench, word
 
     result = await rename(bench)
 
-    assert "pyright is still loading the project and could miss places; try again in a moment" in result.content
+    assert "pyright has not read the whole project yet and could miss places; try again" in result.content
     assert not bench.editor.reviews
 
 
@@ -337,7 +337,7 @@ async def test_an_action_is_resolved_before_it_is_made_and_not_by_who_is_loading
     fix = {"what": "action", "file_path": "cart.py", "line": 3, "action": "Fix"}
 
     server.is_ready = False
-    assert "still loading" in (await bench.use("Refactor", **fix)).content
+    assert "has not read the whole project yet" in (await bench.use("Refactor", **fix)).content
     server.is_ready = True
     assert not (await bench.use("Refactor", **fix)).failed
     assert (bench.root / "cart.py").read_text().endswith("return 2\n")
