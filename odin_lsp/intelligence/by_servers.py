@@ -52,8 +52,8 @@ class Heard:
     """Those that have not: they are not asked again."""
     is_loading: bool = False
     """Somebody is, so that the answer has gaps anyway, and takes its time."""
-    spots: dict[tuple[str, int], None] = field(default_factory=dict[tuple[str, int], None])
-    """Documents and lines, from 0."""
+    spots: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
+    """By document, lines from 0."""
     text: str = ""
     more: int = 0
     """Places that nobody has looked at, since there are too many."""
@@ -76,7 +76,8 @@ class Heard:
         self.more += max(0, len(values) - MAX_READ)
         for value in values[:MAX_READ]:
             try:
-                self.spots.update(dict.fromkeys((it.uri, it.span.start.line) for it in read(value)))
+                for it in read(value):
+                    self.spots.setdefault(it.uri, set()).add(it.span.start.line)
             except Malformed as error:
                 self.doubt(f"not all that {server.name} has said can be read: {error}")
 
@@ -195,15 +196,15 @@ class ByServers:
         """The lines that may be shown, by path."""
         lines_of: dict[Path, set[int]] = {}
         hidden = nowhere = 0
-        for uri, line in heard.spots:
+        for uri, lines in heard.spots.items():
             name = path_of(uri)
             path = Path(os.path.realpath(name)) if name is not None else None
             if path is None or name is None:
-                nowhere += 1
+                nowhere += len(lines)
             elif self._files.ignore.hides(path) or self._files.ignore.hides(name):
-                hidden += 1
+                hidden += len(lines)
             else:
-                lines_of.setdefault(path, set()).add(line + 1)
+                lines_of.setdefault(path, set()).update(line + 1 for line in lines)
         if asked.folder is not None:
             elsewhere = [it for it in lines_of if not it.is_relative_to(asked.folder)]
             if count := sum(len(lines_of.pop(it)) for it in elsewhere):

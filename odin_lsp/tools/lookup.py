@@ -54,7 +54,7 @@ class Lookup(Tool[LookupParams]):
         for (line, it), told in zip(entries, data.split("\n"), strict=False):
             if it is not None and it.text is not None and line == told and len(it.text) <= MAX_LINE:
                 context.shown.note(it.path, it.line, [it.text])
-        files = dict.fromkeys(context.files.shown(it.path) for it in answer.found)
+        files = [context.files.shown(path) for path in dict.fromkeys(it.path for it in answer.found)]
         said = f"{answer.text}\n{data}" if answer.text else data
         return ToolOutput(data=said, description=_summary(params, answer), files=tuple(files)[:100])
 

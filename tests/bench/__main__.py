@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
-from tests.bench import commands, measure, recorded, recorded_tasks, review, steps, undo, workspace
+from tests.bench import commands, lookup, measure, recorded, recorded_tasks, review, steps, undo, workspace
 from tests.bench.endpoint import PAUSE
 from tests.bench.measure import STEPS, Series, percentile_99
 from tests.bench.recorded import EARLIER
@@ -173,6 +173,9 @@ async def _workspace_rows(tree: Path) -> list[Row]:
         series = await commands.reading(repository, command, 30)
         what = f"`{command}`, held to reading; merely kept from writing"
         rows.append(_row(what, series, 1000, "ms", "≤ 1.3 × kept from writing", series.ratio <= 1.3))
+    told = await lookup.references(tree / "lookup", 30)
+    what = f"`Lookup` of {lookup.PLACES * lookup.FILES} references, told at once; reading the {lookup.FILES} files"
+    rows.append(_row(what, told, 1000, "ms", "≤ 10 ms", median(told.odin) <= 0.01))
     noting = await undo.noting(tree)
     what = f"keep one of {undo.FILES} files of {undo.CHARACTERS:,} characters for undo; one, written whole or not"
     rows.append(_row(what, noting.each, 1000, "ms", "the last ≤ 3 × the first", noting.growth <= 3))
