@@ -357,7 +357,7 @@ function Story:placed(it)
   local who = table.concat({ it.source or "", it.code or "" }, " ")
   local kind = it.severity == "error" and "" or it.severity .. ": "
   local line = ("%s:%d %s%s"):format(files.shown(it.uri, self.root), it.line, kind, it.message)
-  return Story.flat(vim.trim(who) == "" and line or ("%s [%s]"):format(line, vim.trim(who)))
+  return words.flat(vim.trim(who) == "" and line or ("%s [%s]"):format(line, vim.trim(who)))
 end
 
 function Story:on_notice(event)
