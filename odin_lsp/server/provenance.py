@@ -92,7 +92,7 @@ def _path(server: Host, uri: str) -> Path | None:
 
 
 def _commands(written: WrittenRange) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    if written.session_id is not None:
+    if written.session_id is not None and written.model is not None:  # the session is still there
         about = {"sessionId": written.session_id, "turnId": written.turn_id}
         yield "Odin: Open the session that wrote this line", OPEN, about
     yield "Odin: Undo the change that wrote this line", UNDO, {"turnId": written.turn_id, "hunkIds": [written.hunk_id]}
