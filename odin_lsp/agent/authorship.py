@@ -2,7 +2,7 @@
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -72,6 +72,11 @@ class Authorship:
             return None
         story = await self._story(passages[index])
         return self._range(passages[index], story), story
+
+    async def renamed(self, renames: Sequence[tuple[Path, Path]]) -> None:
+        """The user has given files or folders other names."""
+        for path, new_path in renames:
+            await asyncio.to_thread(self._provenance.renamed, path, new_path)
 
     async def _passages(self, path: Path) -> list[Passage]:
         text = self._text(path)

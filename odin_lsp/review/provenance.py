@@ -13,7 +13,7 @@ from threading import Lock
 
 from odin_lsp.ports import FileOperation
 from odin_lsp.review.hunks import Hunk, apply
-from odin_lsp.review.undo_log import UndoLog
+from odin_lsp.review.undo_log import RENAMED, UndoLog
 from odin_lsp.review.undo_parts import Edits, edits_of
 from odin_lsp.review.undo_places import begins_line, text_with
 from odin_lsp.review.undo_steps import FileSteps
@@ -133,6 +133,14 @@ class Provenance:
             self._last = path, text, passages
             return passages
 
+    def renamed(self, path: Path, new_path: Path) -> None:
+        """By the user: a file, or a folder."""
+        with self._one_at_a_time:
+            self._look()
+            names = {name for turn in self._entries.values() for it in turn for name in (it.path, it.new_path) if name}
+            if any(Path(it).is_relative_to(path) for it in names):
+                self._log.note_rename(path, new_path)
+
     def _look(self) -> None:
         """Read again which turns have changed which files, as far as that is another answer than before."""
         stamps = self._log.stamps()
@@ -142,11 +150,17 @@ class Provenance:
             del self._entries[turn_id]
         for turn_id, stamp in stamps.items():
             if self._stamps.get(turn_id) != stamp:
-                files = self._log.read(turn_id).files.values()
-                self._entries[turn_id] = [_entry(turn_id, it, stamp[0]) for it in files if not _is_out(it)]
+                self._entries[turn_id] = self._read(turn_id, stamp[0])
         self._stamps = stamps
         self._is_traced.clear()
         self._last = None
+
+    def _read(self, turn_id: str, changed_at: float) -> list[_Entry]:
+        if turn_id == RENAMED:
+            about = (), frozenset[str](), False
+            return [_Entry(it.at, "", "", "rename", it.path, it.new_path, *about) for it in self._log.renames()]
+        files = self._log.read(turn_id).files.values()
+        return [_entry(turn_id, it, changed_at) for it in files if not _is_out(it)]
 
     def _traced_now(self, path: Path, text: str) -> Traced:
         """Only what turns did since the last time is looked at."""

@@ -24,11 +24,14 @@ from odin_lsp.ports import FileOperation
 from odin_lsp.review import before_images, undo_steps
 from odin_lsp.review.before_images import bytes_of, digest_of
 from odin_lsp.review.proposals import TEXT
-from odin_lsp.review.undo_steps import FileSteps, Line, Step, StepHunk, Steps
+from odin_lsp.review.undo_steps import FileSteps, Line, Renamed, Step, StepHunk, Steps
 from odin_lsp.values import to_wire
 
 IMAGES = "images"
 UNDOING = "undoing"
+RENAMED = "~renamed"
+"""No turn is called so."""
+MAX_RENAMED = 1024 * 1024
 UNDO = "~"
 """In the id of an undo, behind that of its turn."""
 NO_TEXT = "it is no text"
@@ -150,13 +153,28 @@ class UndoLog:
         return list(dict.fromkeys([*reversed(unwritten), *(it.stem for it in logs)]))
 
     def stamps(self) -> dict[str, tuple[float, int]]:
-        """When the log of each turn has changed, and its size: others whenever it says something else."""
+        """When the log of each turn has changed, and its size: others whenever it says something else. That of renames
+        is among them."""
         stamps: dict[str, tuple[float, int]] = {}
-        for log in self._logs():
+        for log in (*self._logs(), self._folder() / RENAMED):
             with suppress(FileNotFoundError):
                 status = log.stat()
                 stamps[log.stem] = status.st_mtime, status.st_size
         return stamps
+
+    def note_rename(self, path: Path, new_path: Path) -> None:
+        """By the user, of what turns have changed."""
+        line = Renamed(time.time(), str(path), str(new_path))
+        with suppress(OSError), before_images.locked(self._folder()):
+            log = os.open(self._folder() / RENAMED, _APPEND, 0o600)
+            try:
+                if os.fstat(log).st_size < MAX_RENAMED:
+                    os.write(log, b"\n" + json.dumps(to_wire(line)).encode() + b"\n")
+            finally:
+                os.close(log)
+
+    def renames(self) -> list[Renamed]:
+        return list(undo_steps.renames(self._folder() / RENAMED))
 
     def follow(self, record: EventRecord) -> None:
         """A turn that is over is let go of when the next one begins. It does not wait."""

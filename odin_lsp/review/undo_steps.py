@@ -81,6 +81,15 @@ class Flip(Value):
     """Where its places are in that text."""
 
 
+@dataclass(frozen=True, slots=True)
+class Renamed(Value):
+    """A line of a log of its own: the user has renamed a file that turns have changed, or a folder of such."""
+
+    at: float
+    path: str
+    new_path: str
+
+
 Line = Step | Flip
 
 
@@ -283,6 +292,14 @@ def read(log: Path) -> Iterator[Line]:
         with suppress(ValueError, RequestError):
             found = json.loads(line)
             yield from_wire(Flip if is_object(found) and "undo" in found else Step, found)
+
+
+def renames(log: Path) -> Iterator[Renamed]:
+    """As `read` does."""
+    with suppress(OSError):
+        for line in filter(None, log.read_bytes().split(b"\n")):
+            with suppress(ValueError, RequestError):
+                yield from_wire(Renamed, json.loads(line))
 
 
 def _step_of(earlier: _EarlierStep) -> Step:

@@ -1,9 +1,11 @@
 """Who wrote this line, as an editor asks and is shown it."""
 
+import asyncio
+
 import pytest
 from lsprotocol import types
 
-from tests.e2e.conftest import ODIN, Screen
+from tests.e2e.conftest import ODIN, PATIENCE, Screen
 from tests.e2e.steps import says
 
 OLD = "one = 1\ntwo = 2\nthree = 3\n"
@@ -101,6 +103,21 @@ async def test_it_survives_a_restart_and_the_menu_opens_the_session_and_undoes_t
     assert document.selection.start.line == 2
     assert screen.text(one) == OLD
     assert await hover(screen, one, 1) is None
+
+
+async def test_a_file_that_the_user_renames_in_the_editor_keeps_what_is_odins(screen, one, root):
+    other = root / "folder" / "other.py"
+    other.parent.mkdir()
+    other.write_text("two = 22\nmine = 1\nmine = 2\nmine = 3\n")
+    one.unlink()
+    files = [types.FileRename(one.as_uri(), other.as_uri())]
+    screen.client.lsp.workspace_did_rename_files(types.RenameFilesParams(files))
+
+    async with asyncio.timeout(PATIENCE):
+        while not (found := (await screen.client.command("provenance", uri=other.as_uri()))["ranges"]):
+            await asyncio.sleep(0)
+
+    assert [it["range"]["start"]["line"] for it in found] == [0]
 
 
 async def test_a_setting_turns_it_off(screen, one):

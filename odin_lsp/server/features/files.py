@@ -1,5 +1,6 @@
 """Files that change outside of the editor's documents: told by the client, or found out by watching."""
 
+import os
 from pathlib import Path
 
 from lsprotocol import types
@@ -33,6 +34,9 @@ def register(server: Host) -> None:
     def did_rename_files(params: types.RenameFilesParams) -> None:
         uris = [uri for file in params.files for uri in (file.old_uri, file.new_uri)]
         changed(server, {path for uri in uris if (path := path_of(uri))})
+        pairs = [(path_of(file.old_uri), path_of(file.new_uri)) for file in params.files]
+        renames = [(Path(os.path.realpath(old)), Path(os.path.realpath(new))) for old, new in pairs if old and new]
+        server.background(server.core.authorship.renamed(renames))
 
 
 async def follow(server: Host) -> None:

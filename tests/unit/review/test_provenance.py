@@ -171,6 +171,27 @@ async def test_a_file_that_somebody_renamed_and_went_on_editing_keeps_what_is_od
     assert written(renamed) == {"t": ["TWO"], "u": ["SIX"]}
 
 
+async def test_a_rename_that_the_editor_tells_of_counts_whatever_the_text_has_become(
+    bench, a, edited, provenance, written
+):
+    await edited(a, ("two", "TWO"))
+    renamed = bench.write("new/b.txt", "TWO\nmine\nmine\n")
+    bench.files.buffers.close(a.as_uri())
+    assert written(renamed) == {}
+
+    provenance.renamed(a, renamed)
+
+    assert written(renamed) == {"t": ["TWO"]}
+
+
+async def test_a_rename_of_what_odin_has_not_changed_is_not_noted(bench, a, edited, provenance):
+    await edited(a, ("two", "TWO"))
+
+    provenance.renamed(bench.root / "other.txt", bench.root / "another.txt")
+
+    assert UndoLog(lambda: bench.root.parent / "state").renames() == []
+
+
 async def test_another_file_that_looks_like_one_that_is_still_there_is_not_odins(bench, a, edited, written):
     await edited(a, ("two", "TWO"))
 
