@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.e2e.steps import play_calls, results, says
+from tests.e2e.steps import play_calls, results, results_of, says
 from tests.editors.code_server import typescript_server
 from tests.editors.conftest import StartNeovim, skipped_if_unavailable
 from tests.editors.neovim import NOTE_EVENTS, READY, Neovim, until
@@ -76,6 +76,18 @@ CONFIGURE = """
 local odin = vim.lsp.get_clients({ name = "odin" })[1]
 odin.rpc.notify("workspace/didChangeConfiguration", { settings = ... })
 """
+TEXT = "return table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr(...), 0, -1, false), '\\n') .. '\\n'"
+COUNT_LOOKS = """
+local problems = require("odin.problems")
+local answer = problems.answer
+_G.looked_at = 0
+problems.answer = function(...)
+  local told = answer(...)
+  _G.looked_at = #told.items
+  return told
+end
+"""
+FORGET_EVENTS = "_G.events, _G.finished = {}, {}"
 LISTED = """
 return vim.iter(vim.api.nvim_list_bufs()):filter(function(it) return vim.bo[it].buflisted end)
   :map(function(it) return vim.fs.basename(vim.api.nvim_buf_get_name(it)) end):totable()
@@ -122,6 +134,11 @@ class Asked:
         return await self.neovim.until("_G.told")
 
 
+def write(root: Path) -> None:
+    for name, text in FILES.items():
+        (root / name).write_text(text)
+
+
 def place_of(encoding: str, text: str) -> int:
     return len(text.encode()) if encoding == "utf-8" else len(text.encode("utf-16-le")) // 2
 
@@ -129,12 +146,12 @@ def place_of(encoding: str, text: str) -> int:
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def asked(start_neovim: StartNeovim, root: Path) -> Asked:
     """Just started: no server has loaded the project."""
-    for name, text in FILES.items():
-        (root / name).write_text(text)
+    write(root)
     with skipped_if_unavailable():
         typescript = typescript_server()
     neovim = await start_neovim("-n")
     await neovim.lua(SERVERS, str(root), str(root.parent / "pid"), str(typescript))
+    await neovim.lua(NOTE_EVENTS)
     await neovim.until(READY)
     return Asked(neovim, root)
 
@@ -142,7 +159,7 @@ async def asked(start_neovim: StartNeovim, root: Path) -> Asked:
 @pytest.mark.parametrize("name", ["a.py", "a.ts"])
 async def test_a_cold_server_is_said_to_be_or_its_answer_is_complete(asked: Asked, name: str) -> None:
     async def is_ready() -> bool:
-        told = await asked.references(name, milliseconds=400)
+        told = await asked.references(name, milliseconds=1000)
         ready = [len(it["result"]) for it in told["answers"] if it["ready"]]
         assert ready in ([], [REFERENCES])
         return bool(ready)
@@ -158,19 +175,6 @@ async def test_positions_are_right_in_files_that_nobody_shows(asked: Asked) -> N
     found = {(Path(it["uri"]).name, it["range"]["start"]["line"], it["range"]["start"]["character"]) for it in answer}
     assert found == {("a.py", 0, 4), *((name, 0, 14) for name in CALLERS), *((name, 2, column) for name in CALLERS)}
     assert await asked.neovim.lua(LISTED) == ["a.ts", "a.py"]
-
-
-async def test_a_rename_has_all_files_and_the_text_of_the_buffers(asked: Asked) -> None:
-    await asked.neovim.command("buffer a.py | call append(0, '# unsaved')")
-
-    told = await asked.request("textDocument/rename", "a.py", position={"line": 1, "character": 5}, newName="whisper")
-
-    [answer] = told["answers"]
-    assert answer["ready"]
-    edits = {Path(it["textDocument"]["uri"]).name: it["edits"] for it in answer["result"]["documentChanges"]}
-    assert {name: len(found) for name, found in edits.items()} == {"a.py": 1, **dict.fromkeys(CALLERS, 2)}
-    assert edits["a.py"][0]["range"]["start"] == {"line": 1, "character": 4}
-    await asked.neovim.command("undo")
 
 
 @pytest.mark.parametrize(
@@ -216,7 +220,8 @@ async def test_quick_fixes_come_with_their_edits(asked: Asked) -> None:
 
 
 async def test_the_model_is_answered_by_the_servers_of_neovim(asked: Asked, wire: Wire) -> None:
-    await asked.neovim.lua(NOTE_EVENTS)
+    await asked.references()
+    await asked.neovim.lua(FORGET_EVENTS)
     play_calls(wire, ("Lookup", {"what": "references", "symbol": "shout", "file_path": "a.py"}))
     wire.play(says())
 
@@ -226,6 +231,56 @@ async def test_the_model_is_answered_by_the_servers_of_neovim(asked: Asked, wire
     [told] = results(wire)
     assert told.splitlines()[-1] == "(pyright in Neovim)"
     assert told.count('\n3:print("😀😀", shout("x"))') == len(CALLERS)
+
+
+async def test_the_model_is_told_which_callers_its_edit_has_broken_and_that_they_are_mended(
+    asked: Asked, wire: Wire
+) -> None:
+    def change(old: str, new: str) -> None:
+        edit = {"file_path": "a.py", "edits": [{"old_string": old, "new_string": new}]}
+        play_calls(wire, ("MultiEditTool", edit))
+
+    async def accept(number: int) -> None:
+        """As a person does: not before Odin has looked at the callers."""
+        await asked.neovim.until("(_G.events.OdinReviewOpened or 0) >= ... and _G.looked_at > 1", number)
+        await asked.neovim.lua("_G.looked_at = 0; vim.cmd('OdinAccept!')")
+
+    await asked.neovim.command("buffer a.py")
+    await asked.neovim.lua(FORGET_EVENTS)
+    await asked.neovim.lua(COUNT_LOOKS)
+    play_calls(wire, ("Read", {"file_path": "a.py"}))
+    change("(word: str", "(times: int, word: str")
+    change("(times: int, word: str", "(word: str")
+    wire.play(says())
+    await asked.neovim.command("OdinEdit shout more often")
+    await accept(1)
+    await accept(2)
+    await asked.neovim.until("#_G.finished > 0")
+
+    listed = [f'- {name}:3 Argument missing for parameter "word" [Pyright reportCallIssue]' for name in CALLERS]
+    told = ["".join(results_of(it.body)).splitlines()[1:] for it in wire.sent[-2:]]
+    assert told == [
+        ["Diagnostics after your edits: 4 introduced, 0 fixed, 0 remaining.", "Introduced:", *listed],
+        ["Diagnostics after your edits: 0 introduced, 4 fixed, 0 remaining.", "Fixed:", *listed],
+    ]
+
+
+async def test_a_rename_is_one_review_of_all_files_with_what_is_not_saved(asked: Asked, wire: Wire) -> None:
+    await asked.neovim.command("buffer a.py | call append(0, '# 😀 not saved')")
+    await asked.neovim.lua(FORGET_EVENTS)
+    rename = {"what": "rename", "symbol": "shout", "file_path": "a.py", "new_name": "whisper"}
+    play_calls(wire, ("Refactor", rename))
+    wire.play(says())
+    await asked.neovim.command("OdinEdit be quiet")
+    await asked.neovim.until("(_G.events.OdinReviewOpened or 0) > 0")
+    await asked.neovim.command("OdinAccept!")
+    await asked.neovim.until("#_G.finished > 0")
+
+    renamed = {name: FILES[name].replace("shout", "whisper") for name in ["a.py", *CALLERS]}
+    texts = {name: await asked.neovim.lua(TEXT, name) for name in renamed}
+    assert texts == {**renamed, "a.py": f"# 😀 not saved\n{renamed['a.py']}"}
+    write(asked.root)
+    await asked.neovim.command("silent bufdo edit!")
 
 
 async def test_whatever_a_server_answers_reaches_odin_or_is_said_to_have_failed(asked: Asked) -> None:
