@@ -52,7 +52,15 @@ test("a change of another document of the language is waited for as well", async
   settling.told(["a.py", "b.py"]);
   settling.changed("b.py");
   setTimeout(() => settling.told(["b.py"]), 200);
-  expect(await settled("a.py")).toEqual([true, 500]);
+  expect(await settled("a.py", 5000)).toEqual([true, 1700]);
+});
+
+test("it takes less if the server tells also of the document that has not changed", async () => {
+  settling.told(["a.py", "b.py"]);
+  settling.changed("b.py");
+  setTimeout(() => settling.told(["b.py"]), 200);
+  setTimeout(() => settling.told(["a.py"]), 600);
+  expect(await settled("a.py")).toEqual([true, 900]);
 });
 
 test("TypeScript and JavaScript are one language, others do not matter", async () => {
@@ -71,7 +79,7 @@ test("a document of which nobody has ever told is waited for only if it is asked
 test("a document that is in no tab, or was closed, is not waited for, and holds up nobody", async () => {
   settling.told(["a.py", "b.py", "hidden.py"]);
   settling.changed("hidden.py");
-  expect(await settled("a.py")).toEqual([true, 300]);
+  expect(await settled("a.py")).toEqual([true, 1500]);
   settling.told(["hidden.py"]);
   settling.closed("b.py");
   expect(await settled("hidden.py")).toEqual([false, 0]);

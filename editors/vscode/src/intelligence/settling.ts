@@ -4,11 +4,14 @@
 // - The document is in a tab: servers say nothing about others.
 // - Since it changed, VS Code has told of problems in it, be they the same. So it has for every other document of the
 //   language that has changed since it was told of: a change there may show here.
-// - Since then, nobody has said anything about the language for 300 ms: several servers come one after the other.
+// - Since then, nobody has said anything about the language for 300 ms: several servers come one after the other. It is
+//   1.5 s where only other documents have changed and nothing was said about this one: some servers look at these late,
+//   and do not tell of what is the same.
 
 import { Emitter } from "../emitter";
 
 const QUIET_MS = 300;
+const QUIET_ABOUT_OTHERS_MS = 1500;
 /** A language of which nobody has said anything for so long has nobody. */
 const SILENT_MS = 1000;
 
@@ -17,10 +20,14 @@ interface Known {
   /** Since its last change, and ever. */
   isTold: boolean;
   wasTold: boolean;
+  /** How many changes of the language there had been when it was last told of. */
+  toldAfter: number;
 }
 
 export class Settling {
   readonly #documents = new Map<string, Known>();
+  /** How often documents of a language have changed. */
+  readonly #changes = new Map<string, number>();
   /** When something was last said about a language. */
   readonly #lastTold = new Map<string, number>();
   /** Languages that were waited for, and nobody has ever said anything about them. */
@@ -30,13 +37,14 @@ export class Settling {
   constructor(private readonly isInTab: (uri: string) => boolean) {}
 
   opened(uri: string, languageId: string): void {
-    this.#documents.set(uri, { language: familyOf(languageId), isTold: false, wasTold: false });
+    this.#documents.set(uri, { language: familyOf(languageId), isTold: false, wasTold: false, toldAfter: 0 });
   }
 
   changed(uri: string): void {
     const known = this.#documents.get(uri);
     if (known) {
       known.isTold = false;
+      this.#changes.set(known.language, this.#changesOf(known.language) + 1);
     }
   }
 
@@ -49,6 +57,7 @@ export class Settling {
       if (known) {
         known.isTold = true;
         known.wasTold = true;
+        known.toldAfter = this.#changesOf(known.language);
         this.#lastTold.set(known.language, Date.now());
         this.#silent.delete(known.language);
       }
@@ -82,7 +91,12 @@ export class Settling {
     if (!known?.isTold || !this.isInTab(uri) || this.#isAwaited(known.language)) {
       return Number.POSITIVE_INFINITY;
     }
-    return Math.max(0, (this.#lastTold.get(known.language) ?? 0) + QUIET_MS - Date.now());
+    const quiet = known.toldAfter === this.#changesOf(known.language) ? QUIET_MS : QUIET_ABOUT_OTHERS_MS;
+    return Math.max(0, (this.#lastTold.get(known.language) ?? 0) + quiet - Date.now());
+  }
+
+  #changesOf(language: string): number {
+    return this.#changes.get(language) ?? 0;
   }
 
   #isAwaited(language: string): boolean {
