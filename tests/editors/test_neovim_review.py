@@ -102,7 +102,7 @@ async def test_lists_and_pickers_show_each_change_and_its_place(neovim: Neovim, 
     await neovim.command("OdinReview")
     assert await neovim.lua(LISTED) == expected
     await neovim.command("cclose")
-    assert await neovim.lua("return vim.fn.bufloaded(...)", str(file)) == 0  # nobody has looked at it yet
+    assert await neovim.lua("return vim.fn.buflisted(...)", str(file)) == 0  # nobody has looked at it yet
 
     await neovim.lua(PICK, "board.py:5")
     await neovim.command("OdinReview pick")

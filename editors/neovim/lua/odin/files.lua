@@ -39,6 +39,9 @@ end
 function M.load(uri)
   local path = vim.uri_to_fname(uri)
   local loaded = M.buffer(uri)
+  if loaded and borrowed[loaded] then
+    M.keep(loaded)
+  end
   if loaded or vim.fn.filereadable(path) == 0 then
     return loaded
   end
@@ -79,6 +82,16 @@ function M.borrow(uri, odin)
     end))
   end
   return bufnr
+end
+
+---A buffer that was loaded for a question is wanted for itself: from now on it is like any other.
+---@private
+---@param bufnr integer
+function M.keep(bufnr)
+  borrowed[bufnr]:close()
+  borrowed[bufnr] = nil
+  pcall(M.unasked, vim.api.nvim_set_option_value, "swapfile", true, { buf = bufnr })
+  M.tell_of_others(bufnr)
 end
 
 ---Unload a buffer that was loaded for a question, if nobody else has taken to it.
