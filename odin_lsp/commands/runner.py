@@ -112,7 +112,8 @@ class Runner:
 
     def _ended(self, running: "Running") -> None:
         self._running.discard(running)
-        self._soon = asyncio.create_task(self._prepare_soon())
+        if not self._closed and (self._soon is None or self._soon.done()):
+            self._soon = asyncio.create_task(self._prepare_soon())
 
     async def _prepare_soon(self) -> None:
         await asyncio.sleep(PAUSE_SECONDS)

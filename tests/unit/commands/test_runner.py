@@ -197,3 +197,11 @@ def test_no_supervisor_is_started_once_the_loop_ends(workspace, tmp_path):
 
     runner = asyncio.run(run())
     assert not runner._spares
+
+
+async def test_a_runner_that_is_closed_leaves_nothing_to_be_done(printing, runner):
+    before = asyncio.all_tasks()
+    await printing("echo; sleep 300")
+    await runner.close()
+
+    assert asyncio.all_tasks() == before
