@@ -527,6 +527,9 @@ class FakeEditor:
         }
         if isinstance(step, Whole):
             page.exchange(step.new, step.ids)
+            for hunk in self._waiting(buffer.path):
+                if hunk.proposal != self._own:  # only the texts are known to those who did not do it
+                    hunk.anchor = hunk.anchor.blurred()
         else:
             waiting = self._waiting(buffer.path)
             spans, places = [it.anchor.span(page) for it in waiting], [it.anchor.places(page) for it in waiting]
