@@ -4,7 +4,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-HookEvent = Literal["PreToolUse", "PostToolUse", "PostToolUseFailure"]
+from odin_lsp.errors import RequestError
+
+HookEvent = Literal["PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart", "Stop"]
+"""Before and after a call; the user has said something; a session begins here; the model has given its answer."""
+GUARDS = frozenset({"PreToolUse", "UserPromptSubmit"})
+"""What waits for a yes: here a hook that fails says no."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,11 @@ class Hooks:
         self._hooks = hooks
 
     def __bool__(self) -> bool:
-        return bool(self._hooks)
+        """Whether calls have to wait for what they say."""
+        return any(getattr(hook, "may_object", True) for hook in self._hooks)
+
+    def joined_by(self, hook: Hook) -> "Hooks":
+        return Hooks([*self._hooks, hook])
 
     async def fire(self, event: HookEvent, call: Mapping[str, Any]) -> HookDecision:
         """Ask all hooks in order; the first that does not allow ends it."""
@@ -45,3 +54,17 @@ class Hooks:
             if not decision.allow:
                 return HookDecision(False, decision.message, go_on, "\n".join(messages), arguments)
         return HookDecision(True, "", go_on, "\n".join(messages), arguments)
+
+    async def before_prompt(self, prompt: str, *, is_first: bool) -> tuple[str, ...]:
+        """What they add to what the user says; raises `RequestError` if one does not let it through."""
+        decisions = [await self.fire("SessionStart", {"source": "startup"})] if is_first else []
+        decisions.append(await self.fire("UserPromptSubmit", {"prompt": prompt}))
+        refusal = next((it for it in decisions if not it.allow or not it.go_on), None)
+        if refusal is not None:
+            raise RequestError(refusal.message or refusal.system_message or "a hook did not let the message through")
+        return tuple(f"<reminder>\n{it.system_message}\n</reminder>" for it in decisions if it.system_message)
+
+    async def before_end(self, *, was_held_back: bool) -> str:
+        """Why the turn should go on; once is enough."""
+        decision = await self.fire("Stop", {"stop_hook_active": was_held_back})
+        return "" if was_held_back or decision.allow or not decision.go_on else decision.message

@@ -78,6 +78,8 @@ class Planner:
     helpers: Helpers | None = None
     _guard: LoopGuard = field(default_factory=LoopGuard)
     _malformed: int = 0
+    _was_held_back: bool = False
+    """A hook has wanted the turn to go on."""
     _pauses: int = 0
     _room: Room = field(init=False)
 
@@ -209,6 +211,9 @@ class Planner:
             as_wanted, told = await self.executor.review()
             self._tell(told)
             left = [self.prompt.left_open(self.session), await self.executor.left_broken()] if as_wanted else []
+            if as_wanted and not any(left):
+                left = [await self.executor.hooks.before_end(was_held_back=self._was_held_back)]
+                self._was_held_back = any(left)
             self._tell("\n\n".join(filter(None, left)))
             return Ending("end_turn") if as_wanted and not any(left) else None
         if self._pauses < MAX_PAUSES:

@@ -9,11 +9,13 @@ from typing import Any
 
 from odin_lsp.agent import named
 from odin_lsp.agent.asking import AskerInTurn
+from odin_lsp.agent.command_hooks import CommandHooks, Surroundings
 from odin_lsp.agent.compaction import Compaction
 from odin_lsp.agent.edit_checks import EditChecks
 from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.held_files import HeldFiles
 from odin_lsp.agent.history import Conversation
+from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.instructions import NestedInstructions
 from odin_lsp.agent.live_session import LiveSession
 from odin_lsp.agent.mode_tools import listed_tools, offered, tool_spec
@@ -33,6 +35,8 @@ from odin_lsp.agent.turn import Progress
 from odin_lsp.config import roles
 from odin_lsp.errors import ModelError, ToolError
 from odin_lsp.events import Emit
+from odin_lsp.extensions.hook_files import CommandHook
+from odin_lsp.extensions.registry import Extensions
 from odin_lsp.intelligence.servers import Servers
 from odin_lsp.messages import user
 from odin_lsp.models.base import Request
@@ -46,6 +50,7 @@ from odin_lsp.review.saving import Saver
 from odin_lsp.sessions.history import repair
 from odin_lsp.sessions.memory import Memory
 from odin_lsp.sessions.session import Session
+from odin_lsp.sessions.store import sessions_folder
 from odin_lsp.tools.base import AgentTask, Tool, ToolContext
 from odin_lsp.tools.memory import MemoryTool
 from odin_lsp.tools.skill import SkillTool
@@ -101,10 +106,13 @@ class Planners:
             partial(self._for_helper, live.scope.briefing),
             self._project.now.config.subagents,
         )
-        planner = self._make(session, progress, emit, live.scope, self._models.selected, helpers=live.helpers)
+        at_hand = await asyncio.to_thread(lambda: self._project.now.extensions)
+        planner = self._make(
+            session, progress, emit, live.scope, self._models.selected, helpers=live.helpers, at_hand=at_hand
+        )
         planner.prompt.part = self._role_prompt
         planner.prompt.surroundings = live.surroundings
-        planner.prompt.at_hand = await asyncio.to_thread(lambda: self._project.now.extensions)
+        planner.prompt.at_hand = at_hand
         planner.prompt.plan = live.plan_run.plan.state if live.plan_run else ""
         return planner
 
@@ -188,6 +196,7 @@ class Planners:
         helpers: Subagents | None = None,
         parts: Sequence[str] = (),
         write_scope: tuple[Path, ...] = (),
+        at_hand: Extensions | None = None,
     ) -> Planner:
         said, config = progress.message, self._project.now.config
         mode = said.mode
@@ -251,7 +260,7 @@ class Planners:
             session=conversation,
             executor=Executor(
                 self._tools(mode, parts, has_skills=bool(scope.briefing.extensions.skills)),
-                self._parts.hooks,
+                self._hooks((at_hand or scope.briefing.extensions).hooks, progress, emit),
                 context,
                 progress.records,
                 lambda: progress.is_suspended,
@@ -265,6 +274,21 @@ class Planners:
             helpers=helpers,
             temperature=config.temperature if said.temperature is None else said.temperature,
         )
+
+    def _hooks(self, commands: Sequence[CommandHook], progress: Progress, emit: Emit) -> Hooks:
+        """Those of the front end, and the commands that the user and the project have for it."""
+        now = self._project.now
+        if not commands or now.root is None:
+            return self._parts.hooks
+        around = Surroundings(
+            progress.session_id,
+            now.root,
+            progress.message.mode,
+            sessions_folder(now.root) / f"{progress.session_id}.jsonl",
+            now.roots,
+            frozenset(name for names in now.config.keys.values() for name in names),
+        )
+        return self._parts.hooks.joined_by(CommandHooks(commands, around, emit))
 
     def _nested_instructions(self) -> NestedInstructions:
         """Trust is given to the first folder."""

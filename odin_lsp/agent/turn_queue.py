@@ -275,7 +275,8 @@ class TurnQueue:
             ending = await planner.take_up()
         else:
             meaning = await slash.meaning(message.text, planner.prompt.at_hand, planner)
-            self._say(message, meaning, planner.prompt, turn.emit)
+            told = await planner.executor.hooks.before_prompt(message.text, is_first=not self.session.messages)
+            self._say(message, (*told, *meaning), planner.prompt, turn.emit)
             ending = await planner.run()
         if message.mode == "plan_mode" and ending.reason == "end_turn":
             self._keep(turn)

@@ -68,6 +68,11 @@ class Piped:
         self._writing.write(data)
         return True
 
+    def end_input(self) -> None:
+        """It has been told everything."""
+        if not self._writing.is_closing():
+            self._writing.write_eof()
+
     def stop(self) -> None:
         """Have the supervisor end it, and all that it has started."""
         self._running.stop()

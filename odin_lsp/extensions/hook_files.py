@@ -11,10 +11,7 @@ from odin_lsp.extensions.json_files import object_of
 from odin_lsp.extensions.places import Brought
 from odin_lsp.values import is_list, is_object
 
-EVENTS = frozenset(
-    {"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "UserPromptSubmit", "SessionStart"}
-    | {"SessionEnd", "Stop", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "Notification"}
-)
+EVENTS = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart", "Stop"})
 """Those that have a point in Odin."""
 SECONDS = 60.0
 MAX_SECONDS = 600.0
