@@ -52,6 +52,7 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.compact": upkeep.CompactResult,
     "odin.role": upkeep.RoleState,
     "odin.permissions": upkeep.Permissions,
+    "odin.extensions": upkeep.ExtensionList,
     "odin.clear": listing.SessionSummary,
     "odin.steer": wire.Steered,
     "odin.queue": wire.Queue,

@@ -63,6 +63,10 @@ def _run(arguments: Sequence[str] | None) -> int:
             from odin_lsp.cli.doctor import diagnose
 
             return diagnose(options.cwd)
+        case "extensions":
+            from odin_lsp.cli import extensions
+
+            return extensions.run(options)
         case "permissions":
             from odin_lsp.cli import permissions
 
@@ -113,7 +117,7 @@ def _serve(tcp_port: int | None = None, log_level: "Level | None" = None) -> int
 def _parser() -> "ArgumentParser":
     from argparse import ArgumentParser  # editors start the server without it
 
-    from odin_lsp.cli import permissions, sessions, undo
+    from odin_lsp.cli import extensions, permissions, sessions, undo
 
     parser = ArgumentParser(prog="odin-lsp", description=__doc__, epilog=EXITS)
     parser.add_argument("--version", action="version", version=f"odin-lsp {__version__}")
@@ -136,6 +140,8 @@ def _parser() -> "ArgumentParser":
     _add_options(plan)
     doctor = commands.add_parser("doctor", help="say what works, what is missing and how to fix it")
     doctor.add_argument("--cwd", type=_folder, default=Path.cwd(), help="the workspace")
+    plugged = commands.add_parser("extensions", help="list skills, commands, agents, hooks and MCP servers")
+    extensions.add_arguments(plugged, _folder)
     rules = commands.add_parser("permissions", help="try what your rules say to a command; see what you allowed")
     permissions.add_arguments(rules, _folder)
     logs = commands.add_parser("sessions", help="list, show, search, export, change, fork and delete conversations")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from odin_lsp.extensions.registry import Listed
 from odin_lsp.values import Value
 
 
@@ -123,3 +124,18 @@ class RoleState(Value):
     role: str
     roles: tuple[RoleChoice, ...]
     """Builder, planner, then the others by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionsParams(Value):
+    """`odin.extensions`: what users and projects have plugged in, and switch it on or off until Odin ends; for good it
+    is switched off by the setting `extensions.disabled`."""
+
+    action: Literal["list", "enable", "disable"] = "list"
+    name: str | None = None
+    """What to switch: a name, or `kind:name`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionList(Value):
+    extensions: tuple[Listed, ...]

@@ -97,3 +97,21 @@ async def test_the_same_from_a_terminal(run, root, script):
     assert (await run("sessions", "clear", session))[0] == 0
     code, listed, _ = await run("sessions", "list", "--json")
     assert (code, json.loads(listed)[0]["messages"]) == (0, 0)
+
+
+async def test_what_a_trusted_project_plugs_in_is_listed_used_and_switched_off(start, wire, anthropic, root):
+    place = root / ".claude/commands/fix.md"
+    place.parent.mkdir(parents=True)
+    place.write_text("Fix issue $1 by the book.\n")
+    client = await start(options={"trusted": True}, **anthropic)
+    wire.play(says("fixed"), says("what?"))
+
+    (listed,) = (await client.command("extensions"))["extensions"]
+    await client.command("ask", text="/fix 12")
+    (off,) = (await client.command("extensions", action="disable", name="command:fix"))["extensions"]
+    await client.command("ask", text="/fix 13")
+
+    assert (listed["kind"], listed["name"], listed["state"], off["state"]) == ("command", "fix", "on", "off")
+    first, second = (json.dumps(it.body["messages"][-1]) for it in wire.sent)
+    assert "Fix issue 12 by the book." in first
+    assert "by the book" not in second

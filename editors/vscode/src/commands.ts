@@ -18,6 +18,7 @@ import type { Conversation } from "./chat/conversation";
 import { attachedTo, fileItem } from "./context";
 import { contextReport } from "./context-report";
 import type { ReadOnlyDocuments } from "./documents";
+import { extensionItems } from "./extensions";
 import { AS_CONFIGURED, effortItems, modelItems } from "./models";
 import type { Mode, Odin } from "./odin";
 import type { Problems } from "./problems";
@@ -79,6 +80,7 @@ export function registerCommands(parts: Parts): Disposable[] {
     selectModel: () => settings.selectModel(),
     selectRole: () => settings.selectRole(),
     manageApprovals: () => settings.manageApprovals(),
+    showExtensions: () => settings.showExtensions(),
     trust: () => settings.decideTrust("trust"),
     restrict: () => settings.decideTrust("restrict"),
     setKey: (provider?: unknown) => settings.setKey(provider),
@@ -242,6 +244,28 @@ class SettingCommands {
     }
     if (chosen?.length) {
       window.showInformationMessage(`Odin: removed ${counted(chosen.length, "approval")}.`);
+    }
+  }
+
+  /** What is plugged in; what is chosen is switched on or off until Odin ends, or its file is opened. */
+  async showExtensions(): Promise<void> {
+    const { odin } = this.parts;
+    const { extensions } = await odin.execute("odin.extensions", {});
+    if (extensions.length === 0) {
+      window.showInformationMessage("Odin: there are no skills, commands, agents, hooks or MCP servers.");
+      return;
+    }
+    const chosen = await window.showQuickPick(extensionItems(extensions), {
+      title: "Extensions",
+      placeHolder: "Select one to switch it off or on until Odin ends, or to open a file that is not used",
+      matchOnDescription: true,
+      matchOnDetail: true,
+    });
+    if (chosen?.action) {
+      await odin.execute("odin.extensions", { action: chosen.action, name: chosen.name });
+      window.showInformationMessage(`Odin: ${chosen.label} is ${chosen.action === "enable" ? "on" : "off"}.`);
+    } else if (chosen) {
+      await window.showTextDocument(Uri.file(chosen.source));
     }
   }
 

@@ -222,6 +222,15 @@ export interface Exported {
   uri: string;
 }
 
+export interface ExtensionList {
+  extensions: Listed[];
+}
+
+export interface ExtensionsParams {
+  action?: "list" | "enable" | "disable";
+  name?: string;
+}
+
 export interface ForkSessionParams {
   sessionId?: string;
   message?: number;
@@ -274,6 +283,17 @@ export interface LineSpan {
 export interface ListSessionsParams {
   query?: string;
   limit?: number;
+}
+
+export interface Listed {
+  kind: "agent" | "skill" | "command" | "hook" | "mcp" | "file";
+  name: string;
+  source: string;
+  owner: "user" | "project";
+  state: "on" | "off" | "untrusted" | "hidden" | "broken";
+  tokens?: number;
+  description?: string;
+  problem?: string;
 }
 
 export interface MarkStepParams {
@@ -1042,6 +1062,7 @@ export interface Commands {
   "odin.compact": { argument: CompactParams; result: CompactResult };
   "odin.role": { argument: RoleParams; result: RoleState };
   "odin.permissions": { argument: PermissionsParams; result: Permissions };
+  "odin.extensions": { argument: ExtensionsParams; result: ExtensionList };
   "odin.clear": { argument: ClearParams; result: SessionSummary };
   "odin.steer": { argument: SteerParams; result: Steered };
   "odin.queue": { argument: QueueParams; result: Queue };

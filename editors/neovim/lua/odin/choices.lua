@@ -105,6 +105,41 @@ function M.manage_approvals(root)
   end)
 end
 
+local NOT_USED = {
+  untrusted = "not used: this folder is not trusted",
+  hidden = "not used: another one has this name",
+}
+
+---What is plugged in; the one that is chosen is switched, or its file is opened.
+---@param root string
+function M.extensions(root)
+  server.execute(root, "extensions", {}, function(result)
+    if #result.extensions == 0 then
+      server.say("there are no skills, commands, agents, hooks or MCP servers")
+      return
+    end
+    vim.ui.select(result.extensions, {
+      prompt = "Odin's extensions: choose one to switch it, or to open its file",
+      kind = "odin.extension",
+      format_item = function(it)
+        local about = it.problem or it.description or ""
+        local state = NOT_USED[it.state] or it.state
+        return ("%s %s (%s)%s"):format(it.kind, it.name, state, about ~= "" and ": " .. about or "")
+      end,
+    }, function(it)
+      if it and (it.state == "on" or it.state == "off") then
+        local on = it.state == "off"
+        local argument = { action = on and "enable" or "disable", name = ("%s:%s"):format(it.kind, it.name) }
+        server.execute(root, "extensions", argument, function()
+          server.say(("%s %s is %s"):format(it.kind, it.name, on and "on" or "off"))
+        end)
+      elseif it then
+        vim.cmd.edit(vim.fn.fnameescape(it.source))
+      end
+    end)
+  end)
+end
+
 ---Show what the next message would send, in a window of its own.
 ---@param root string
 function M.show_context(root)

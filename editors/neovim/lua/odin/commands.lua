@@ -361,6 +361,16 @@ M.commands = {
     opts = {},
   },
   {
+    name = "OdinExtensions",
+    args = "",
+    desc = "List skills, commands, agents, hooks and MCP servers, and why one is not used. The one that you choose is "
+      .. "switched off or on until Odin ends, or its file is opened.",
+    run = function()
+      require("odin.choices").extensions(root())
+    end,
+    opts = {},
+  },
+  {
     name = "OdinTrust",
     args = "[restrict]",
     desc = "Trust the workspace's own `odinconfig.json` as it is now. With `restrict` it can only restrict.",

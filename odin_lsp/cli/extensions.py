@@ -1,0 +1,47 @@
+"""`odin-lsp extensions`: what is plugged in here, and why some of it is not used."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from odin_lsp.extensions.registry import Listed
+
+STATES = {
+    "on": "",
+    "off": "off, by the settings",
+    "untrusted": "not used: the folder is not trusted (`odin-lsp permissions trust`)",
+    "hidden": "not used: another one has this name",
+}
+NONE = "nothing is plugged in: no skills, commands, agents, hooks or MCP servers, here or for you"
+
+
+def add_arguments(parser: "ArgumentParser", folder: Any) -> None:
+    """`folder` is the type of an option that names one."""
+    parser.add_argument("--cwd", type=folder, default=Path.cwd(), help="the workspace")
+    parser.add_argument("--json", action="store_true", help="print a list of objects")
+
+
+def run(options: "Namespace") -> int:
+    from odin_lsp.project.project import Project, Told
+    from odin_lsp.values import to_wire
+
+    listed = Project(Told(roots=(options.cwd,))).now.extensions.listed
+    if options.json:
+        sys.stdout.write(f"{json.dumps([to_wire(it) for it in listed])}\n")
+        return 0
+    for it in listed:
+        sys.stdout.write(f"{_line(it)}\n")
+    if not listed:
+        sys.stdout.write(f"{NONE}\n")
+    return 0
+
+
+def _line(it: "Listed") -> str:
+    cost = f" ({it.tokens} tokens)" if it.tokens else ""
+    about = f": {it.description}" if it.description else ""
+    why = it.problem or STATES.get(it.state, "")
+    return f"{it.kind} {it.name}{about}{cost}\n  {it.source}" + (f"\n  {why}" if why else "")
