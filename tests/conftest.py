@@ -8,6 +8,7 @@ import ipaddress
 import os
 import shutil
 import socket
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,9 @@ def _forget_the_person() -> None:
     for name, folder in HOMES.items():
         (home / folder).mkdir(parents=True, exist_ok=True)
         os.environ[name] = str(home / folder)
+    programs = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    beside = str(Path(sys.executable).parent)  # language servers are there, which turns that edit would start
+    os.environ["PATH"] = os.pathsep.join(it for it in programs if it != beside)
 
 
 def _stay_on_loopback() -> None:
