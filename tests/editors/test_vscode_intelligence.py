@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
-from tests.e2e.steps import play_calls, results, says
+from tests.e2e.steps import play_calls, results, results_of, says
 from tests.editors.asker import Asker
 from tests.editors.code_server import EXTENSION
 from tests.editors.conftest import StartVSCode
@@ -60,6 +60,7 @@ def src(root: Path) -> Path:
     src = root / "src"
     src.mkdir()
     (root / "tsconfig.json").write_text(json.dumps(PROJECT))
+    (root / "odinconfig.json").write_text(json.dumps({"diagnostics": {"wait": 30}}))
     (src / "shapes.ts").write_text(SHAPES)
     for name in CALLERS:
         (src / name).write_text(CALLER.format(name=name[0]))
@@ -71,11 +72,14 @@ def src(root: Path) -> Path:
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def vscode(start_vscode: StartVSCode, vsix: Path, place: Path, root: Path, src: Path, asker: Asker) -> VSCode:
-    settings = {"odin.server.path": str(place / "asker"), "files.autoSave": "off"}
+    settings = {
+        "files.autoSave": "off",
+        "odin.review.policy": "auto",
+        "odin.server.path": str(place / "asker"),
+    }
     server = Path(sys.executable).parent / "pyright-langserver"
-    vscode = await start_vscode(
-        vsix, PYRIGHT, settings=settings, LANGUAGE_CLIENT=str(CLIENT), LANGUAGE_SERVER=str(server)
-    )
+    variables = {"LANGUAGE_CLIENT": str(CLIENT), "LANGUAGE_SERVER": str(server), "ODIN_TITLES": "false"}
+    vscode = await start_vscode(vsix, PYRIGHT, settings=settings, **variables)
     await vscode.open_file(root / "notes.txt")
     return vscode
 
@@ -201,6 +205,25 @@ async def test_all_problems_of_a_file_are_given_to_the_model(vscode: VSCode, wir
     await vscode.take_action("Odin: Fix all problems in this file")
     await expect(Chat(vscode).turn.get_by_text("One is there.")).to_be_visible()
     assert "line 4: error: ts: Expected 3 arguments, but got 2. [2554]" in str(wire.request["messages"])
+
+
+async def test_an_edit_tells_what_it_breaks_in_another_file_and_what_it_mends(
+    vscode: VSCode, wire: Wire, src: Path
+) -> None:
+    chat, shapes = Chat(vscode), {"file_path": str(src / "shapes.ts")}
+    broken = "src/b.ts:4 Argument of type 'number' is not assignable to parameter of type 'string'. [ts 2345]"
+    play_calls(wire, ("Read", shapes))
+    for old, new in (("depth: number", "depth: string"), ("depth: string", "depth: number")):
+        play_calls(wire, ("EditTool", shapes | {"old_string": old, "new_string": new}))
+    wire.play(says("It is as it was."))
+    await vscode.palette("Odin: Edit…")
+    await vscode.answer("try a string")
+    await expect(chat.turn.get_by_text("It is as it was.")).to_be_visible()
+    introduced, fixed = await chat.turn.get_by_role("region", name="Problems").all_inner_texts()
+    assert "Problems: 1 introduced" in introduced
+    assert "Problems: 1 fixed" in fixed
+    assert f"Introduced:\n- {broken}" in results_of({"messages": wire.request["messages"][:-1]})[0]
+    assert f"Fixed:\n- {broken}" in results(wire)[0]
 
 
 async def ask(
