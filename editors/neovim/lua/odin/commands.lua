@@ -402,8 +402,8 @@ M.commands = {
   {
     name = "OdinComments",
     args = "[ask]",
-    desc = "Do what comments of the workspace ask for that end in `odin!` or `AI!`, all in one turn. With `ask`, answer "
-      .. "those that end in `odin?` or `AI?`.",
+    desc = "Do what comments of the workspace ask for that end in `odin!` or `AI!`, all in one turn. With "
+      .. "`ask`, answer those that end in `odin?` or `AI?`.",
     run = take_comments,
     opts = { nargs = "?", complete = complete_from({ "ask" }) },
   },
