@@ -53,6 +53,13 @@ def thorough(session: nox.Session) -> None:
     _pytest(session, *UNIT, "-m", "thorough")
 
 
+@nox.session(venv_backend="none", requires=["odin"], default=False)
+def debug(session: nox.Session) -> None:
+    """The parts with asyncio in its debug mode: it notices what is called from another thread, or never awaited."""
+    session.env["PYTHONASYNCIODEBUG"] = "1"
+    _pytest(session, "tests/unit", "-m", "not thorough")
+
+
 @nox.session(venv_backend="none", requires=["odin"])
 def e2e(session: nox.Session) -> None:
     """The whole: a real server, spoken to as an editor does."""

@@ -21,6 +21,7 @@ from odin_lsp.tools.base import ToolContext, ToolOutput
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
 from odin_lsp.workspace.shown import Shown
+from tests.support.closing import at_the_end
 
 
 def tool_context(
@@ -44,6 +45,9 @@ def tool_context(
         ReviewJournal(lambda: undo_folder / "reviews"),
     )
     turn, shown = TurnReview("t", emit), Shown()
+    commands = SessionCommands(lambda: settings, judged_by(gate.rules))
+    at_the_end(desk.close)
+    at_the_end(commands.close)
     return ToolContext(
         files=files,
         search=Search(files),
@@ -54,7 +58,7 @@ def tool_context(
         shown=shown,
         gate=gate,
         outside=OutsideGate(editor),
-        commands=SessionCommands(lambda: settings, judged_by(gate.rules)),
+        commands=commands,
         draft=Draft(desk, turn, shown),
         saver=Saver(files, editor, editor, desk.applier, turn, shown, settings.review.save),
     )

@@ -1,7 +1,10 @@
 """A workspace, a person who answers as told, and a model that plays a script: the real core without an editor."""
 
+import asyncio
+import inspect
 import json
-from collections.abc import Callable
+import logging
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,6 +30,7 @@ from odin_lsp.sessions.session import Session
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
+from tests.support.closing import closing
 
 
 @dataclass
@@ -136,3 +140,46 @@ def call() -> Callable[..., dict[str, Any]]:
         return {"name": tool, "arguments": {key.replace("dash_", "-"): value for key, value in arguments.items()}}
 
     return make
+
+
+class _Complaints(logging.Handler):
+    """What asyncio has to say to nobody: exceptions that were never looked at, tasks that were destroyed."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.texts: list[str] = []
+        logging.getLogger("asyncio").addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(self.format(record))
+
+    def take(self) -> list[str]:
+        texts, self.texts = self.texts, []
+        return texts
+
+
+_complaints = _Complaints()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Any:
+    result = yield
+    assert _complaints.take() == []
+    return result
+
+
+@pytest.fixture(autouse=True)
+def nothing_goes_on(request: pytest.FixtureRequest) -> None:
+    """What a test begins has ended with it, and with all that it was given: else it would disturb another one."""
+    if inspect.iscoroutinefunction(getattr(request.node, "obj", None)):
+        request.getfixturevalue("no_task_is_left")
+
+
+@pytest.fixture
+async def no_task_is_left() -> AsyncIterator[None]:
+    async with closing():
+        yield
+    for _ in range(10):  # what was cancelled takes a moment to end
+        await asyncio.sleep(0)
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    assert not left, f"tasks go on: {left}"

@@ -19,6 +19,7 @@ from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.text import Change, Position
+from tests.support.closing import at_the_end
 from tests.support.reviewing import restored_and_kept
 
 OLD = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
@@ -129,7 +130,7 @@ def editor(path, tmp_path):
 
 @pytest.fixture
 def desk(editor, settings, undo_folder):
-    return ReviewDesk(
+    desk = ReviewDesk(
         editor.files,
         editor,
         lambda: (settings["policy"], settings["timeouts"]),
@@ -137,6 +138,8 @@ def desk(editor, settings, undo_folder):
         UndoLog(lambda: undo_folder, lambda: settings["policy"]),
         ReviewJournal(lambda: undo_folder / "reviews"),
     )
+    at_the_end(desk.close)
+    return desk
 
 
 @pytest.fixture
