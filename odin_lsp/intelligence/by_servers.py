@@ -48,8 +48,8 @@ class Heard:
 
     names: dict[str, None] = field(default_factory=dict[str, None])
     """Of those that have answered."""
-    failed: set[str] = field(default_factory=set[str])
-    """Those that have not: they are not asked again."""
+    failed: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    """Those that have not, and to what: they are not asked that again."""
     is_loading: bool = False
     """Somebody is, so that the answer has gaps anyway, and takes its time."""
     spots: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
@@ -164,7 +164,7 @@ class ByServers:
             heard.doubt(str(error))
             return None
         for server in servers:
-            if server.name not in heard.failed and server.offers(method):
+            if (server.name, method) not in heard.failed and server.offers(method):
                 result = await self._told(server, method, params(server), heard)
                 if each(result):
                     return server, result
@@ -175,7 +175,7 @@ class ByServers:
             told = await server.ask(method, params)
         except Unavailable as error:
             heard.doubt(f"{server.name} is not available: {error}")
-            heard.failed.add(server.name)
+            heard.failed.add((server.name, method))
             return None
         heard.names[server.name] = None
         if not told.is_ready:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -197,16 +198,13 @@ class Refactoring:
 
     async def _diagnostics(self, server: Server, path: Path, span: Span, lines: Lines) -> list[Any]:
         """The problems there, in the server's own words if it can be asked for them: some know their fixes by these."""
-        found: list[Any] = []
-        if server.offers(DIAGNOSTIC):
-            try:
+        found: Sequence[Any] = ()
+        with suppress(Unavailable):
+            if server.offers(DIAGNOSTIC):
                 told = await server.ask(DIAGNOSTIC, {"textDocument": {"uri": self._uri(path)}})
-            except Unavailable:
-                return []
-            found = list(each(told.result.get("items") if is_object(told.result) else None))
-        else:
-            known = (await self._servers.problems([path], PATIENCE)).get(path)
-            found = [_diagnostic(it, lines, server.encoding) for it in known.found] if known else []
+                found = each(told.result.get("items") if is_object(told.result) else None)
+        if not found and (known := (await self._servers.problems([path], PATIENCE)).get(path)):
+            found = [_diagnostic(it, lines, server.encoding) for it in known.found]
         return [it for it in found if is_object(it) and _meets(it.get("range"), span)]
 
     def _uri(self, path: Path) -> str:

@@ -67,7 +67,7 @@ async def test_a_question_of_the_model_is_answered_by_the_editors_language_serve
 
 async def test_what_goes_wrong_in_the_editor_is_said_and_the_name_is_searched_for(ask, root):
     wrong = {
-        "loading": {"answers": [answer([place(root / "greet.py", 0, 4)], ready=False)]},
+        "has not read the whole project yet": {"answers": [answer([place(root / "greet.py", 0, 4)], ready=False)]},
         "gopher did not answer in time": {"answers": [], "late": ["gopher"]},
         "`answers` must be a list": {"answers": "many"},
         "gopher: No Project": {"answers": [], "failed": [{"server": "gopher", "reason": "No Project"}]},

@@ -162,13 +162,15 @@ async def test_callers_and_callees_follow_the_call_hierarchy(look, server, cart,
     assert server.asked[1] == (INCOMING, {"item": item(cart, "total", 1)})
 
 
-async def test_callers_are_uses_where_there_is_no_call_hierarchy(look, server, shop):
-    server.answers[REFERENCES] = [place(shop, 4)]
+@pytest.mark.parametrize("prepared", [{}, {PREPARE: gone()}], ids=["not offered", "not answered"])
+async def test_callers_are_uses_where_there_is_no_call_hierarchy(look, server, shop, prepared):
+    server.answers = {REFERENCES: [place(shop, 4)], **prepared}
 
     told = await look(what="callers", symbol="Cart.total")
 
-    assert "(pyright; all uses are told, calls or not)" in told
-    assert server.asked[0][1]["context"] == {"includeDeclaration": False}
+    assert "[in checkout]\n" in told
+    assert "all uses are told, calls or not" in told
+    assert server.asked[-1][1]["context"] == {"includeDeclaration": False}
 
 
 async def test_that_nobody_calls_it_is_said_by_who_knows(look, server, cart):

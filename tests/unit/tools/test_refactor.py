@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from odin_lsp.config import Config, RuleSettings
+from odin_lsp.intelligence.servers import Problem, Problems
 from odin_lsp.permissions.approvals import Approvals
 from odin_lsp.permissions.gate import Gate
 from tests.support.reviewing import Bench, accept, reject
@@ -326,6 +327,17 @@ async def test_code_actions_are_listed_and_then_taken_by_their_title(bench, serv
     assert "no code action is called Fly there; offered are: Return 2; Move" in unknown.content
     assert "Move only has pyright run pyright.move; Odin does not" in commanded.content
     assert bench.context.shown.covers(bench.root / "cart.py", 3, ["        return 2"])
+
+
+async def test_a_server_is_told_the_problems_that_are_known_where_it_cannot_be_asked_for_them(bench, server):
+    problem = Problem(line=2, character=8, end_line=2, end_character=14, severity="warning", message="m", code="F1")
+    bench.context.servers.reported = {bench.root / "cart.py": Problems((problem,), is_current=True)}
+    server.answers = {ACTION: [], "textDocument/diagnostic": gone()}
+
+    await bench.use("Refactor", what="action", file_path="cart.py", line=3)
+
+    [told] = server.asked[-1][1]["context"]["diagnostics"]
+    assert told == {"range": span(2, 8, 14), "severity": 2, "message": "m", "code": "F1"}
 
 
 async def test_an_action_is_resolved_before_it_is_made_and_not_by_who_is_loading(bench, server):
