@@ -256,6 +256,7 @@ def _completion(helper: Helper, status: CompletionStatus, limitations: Sequence[
         remaining_limitations=(*limitations, *open_todos),
         known_risks=(
             *(f"an edit of {it.uri} was {it.state}: {it.reason or 'no reason given'}" for it in refused),
+            *(f"introduced and left: {it.uri}:{it.words}" for it in progress.diagnostics),
             *_listed_below("Risks:", progress.answer),
         ),
         follow_up_recommended=_listed_below("To do next:", progress.answer),

@@ -395,3 +395,26 @@ async def test_what_is_published_of_problems_are_their_numbers(checked, call):
 
     (compared,) = checked.of(DiagnosticsCompared)
     assert plain(compared.kind, to_wire(compared)) == {"introduced": 1, "fixed": 0, "remaining": 0}
+
+
+async def test_what_a_helper_broke_is_told_to_it_and_left_by_the_turn(checked, call):
+    task = call("AgentTool", description="rename", prompt="rename it", mode="edit")
+    checked.script(
+        {"calls": [task]},
+        read(call, checked),
+        edit(call, checked, "def total", "def sum_up"),
+        {"text": "renamed"},
+        {"text": "it has to be so"},
+        {"text": "all done"},
+        {"text": "I know"},
+    )
+
+    outcome = await checked.take("have it renamed", "edit_mode")
+
+    assert [it.words for it in outcome.diagnostics] == ["2 total is not defined [toy E1]"]
+    assert outcome.answer == "I know"
+    (record,) = checked.session.subagents.values()
+    assert record.summary == "it has to be so"
+    assert record.known_risks == (
+        f"introduced and left: {(checked.root / 'caller.py').as_uri()}:2 total is not defined [toy E1]",
+    )
