@@ -207,7 +207,6 @@ async def test_all_that_is_known_is_told_at_once(asked: Asked) -> None:
 async def test_quick_fixes_come_with_their_edits(asked: Asked) -> None:
     await asked.neovim.command("buffer a.ts")
     await asked.neovim.command("substitute/$/ whisper();/")
-    await asked.problems("a.ts")
     place = {"line": 0, "character": len(FILES["a.ts"].splitlines()[0]) + 3}
 
     told = await asked.request(

@@ -6,6 +6,7 @@ local positions = require("odin.positions")
 
 local M = {}
 
+local CODE_ACTION = "textDocument/codeAction"
 ---What needs no more than the document itself.
 local OF_ONE_FILE = { ["textDocument/documentSymbol"] = true, ["textDocument/formatting"] = true }
 
@@ -17,17 +18,15 @@ local OF_ONE_FILE = { ["textDocument/documentSymbol"] = true, ["textDocument/for
 
 ---The server's own diagnostics where code actions are asked for: it knows its quick fixes by them.
 ---@param client vim.lsp.Client
----@param bufnr integer
 ---@param params lsp.CodeActionParams
-local function add_diagnostics(client, bufnr, params)
+---@param told odin.Said[]
+local function add_diagnostics(client, params, told)
   local found = {}
   local first, last = params.range.start.line, params.range["end"].line
-  for name, namespace in pairs(vim.api.nvim_get_namespaces()) do
-    if name:find(("lsp.%s.%d"):format(client.name, client.id), 1, true) then
-      for _, it in ipairs(vim.diagnostic.get(bufnr, { namespace = namespace })) do
-        if it.user_data and it.user_data.lsp and it.lnum <= last and (it.end_lnum or it.lnum) >= first then
-          table.insert(found, it.user_data.lsp)
-        end
+  for _, said in ipairs(told) do
+    for _, it in ipairs(said.client.id == client.id and said.diagnostics or {}) do
+      if it.range.start.line <= last and it.range["end"].line >= first then
+        table.insert(found, it)
       end
     end
   end
@@ -60,15 +59,16 @@ local function resolve(request, actions, deadline)
   end
 end
 
+---@param client vim.lsp.Client
 ---@param asked odin.EditorRequest
 ---@param bufnr integer
----@param client vim.lsp.Client
 ---@param encoding string
+---@param told? odin.Said[]
 ---@return odin.PeerRequest
-local function request_to(client, asked, bufnr, encoding)
+local function request_to(client, asked, bufnr, encoding, told)
   local params = vim.deepcopy(positions.converted(asked.params, asked.uri, encoding, client.offset_encoding))
-  if asked.method == "textDocument/codeAction" then
-    add_diagnostics(client, bufnr, params)
+  if told then
+    add_diagnostics(client, params, told)
   end
   return { client = client, method = asked.method, params = params, bufnr = bufnr }
 end
@@ -80,7 +80,7 @@ end
 ---@param encoding string
 ---@return any
 local function result_of(request, answer, deadline, encoding)
-  if request.method == "textDocument/codeAction" and answer.result then
+  if request.method == CODE_ACTION and answer.result then
     resolve(request, answer.result, deadline)
   end
   local uri = vim.tbl_get(request.params, "item", "uri") or vim.uri_from_bufnr(request.bufnr)
@@ -110,8 +110,9 @@ function M.answer(asked, odin)
   end
   peers.catch_up({ bufnr }, patience)
   local requests, ready = {}, {}
+  local problems = asked.method == CODE_ACTION and require("odin.problems").of(bufnr, patience) or nil
   for _, client in ipairs(peers.of(bufnr, asked.method)) do
-    local request = request_to(client, asked, bufnr, odin.offset_encoding)
+    local request = request_to(client, asked, bufnr, odin.offset_encoding, problems)
     table.insert(requests, request)
     ready[request] = OF_ONE_FILE[asked.method] or peers.is_ready(client)
   end

@@ -36,7 +36,9 @@ local RULES = {
 
 ---@type table<integer, odin.Peer> By client.
 local known = {}
----@type table<integer, integer> By buffer: when it has last changed, or was opened.
+---@type table<integer, integer> By buffer: when it was opened.
+local opened = {}
+---@type table<integer, integer> By buffer: when it has last changed since.
 local changed = {}
 
 ---@param client vim.lsp.Client
@@ -99,18 +101,18 @@ end
 
 ---@param bufnr integer
 local function watch(bufnr)
-  if changed[bufnr] then
+  if opened[bufnr] then
     return
   end
+  opened[bufnr] = vim.uv.now()
   local function note()
     changed[bufnr] = vim.uv.now()
   end
-  note()
   vim.api.nvim_buf_attach(bufnr, false, {
     on_lines = note,
     on_reload = note,
     on_detach = function()
-      changed[bufnr] = nil
+      opened[bufnr], changed[bufnr] = nil, nil
     end,
   })
 end
@@ -197,17 +199,19 @@ function M.is_ready(client)
   return vim.uv.now() - peer.since >= SILENT_MS
 end
 
----Of its buffers the one that has changed last.
+---Of its buffers the one with the latest of these times, and that.
 ---@param client vim.lsp.Client
----@param bufnr integer
----@return integer
-local function newest_of(client, bufnr)
-  for other in pairs(client.attached_buffers) do
-    if (changed[other] or 0) > (changed[bufnr] or 0) then
-      bufnr = other
+---@param times table<integer, integer>
+---@return integer? bufnr
+---@return integer at
+local function newest_of(client, times)
+  local newest, at = nil, 0
+  for bufnr in pairs(client.attached_buffers) do
+    if (times[bufnr] or 0) > at then
+      newest, at = bufnr, times[bufnr]
     end
   end
-  return bufnr
+  return newest, at
 end
 
 ---Whether what it has pushed for a buffer is about the text as it stands now, here and in the other buffers. Nil: it
@@ -223,10 +227,14 @@ function M.is_settled(client, bufnr)
     local is_young = vim.uv.now() - (peer.loaded or peer.since) < NEVER_MS
     return is_young and false or nil
   end
-  local newest = newest_of(client, bufnr)
-  local push, own = peer.pushed[newest], peer.pushed[bufnr]
-  local since = changed[newest] or 0
-  if not push or push.at < since or (rule_of(client).pushes_all and (not own or own.at < since)) then
+  local own = peer.pushed[bufnr]
+  local newest, since = newest_of(client, changed)
+  local push = peer.pushed[newest]
+  if not own or own.at < (opened[bufnr] or 0) then
+    return false
+  elseif not newest then
+    return true
+  elseif not push or push.at < since or (rule_of(client).pushes_all and own.at < since) then
     return false
   end
   local is_answer
@@ -330,19 +338,21 @@ function M.ask(requests, deadline)
   return answers
 end
 
----Let those of a buffer see the last changes: pyright answers the first question after one from the text before it.
+---Let those of a buffer see what was changed and opened last: pyright answers the first question after a change from
+---the text before it.
 ---@async
 ---@param buffers integer[]
 ---@param deadline integer
 function M.catch_up(buffers, deadline)
   local requests, asked = {}, {}
+  local touched = vim.tbl_extend("force", opened, changed)
   for _, bufnr in ipairs(buffers) do
     for _, client in ipairs(M.of(bufnr)) do
-      local newest = newest_of(client, bufnr)
+      local newest, at = newest_of(client, touched)
       local method = vim.iter(BRIEF):find(function(it)
         return #vim.lsp.get_clients({ bufnr = newest, id = client.id, method = it }) > 0
       end)
-      if method and not asked[client.id] and vim.uv.now() - (changed[newest] or 0) < SEEN_MS then
+      if newest and method and not asked[client.id] and vim.uv.now() - at < SEEN_MS then
         asked[client.id] = true
         local params = { textDocument = { uri = vim.uri_from_bufnr(newest) } }
         table.insert(requests, { client = client, method = method, params = params, bufnr = newest })

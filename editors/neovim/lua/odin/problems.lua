@@ -147,7 +147,7 @@ end
 ---@field is_current boolean
 
 ---@async
----@param buffers table<string, integer>
+---@param buffers table<any, integer>
 ---@param deadline integer
 ---@return table<integer, odin.Said[]> by_buffer
 local function pull_all(buffers, deadline)
@@ -184,6 +184,15 @@ local function pushed_to(bufnr)
     end
   end
   return told
+end
+
+---What each has to say about a buffer.
+---@async
+---@param bufnr integer
+---@param deadline integer
+---@return odin.Said[]
+function M.of(bufnr, deadline)
+  return vim.list_extend(pull_all({ bufnr }, deadline)[bufnr], pushed_to(bufnr))
 end
 
 ---@param uri string
