@@ -3,6 +3,7 @@ go on from each other in one window, which is cold at first, and the test itself
 the last ones it is Odin's."""
 
 import json
+import re
 import sys
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -224,6 +225,19 @@ async def test_an_edit_tells_what_it_breaks_in_another_file_and_what_it_mends(
     assert "Problems: 1 fixed" in fixed
     assert f"Introduced:\n- {broken}" in results_of({"messages": wire.request["messages"][:-1]})[0]
     assert f"Fixed:\n- {broken}" in results(wire)[0]
+
+
+async def test_a_rename_is_right_in_five_files_some_of_them_not_saved(vscode: VSCode, wire: Wire, src: Path) -> None:
+    paths = [src / name for name in ("shapes.ts", *CALLERS)]
+    assert {"shapes.ts", "a.ts", "b.ts"} & set(await vscode.dirty())
+    expected = {path: re.sub(r"(?<!// )\barea\b", "surface", await vscode.text(path)) for path in paths}
+    place = {"file_path": str(paths[0]), "line": 1, "symbol": "area"}
+    play_calls(wire, ("Refactor", {"what": "rename", "new_name": "surface", **place}))
+    wire.play(says("Renamed."))
+    await vscode.palette("Odin: Edit…")
+    await vscode.answer("rename it")
+    await expect(Chat(vscode).turn.get_by_text("Renamed.")).to_be_visible()
+    assert {path: await vscode.text(path) for path in paths} == expected, results(wire)
 
 
 async def ask(
