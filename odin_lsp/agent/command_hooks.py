@@ -69,6 +69,8 @@ class _Printed:
 class CommandHooks:
     """One turn's."""
 
+    hears_all = True
+
     def __init__(
         self,
         hooks: Sequence[CommandHook],

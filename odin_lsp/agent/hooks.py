@@ -8,6 +8,8 @@ from odin_lsp.errors import RequestError
 
 HookEvent = Literal["PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart", "Stop"]
 """Before and after a call; the user has said something; a session begins here; the model has given its answer."""
+OF_CALLS = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure"})
+"""Of the others only hooks hear that want to (`hears_all`): most expect a call."""
 GUARDS = frozenset({"PreToolUse", "UserPromptSubmit"})
 """What waits for a yes: here a hook that fails says no."""
 
@@ -44,7 +46,8 @@ class Hooks:
         messages: list[str] = []
         arguments: Mapping[str, Any] | None = None
         go_on = True
-        for hook in self._hooks:
+        hooks = self._hooks if event in OF_CALLS else [it for it in self._hooks if getattr(it, "hears_all", False)]
+        for hook in hooks:
             decision = await hook(event, call)
             go_on = go_on and decision.go_on
             messages += [decision.system_message] if decision.system_message else []

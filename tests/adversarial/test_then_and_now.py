@@ -28,6 +28,7 @@ ARGUMENTS = {
     "InitTool": {},
     "LS": {"path": "{root}"},
     "Lookup": {"what": "references", "symbol": "x"},
+    "Skill": {"name": "deploy"},
     "Memory": {"action": "recall"},
     "MoveFile": {"file_path": "{root}/a.txt", "new_path": "{root}/b.txt"},
     "MultiEditTool": {"file_path": "{root}/a.txt", "edits": [{"old_string": "plain", "new_string": "x"}]},

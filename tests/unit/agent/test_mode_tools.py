@@ -28,6 +28,7 @@ EFFECTS = {
     "Read": "read_only",
     "Refactor": "mutating",
     "ReplaceInFiles": "mutating",
+    "Skill": "read_only",
     "TodoWrite": "none",
     "WebFetch": "network",
     "WriteFile": "mutating",
