@@ -137,3 +137,14 @@ async def test_it_says_what_was_not_looked_into(look, root, monkeypatch):
 async def test_a_question_without_its_object_says_what_is_missing(look, arguments):
     with pytest.raises(ToolError, match=r"file_path|symbol"):
         await look(**arguments)
+
+
+async def test_the_outline_of_a_file_of_5000_lines_is_told_page_by_page(look, root):
+    (root / "long.py").write_text("".join(f"def f{n}():\n    x = {n}\n\n    return x\n\n" for n in range(1000)))
+    found, line = [], 1
+    while line:
+        page = (await look(what="outline", file_path="long.py", line=line)).splitlines()[1:]
+        found += [it.partition(":")[2] for it in page if it[0].isdigit()]
+        line = int(page[-3].partition(":")[0]) + 1 if "more;" in page[-2] else 0
+
+    assert found == [f"def f{n}():" for n in range(1000)]
