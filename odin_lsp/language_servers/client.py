@@ -117,10 +117,7 @@ class Client:
         try:
             self._send({"id": number, "method": method, "params": params})
             return await answered
-        except asyncio.CancelledError:
-            self._send({"method": "$/cancelRequest", "params": {"id": number}})
-            raise
-        finally:
+        finally:  # nothing is cancelled there: pyright answers no question of that kind any more once one was
             del self._asked[number]
 
     def _send(self, message: dict[str, Any]) -> None:

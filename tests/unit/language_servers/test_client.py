@@ -71,7 +71,7 @@ async def test_all_that_a_server_asks_is_answered(world):
     assert server.offers("textDocument/hover")
 
 
-async def test_a_question_that_is_left_is_cancelled(world):
+async def test_a_question_that_is_left_is_left_to_the_server(world):
     world.script({REFERENCES: [{"late": []}]}, timeout=2.5)
     path = world.write("a.toy", "x\n")
     server = await world.first(path)
@@ -79,5 +79,4 @@ async def test_a_question_that_is_left_is_cancelled(world):
     with pytest.raises(Unavailable, match=r"scripted has not answered textDocument/references in"):
         await server.ask(REFERENCES, at(path))
 
-    asked = [it for it in (await server.ask("test/received", {})).result if it.get("method") == REFERENCES]
-    assert await world.received(server, "$/cancelRequest") == [{"id": asked[0]["id"]}]
+    assert await world.received(server, "$/cancelRequest") == []
