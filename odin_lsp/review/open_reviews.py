@@ -83,8 +83,11 @@ class Proposals:
         return wanted
 
     def _of_all_parts(self, decisions: Sequence[Decision]) -> list[Decision]:
-        """What is decided on a part of a whole is decided on all of it; of several decisions, a no is the last word."""
-        by_id = {it.hunk_id: it for it in decisions}
+        """What is decided on a part of a whole is decided on all of it; of several decisions on its parts, a no is
+        the last word. On one hunk the first counts."""
+        by_id: dict[str, Decision] = {}
+        for it in decisions:
+            by_id.setdefault(it.hunk_id, it)
         for proposal in self._open.values():
             said = [by_id[it.id] for it in proposal.pending if it.id in by_id] if proposal.atomic else []
             if said:

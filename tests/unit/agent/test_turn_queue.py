@@ -346,6 +346,7 @@ async def test_the_state_has_all_its_parts(odin, call):
         "sessionId",
         "unbegun",
         "suspended",
+        "languageServers",
         "mode",
         "messages",
         "earlierMessages",
