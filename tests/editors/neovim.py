@@ -6,7 +6,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgpack
+import pytest
 
+NEWEST = pytest.mark.parametrize("nvim", ["newest"], indirect=True)
+"""For what does not depend on Neovim's version."""
 CODEC: Any = msgpack
 """It says nothing of its types."""
 PATIENCE = 60

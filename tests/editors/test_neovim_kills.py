@@ -10,15 +10,12 @@ import pytest
 
 from tests.e2e.steps import play_calls, says
 from tests.editors.conftest import StartNeovim
-from tests.editors.neovim import NOTE_EVENTS, READY, Neovim, until
+from tests.editors.neovim import NEWEST, NOTE_EVENTS, READY, Neovim, until
 from tests.editors.test_neovim import happened, outcome, reads
 from tests.editors.test_neovim_trouble import kill_server
 from tests.support.wire import Wire
 
-pytestmark = [
-    pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.parametrize("nvim", ["newest"], indirect=True),
-]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
 
 FILES, HUNKS, KILLS = 3, 4, 5
 ALL = """

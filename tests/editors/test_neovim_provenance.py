@@ -4,10 +4,10 @@ import pytest
 
 from tests.e2e.steps import play_calls, says
 from tests.editors.conftest import Write
-from tests.editors.neovim import Neovim
+from tests.editors.neovim import NEWEST, Neovim
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
 
 CODE = ["def add(a, b):", "    return a - b"]
 DONE = ["def add(a, b):", "    return a + b"]

@@ -11,12 +11,12 @@ import pytest_asyncio
 
 from tests.e2e.steps import play_calls, says
 from tests.editors.conftest import StartNeovim, Write
-from tests.editors.neovim import NOTE_EVENTS, READY, Neovim, until
+from tests.editors.neovim import NEWEST, NOTE_EVENTS, READY, Neovim, until
 from tests.editors.test_neovim import LINES, NAMED, change, chat, comes, happened, outcome, reads
 from tests.support import wire as kit
 from tests.support.wire import Wire
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
 
 CHOOSE_FIRST = "vim.ui.select = function(items, _, choose) choose(items[1]) end"
 SHOWN_ANEW = "require('odin.chat').of_root(vim.fs.normalize(vim.fn.getcwd())).story ~= _G.story"

@@ -113,7 +113,7 @@ async def _observed(core, place):
     return {
         "now": now,
         "sent": [[(it.name, it.content) for it in seen.parts if it.kind != "message"] for seen in previews],
-        "agents": dict(live.scope.briefing.agents),
+        "extensions": live.scope.briefing.extensions,
         "read": {name: _read(core, name) for name in names},
         "judged": {
             (command, mode): live.scope.commands.judge(command, mode, cwd, now.roots).decision
