@@ -27,7 +27,7 @@ HOMES = {
 }
 
 
-EXAMPLES = int(os.environ.get("ODIN_FUZZ_EXAMPLES") or (400 if os.environ.get("CI") else 100))
+EXAMPLES = int(os.environ.get("ODIN_FUZZ_EXAMPLES") or (200 if os.environ.get("CI") else 100))
 """For each property that does not say otherwise; `nox -s fuzz` asks for more."""
 
 

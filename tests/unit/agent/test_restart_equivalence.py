@@ -5,6 +5,7 @@ import asyncio
 import json
 import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -113,7 +114,7 @@ async def _observed(core, place):
     return {
         "now": now,
         "sent": [[(it.name, it.content) for it in seen.parts if it.kind != "message"] for seen in previews],
-        "extensions": live.scope.briefing.extensions,
+        "extensions": replace(live.scope.briefing.extensions, listed=()),
         "read": {name: _read(core, name) for name in names},
         "judged": {
             (command, mode): live.scope.commands.judge(command, mode, cwd, now.roots).decision
