@@ -15,7 +15,7 @@ from tests.editors.test_neovim import LINES, NAMED, change, chat, comes, happene
 from tests.support import wire as kit
 from tests.support.wire import Wire
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 STOCK = """
 vim.lsp.start({ name = "odin", cmd = { "odin-lsp" }, root_dir = vim.fn.getcwd() })

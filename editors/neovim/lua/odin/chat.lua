@@ -386,11 +386,11 @@ function M.open(root, opts)
     vim.wo[window].winbar = "%{%v:lua.require'odin.chat'.winbar()%}"
     vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(chat.transcript.bufnr), 0 })
   end
-  if not chat.role then
-    chat:read_role()
-  end
   local prompt = require("odin.prompt").open(chat, window)
   vim.api.nvim_set_current_win(opts.enter and prompt or here)
+  if not chat.role and not require("odin.server").problem() then
+    chat:read_role()
+  end
 end
 
 ---Close the chat's windows in this tab.

@@ -178,7 +178,7 @@ function M.show(root, id, done)
     end
     require("odin.chat").of_root(root):restore(page, client.id)
     server.execute(root, "state", { sessionId = id }, function(state)
-      if chat.session == id then
+      if chat.session == id and vim.api.nvim_buf_is_valid(chat.transcript.bufnr) then
         chat.is_compacting = state.compacting
         chat:restore_queue(state.queue)
       end
