@@ -50,7 +50,7 @@ def tests(session: nox.Session) -> None:
 @nox.session(venv_backend="none", requires=["odin"], default=False)
 def thorough(session: nox.Session) -> None:
     """The same for every byte of an answer, thousands of random cases, and what is very large."""
-    _pytest(session, *UNIT, "-m", "thorough")
+    _pytest(session, *UNIT, "tests/e2e", "-m", "thorough")
 
 
 @nox.session(venv_backend="none", requires=["odin"], default=False)
@@ -63,7 +63,7 @@ def debug(session: nox.Session) -> None:
 @nox.session(venv_backend="none", requires=["odin"])
 def e2e(session: nox.Session) -> None:
     """The whole: a real server, spoken to as an editor does."""
-    _pytest(session, "tests/e2e")
+    _pytest(session, "tests/e2e", "-m", "not thorough")
 
 
 @nox.session(venv_backend="none", requires=["odin"], default=False)

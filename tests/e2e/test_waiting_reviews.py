@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import random
 
 import pytest
 from lsprotocol import types
@@ -165,3 +166,48 @@ async def test_what_waits_in_a_folder_is_there_when_the_folder_is_opened(waiting
     opened = await other.client.until_kind("reviewOpened")
 
     assert second in [it["id"] for it in opened["event"]["proposal"]["files"][0]["hunks"]]
+
+
+FILES, HUNKS, RELOADS = 8, 5, 20
+
+
+@pytest.mark.thorough
+async def test_a_review_of_40_hunks_outlives_20_reloads(screen_of, step, wire, root):
+    """After each the next editor decides on two more; each file on disk is what was decided so far."""
+    chance, paths = random.Random(1), [root / f"file{number}.py" for number in range(FILES)]
+    for path in paths:
+        path.write_text("".join(f"old_{index} = 0\n\n\n" for index in range(HUNKS)))
+    edits = [{"old_string": f"old_{index} ", "new_string": f"new_{index} "} for index in range(HUNKS)]
+    screen = await screen_of()
+    for path in paths:
+        screen.open(path)
+    step(*(("Read", {"file_path": str(path)}) for path in paths))
+    step(*(("MultiEditTool", {"file_path": str(path), "edits": edits}) for path in paths))
+    turn = asyncio.ensure_future(screen.client.command("edit", text="go", turnId="t"))
+    decided: dict[str, str] = {}
+    for number in range(RELOADS + 1):
+        opened = await screen.client.until_kind("reviewOpened")
+        hunks = {it["id"]: it for file in opened["event"]["proposal"]["files"] for it in file["hunks"]}
+        assert {key: it["state"] for key, it in hunks.items()} == dict.fromkeys(hunks, "pending") | decided
+        assert len(hunks) == FILES * HUNKS
+        for key in chance.sample([it for it in hunks if it not in decided], 2 if number else 0):
+            word = chance.choice(["accept", "reject"])
+            [receipt] = (await screen.client.command(f"review.{word}", hunkIds=[key]))["receipts"]
+            decided[key] = receipt["state"]
+            assert receipt["state"] == f"{word}ed"
+        for path in paths:
+            path.write_text(screen.text(path))
+        if number == RELOADS:
+            break
+        await chance.choice([killed, left, hung_up])(screen)
+        turn.cancel()
+        await asyncio.wait([turn])
+        screen = await screen_of()
+        for path in paths:
+            screen.open(path)
+        if number == RELOADS - 1:
+            wire.play(says("All done."))
+    outcome = (await screen.client.until_kind("turnFinished"))["event"]["outcome"]
+
+    assert {it["hunkId"]: it["state"] for it in outcome["receipts"]} == decided
+    assert sum(path.read_text().count("new_") for path in paths) == list(decided.values()).count("accepted")

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from tests.e2e.steps import play_calls, results, says
 from tests.editors.conftest import StartNeovim
-from tests.editors.neovim import NEWEST, NOTE_EVENTS, READY, Neovim
+from tests.editors.neovim import NOTE_EVENTS, READY, Neovim
 from tests.editors.test_neovim import LINES, NAMED, change, chat, comes, happened, outcome, reads
 from tests.support import wire as kit
 from tests.support.wire import Wire
