@@ -307,13 +307,13 @@ it("says what a question is about, and what happens without an answer", () => {
 });
 
 it("shows a call that is being written, and one that waits for others", () => {
-  const draft: Item = { kind: "draft", id: "d", name: "EditTool", subject: "/work/a.py", text: "def f():" };
+  const draft: Item = { kind: "draft", id: "d", name: "EditTool", subject: "/project/a.py", text: "def f():" };
   const queued: Item = {
     ...{ kind: "tool", id: "c", name: "Grep", title: "search for x", result: "", status: "queued", progress: "" },
     ...{ files: [], added: 0, removed: 0 },
   };
   page.show([turnWith([draft, queued], { status: "running" })], { running: "t" });
-  expect(find(".draft").textContent).toContain("EditTool: /work/a.py");
+  expect(find(".draft").textContent).toContain("EditTool: /project/a.py");
   expect(find(".draft pre").textContent).toBe("def f():");
   expect(find(".tool summary").textContent).toContain("Search for x");
   expect(find(".tool summary").textContent).toContain("(waiting)");
