@@ -1,6 +1,6 @@
 """What a change has to pass: `nox` runs what needs nothing but Python, `nox -s tests -- -k queue` a part of it. The
-rest, `nox -s thorough extension programs editors`, takes its time, or fetches Node's packages, programs of Debian's,
-editors and a browser."""
+rest, `nox -s hostile thorough extension programs editors`, takes its time, or fetches Node's packages, programs of
+Debian's, editors and a browser."""
 
 import tempfile
 from pathlib import Path
@@ -14,11 +14,18 @@ GROUPS = nox.project.load_toml("pyproject.toml")
 ODIN = Path(".nox/odin/bin").absolute()
 EDITORS = {
     "neovim": tuple(map(str, sorted(Path("tests/editors").glob("test_neovim*.py")))),
-    "plain": ("tests/editors/test_plain_editors.py",),
+    "plain": (
+        "tests/editors/test_plain_editors.py",
+        "tests/editors/test_own_servers.py",
+        "tests/editors/test_mcp_servers.py",
+        "tests/editors/test_acp_client.py",
+    ),
+    "terminal": ("tests/editors/test_terminal_chat.py",),
     "vscode": tuple(map(str, sorted(Path("tests/editors").glob("test_vscode*.py")))),
 }
 WITH_PROGRAMS = tuple(f"tests/adversarial/test_{name}.py" for name in ("options", "reader", "sandbox"))
-UNIT = ("tests/unit", "tests/providers", "tests/adversarial")
+UNIT = ("tests/unit", "tests/providers")
+HOSTILE = ("tests/adversarial",)
 
 
 @nox.session(reuse_venv=True)
@@ -32,7 +39,7 @@ def lint(session: nox.Session) -> None:
 @nox.session(reuse_venv=True, default=False)
 def odin(session: nox.Session) -> None:
     """Install Odin as its users do, and what the sessions below need: they share this environment, to be fast."""
-    session.install(".[openai,redis]", *nox.project.dependency_groups(GROUPS, "types", "test", "docs"))
+    session.install(".[images,mcp,openai,pdf,redis]", *nox.project.dependency_groups(GROUPS, "types", "test", "docs"))
 
 
 @nox.session(venv_backend="none", requires=["odin"])
@@ -43,14 +50,20 @@ def types(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", requires=["odin"])
 def tests(session: nox.Session) -> None:
-    """The parts, each through its own seam, and what hostile input does to them."""
+    """The parts, each through its own seam."""
     _pytest(session, *UNIT, "-m", "not thorough")
+
+
+@nox.session(venv_backend="none", requires=["odin"], default=False)
+def hostile(session: nox.Session) -> None:
+    """What broken and hostile input does to them; in `.ci/run` a sample of it, and all of it in `adversarial`."""
+    _pytest(session, *HOSTILE, "-m", "not thorough")
 
 
 @nox.session(venv_backend="none", requires=["odin"], default=False)
 def thorough(session: nox.Session) -> None:
     """The same for every byte of an answer, thousands of random cases, and what is very large."""
-    _pytest(session, *UNIT, "tests/e2e", "-m", "thorough")
+    _pytest(session, *UNIT, *HOSTILE, "tests/e2e", "-m", "thorough")
 
 
 @nox.session(venv_backend="none", requires=["odin"], default=False)
@@ -98,6 +111,12 @@ def editors(session: nox.Session) -> None:
 
 
 @nox.session(venv_backend="none", requires=["odin"], default=False)
+def pictures(session: nox.Session) -> None:
+    """Take the pictures and screens of the docs anew, from the real programs: all, or those named: `-- vscode`."""
+    session.run(ODIN / "python", "-m", "tests.pictures", *session.posargs, external=True)
+
+
+@nox.session(venv_backend="none", requires=["odin"], default=False)
 def adversarial(session: nox.Session) -> None:
     """What hostile repositories, pages and models can do, as a table of what was tried and what held: with the system's
     hand and without it, as root and as a plain user."""
@@ -108,14 +127,20 @@ def adversarial(session: nox.Session) -> None:
 def fuzz(session: nox.Session) -> None:
     """Every property that the tests state, with 10,000 examples; and 100,000 commands for the shell policy."""
     session.run(ODIN / "python", "-m", "tests.adversarial.shell_fuzz", external=True)
-    session.env["ODIN_FUZZ_EXAMPLES"] = "10000"
-    _pytest(session, *UNIT, "-m", "hypothesis")
+    session.env["FUZZ_EXAMPLES"] = "10000"
+    _pytest(session, *UNIT, *HOSTILE, "-m", "hypothesis")
 
 
 @nox.session(venv_backend="none", requires=["odin"], default=False)
 def mutants(session: nox.Session) -> None:
     """Whether the tests notice when the code changes: 300 small changes, drawn by a seed: `-- --count 100 --seed 2`."""
     session.run(ODIN / "python", "-m", "tests.mutants", *session.posargs, external=True)
+
+
+@nox.session(venv_backend="none", requires=["odin"], default=False)
+def defects(session: nox.Session) -> None:
+    """Whether the tests notice if something that was once wrong is wrong again: all of it, or some: `-- cache turn`."""
+    session.run(ODIN / "python", "-m", "tests.defects", *session.posargs, external=True)
 
 
 @nox.session(venv_backend="none", requires=["odin"])
@@ -147,7 +172,8 @@ def soak(session: nox.Session) -> None:
 
 
 def _pytest(session: nox.Session, *folders: str) -> None:
-    """Two at a time: many of them wait for processes, which start faster if Python may keep what it has compiled."""
+    """Three at a time, even on two cores: many of them wait for processes, which start faster if Python may keep what
+    it has compiled."""
     session.env["PYTHONDONTWRITEBYTECODE"] = ""
-    at_once = ("-n", "2", "--dist", "worksteal")
+    at_once = ("-n", "3", "--dist", "worksteal")
     session.run(ODIN / "pytest", *at_once, *folders, *session.posargs, external=True)

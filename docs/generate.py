@@ -9,10 +9,10 @@ import inspect
 import json
 import sys
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, reduce
 from itertools import pairwise
 from pathlib import Path
-from types import NoneType, UnionType
+from types import NoneType, SimpleNamespace, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
@@ -21,20 +21,43 @@ from pydantic.alias_generators import to_camel
 from odin_lsp import config, events, ports, records
 from odin_lsp.agent import preview
 from odin_lsp.agent.mode_tools import mode_tools
+from odin_lsp.host import terms
 from odin_lsp.language_servers.known import KNOWN
-from odin_lsp.models import catalog
+from odin_lsp.models import catalog, key_check
+from odin_lsp.models.selection import OFFLINE
 from odin_lsp.modes import MODES
-from odin_lsp.server import comment_requests, glance, handshake, provenance, upkeep, wire, wire_editor
+from odin_lsp.server import (
+    attachments,
+    comment_requests,
+    glance,
+    handshake,
+    plain_questions,
+    provenance,
+    upkeep,
+    wire,
+    wire_editor,
+)
 from odin_lsp.server.commands.base import all_commands
+from odin_lsp.server.server import OdinServer
 from odin_lsp.sessions import listing, replay
 from odin_lsp.sessions.turn_record import TurnRecord
 from odin_lsp.tools.base import Tool, all_tools
 from odin_lsp.values import Value, json_schema
 
 sys.path.insert(0, str(Path(__file__).parent))
+import lua
 import typescript
 
 DOCS = Path(__file__).parent
+OFFERS = (
+    "notebookDocument",
+    "textDocument.rename.prepareSupport",
+    "textDocument.synchronization.willSave",
+    "textDocument.synchronization.willSaveWaitUntil",
+    *(f"workspace.fileOperations.{time}{act}" for time in ("will", "did") for act in ("Create", "Delete", "Rename")),
+)
+"""What of a client's capabilities changes the answer to `initialize`, as far as pygls looks at it."""
+ANSWERS: Mapping[str, Any] = {"yes": True, "no": False}
 RESULTS: Mapping[str, type[Value] | None] = {
     "odin.ask": records.Outcome,
     "odin.plan": records.Outcome,
@@ -44,7 +67,9 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.plan.mark": wire.PlanSteps,
     "odin.plan.refuse": records.Outcome,
     "odin.prompt": records.Outcome,
+    "odin.send": records.Outcome,
     "odin.begin": wire.Begun,
+    "odin.answer": plain_questions.Answered,
     "odin.cancel": wire.Cancelled,
     "odin.continue": records.Outcome,
     "odin.note": upkeep.Noted,
@@ -53,10 +78,13 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.role": upkeep.RoleState,
     "odin.permissions": upkeep.Permissions,
     "odin.extensions": upkeep.ExtensionList,
+    "odin.slashCommands": upkeep.SlashCommands,
+    "odin.files": upkeep.FoundFiles,
     "odin.clear": listing.SessionSummary,
     "odin.steer": wire.Steered,
     "odin.queue": wire.Queue,
-    "odin.model": wire.ModelState,
+    "odin.model": upkeep.ModelState,
+    "odin.key.check": key_check.CheckedKey,
     "odin.trust": wire.Trusted,
     "odin.state": glance.State,
     "odin.review.accept": wire.Receipts,
@@ -68,6 +96,7 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.session.list": wire.Sessions,
     "odin.session.resume": listing.SessionSummary,
     "odin.session.events": replay.EventPage,
+    "odin.session.attachment": attachments.AttachmentData,
     "odin.session.fork": listing.SessionSummary,
     "odin.session.rename": listing.SessionSummary,
     "odin.session.export": wire.Exported,
@@ -81,6 +110,7 @@ RESULTS: Mapping[str, type[Value] | None] = {
 ENTRY_POINTS = (
     handshake.InitOptions,
     handshake.ServerInfo,
+    terms.Terms,
     events.EventRecord,
     ports.Question,
     ports.Answer,
@@ -113,8 +143,37 @@ def _pages() -> Iterable[tuple[str, str]]:
     yield "tools.md", _filled("tools", tools="\n\n".join(_tool(tool) for tool in all_tools().values()))
     yield "models.md", _filled("models", **_models())
     yield "language-servers.md", _filled("language-servers", known=_known_servers())
-    yield "../editors/vscode/src/protocol.ts", _typescript()
-    yield "config.schema.json", json.dumps(config.schema(), indent=2, ensure_ascii=False) + "\n"
+    for name, language in {"vscode/src/protocol.ts": typescript, "neovim/lua/odin/protocol.lua": lua}.items():
+        yield f"../editors/{name}", language.module(_reachable(), _answered(), get_args(events.Event))
+    yield "../odin_lsp/server/capabilities.json", json.dumps(_capabilities(), indent=2) + "\n"
+    yield "config.schema.json", json.dumps(_settings_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _capabilities() -> dict[str, Any]:
+    """What the server answers to `initialize`: to every client, and besides to one that says yes or no to something."""
+    always = _offered({})
+    said: dict[str, dict[str, Any]] = {"yes": {}, "no": {}}
+    for path in OFFERS:
+        for word, value in ({"yes": {"synchronization": {}}} if path == "notebookDocument" else ANSWERS).items():
+            client = reduce(lambda value, name: {name: value}, reversed(path.split(".")), value)
+            if more := _difference(_offered(client), always):
+                said[word][path] = more
+    return {"always": always, **said}
+
+
+def _offered(client: dict[str, Any]) -> dict[str, Any]:
+    server, answers = OdinServer(), []
+    server.rpc.connect(SimpleNamespace(send=answers.append))
+    call = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": client}}
+    server.rpc.receive(json.dumps(call).encode())
+    capabilities = json.loads(answers[0])["result"]["capabilities"]
+    return {name: value for name, value in capabilities.items() if name not in ("positionEncoding", "experimental")}
+
+
+def _difference(new: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
+    changed = {name: value for name, value in new.items() if value != old.get(name)}
+    both = {name: old[name] for name, value in changed.items() if isinstance(value, dict) and name in old}
+    return {name: _difference(value, both[name]) if name in both else value for name, value in changed.items()}
 
 
 def _stored(name: str) -> str:
@@ -160,9 +219,8 @@ def _commands() -> str:
     )
 
 
-def _typescript() -> str:
-    commands = {name: (params, RESULTS[name]) for name, params in _arguments().items()}
-    return typescript.module(_reachable(), commands, get_args(events.Event))
+def _answered() -> Mapping[str, tuple[type[Value], type[Value] | None]]:
+    return {name: (params, RESULTS[name]) for name, params in _arguments().items()}
 
 
 def _signature(cls: type[Any]) -> str:
@@ -302,6 +360,15 @@ def _tool(tool: Tool[Any]) -> str:
     )
     table = _table(("parameter", "type", ""), rows)
     return f"## {tool.name}\n\nEffect: {effect}. Modes: {modes}.\n\n```text\n{tool.description}\n```\n\n{table}"
+
+
+def _settings_schema() -> dict[str, Any]:
+    """With the models that are known, as suggestions."""
+    schema = config.schema()
+    known = [*(it.ref for it in catalog.ENTRIES), OFFLINE]
+    for name in ("model", "smallModel", "subagentModel"):
+        schema["properties"][name]["examples"] = known
+    return schema
 
 
 def _schema_type(schema: Mapping[str, Any]) -> str:

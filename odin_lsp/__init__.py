@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from odin_lsp.library import (
         Answer,
+        Buffers,
+        ContextItem,
         Decision,
         DiskEditor,
         Editor,
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
         EventRecord,
         Hook,
         HookDecision,
+        McpServer,
         Message,
         Mode,
         Model,
@@ -44,6 +47,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Answer",
+    "Buffers",
+    "ContextItem",
     "Decision",
     "DiskEditor",
     "Editor",
@@ -51,6 +56,7 @@ __all__ = [
     "EventRecord",
     "Hook",
     "HookDecision",
+    "McpServer",
     "Message",
     "Mode",
     "Model",

@@ -6,22 +6,22 @@ from typing import Any, Literal
 
 from odin_lsp.modes import Mode
 from odin_lsp.ports import Answer, Level, Question, Receipt, Review, ReviewHunk
-from odin_lsp.records import CommandRun, Diagnostic, KeptFile, ModelStatus, Outcome, Todo, ToolStatus, Usage
+from odin_lsp.records import (
+    WORDS,
+    Activity,
+    Attached,
+    CommandRun,
+    Diagnostic,
+    KeptFile,
+    ModelStatus,
+    Outcome,
+    Retry,
+    SentContext,
+    Todo,
+    ToolStatus,
+    Usage,
+)
 from odin_lsp.values import Value
-
-Activity = Literal[
-    "idle",
-    "connecting",
-    "waiting_headers",
-    "waiting_token",
-    "streaming",
-    "executing",
-    "compacting",
-    "retrying",
-    "retrying_key",
-    "cooling",
-    "verifying",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,9 @@ class TurnStarted(Value):
     model: str
     text: str = ""
     """What the user said, whichever way the turn began."""
+    attached: tuple[Attached, ...] = ()
+    context: tuple[SentContext, ...] = ()
+    """What else the editor has sent along."""
     kind: Literal["turnStarted"] = "turnStarted"
 
 
@@ -51,11 +54,13 @@ class UserSpoke(Value):
 class ActivityChanged(Value):
     activity: Activity
     detail: str = ""
+    retry: Retry | None = None
+    """Of `retrying`, `retrying_key` and `cooling`, what `detail` says in words."""
     kind: Literal["activityChanged"] = "activityChanged"
 
     @property
     def words(self) -> str:
-        return ": ".join(filter(None, (self.activity.replace("_", " "), self.detail)))
+        return ": ".join(filter(None, (WORDS[self.activity], self.detail)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +327,7 @@ class TurnFinished(Value):
 
 @dataclass(frozen=True, slots=True)
 class TurnUndone(Value):
-    """What the turn did is taken back, as far as that could be; it comes after its end."""
+    """The edits of the turn were undone, as far as that was possible; it comes after its end."""
 
     restored: tuple[str, ...]
     kept: tuple[KeptFile, ...] = ()
@@ -388,5 +393,5 @@ class EventRecord(Value):
 
 
 MAIN = "main"
-"""The agent that the user speaks with; all others are its helpers."""
+"""The agent that the user speaks with; all others are its subagents."""
 Emit = Callable[[Event], None]

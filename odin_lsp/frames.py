@@ -1,4 +1,4 @@
-"""Frames as LSP has them: a header that says how long the body is, and the body."""
+"""Messages in a stream of bytes: frames as LSP has them, with a header that says how long the body is, and lines."""
 
 import re
 from collections.abc import Iterator
@@ -31,6 +31,37 @@ def framed(body: bytes) -> bytes:
     return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
+def as_line(body: bytes) -> bytes:
+    """JSON has no line ends of its own."""
+    return body + b"\n"
+
+
+class Lines:
+    """Cuts a stream of bytes into its lines; empty ones are left out."""
+
+    def __init__(self) -> None:
+        self._begun = bytearray()
+        self._dropped = 0
+        """Bytes of a line that is too long; the rest of it is dropped as it comes."""
+
+    def feed(self, data: bytes) -> Iterator[Frame]:
+        *ends, rest = data.split(b"\n")
+        for end in ends:
+            self._begun += end
+            if line := self._taken():
+                yield line
+        self._begun += rest
+        if len(self._begun) > MAX_FRAME:
+            self._dropped += len(self._begun)
+            self._begun.clear()
+
+    def _taken(self) -> Frame:
+        line, dropped = bytes(self._begun).strip(), self._dropped
+        self._begun.clear()
+        self._dropped = 0
+        return Oversized(dropped + len(line)) if dropped or len(line) > MAX_FRAME else line
+
+
 class Frames:
     """Cuts a stream of bytes into the bodies that it carries."""
 
@@ -38,6 +69,11 @@ class Frames:
         self._buffer = bytearray()
         self._length: int | None = None
         self._to_skip = 0
+
+    @property
+    def rest(self) -> bytes:
+        """What has come of the next one."""
+        return bytes(self._buffer)
 
     def feed(self, data: bytes) -> Iterator[Frame]:
         """Yield the bodies that are complete now; raise `FrameError` at a header that makes no sense.

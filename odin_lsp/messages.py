@@ -22,7 +22,36 @@ class Image(Value):
     media_type: str
     data: str
     """Base64."""
+    name: str = ""
+    """What people call it."""
+    width: int = 0
+    height: int = 0
+    """Pixels; 0: not known."""
     kind: Literal["image"] = "image"
+
+    def __str__(self) -> str:
+        """In words, where the picture itself cannot be."""
+        size = f", {self.width} × {self.height}" if self.width else ""
+        return f"image {self.name or self.media_type}{size}"
+
+
+@dataclass(frozen=True, slots=True)
+class Document(Value):
+    """A PDF, for providers that read it themselves."""
+
+    data: str
+    """Base64."""
+    name: str = ""
+    pages: int = 0
+    """0: not known."""
+    media_type: Literal["application/pdf"] = "application/pdf"
+    kind: Literal["document"] = "document"
+
+    def __str__(self) -> str:
+        return f"document {self.name or self.media_type}"
+
+
+Attachment = Image | Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +82,15 @@ class ToolResult(Value):
     name: str
     content: str
     failed: bool = False
+    attached: tuple[Attachment, ...] = ()
+    """What the model is shown beside the text."""
     kind: Literal["toolResult"] = "toolResult"
 
 
-Part = Text | Image | Thinking | ToolCall | ToolResult
+Part = Text | Image | Document | Thinking | ToolCall | ToolResult
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Message(Value):
     role: Role
     parts: tuple[Part, ...]

@@ -125,6 +125,15 @@ class ReviewAnswer(Value):
     rest_of_turn: Literal["accept"] | None = None
 
 
+UNASKED = "applied without asking, as the user's settings say"
+"""Why something was accepted that nobody looked at."""
+
+
+def decide_all(review: Review, decision: Literal["accept", "reject"], reason: str | None = None) -> ReviewAnswer:
+    hunks = (hunk for file in review.files for hunk in file.hunks if hunk.state == "pending")
+    return ReviewAnswer(decisions=tuple(Decision(hunk_id=it.id, decision=decision, reason=reason) for it in hunks))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt(Value):
     """What became of a hunk, checked against the document."""

@@ -1,5 +1,6 @@
 """What is kept of turns and of what they use, as frozen values: sessions store them, events carry them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -18,6 +19,34 @@ ExitReason = Literal[
     "aborted",
     "failed",
 ]
+Activity = Literal[
+    "idle",
+    "connecting",
+    "waiting_headers",
+    "waiting_token",
+    "streaming",
+    "executing",
+    "compacting",
+    "retrying",
+    "retrying_key",
+    "cooling",
+    "verifying",
+]
+WORDS: Mapping[Activity, str] = {
+    "idle": "",
+    "connecting": "connecting",
+    "waiting_headers": "waiting for the model",
+    "waiting_token": "waiting for the model",
+    "streaming": "writing",
+    "executing": "working",
+    "compacting": "compacting the session",
+    "retrying": "trying again",
+    "retrying_key": "trying another API key",
+    "cooling": "waiting for the provider",
+    "verifying": "checking",
+}
+"""What each is to people."""
+ContextKind = Literal["selection", "file", "folder", "diagnostics", "command", "text"]
 TodoStatus = Literal["pending", "in_progress", "completed"]
 ToolStatus = Literal["success", "error", "cancelled"]
 SubagentStatus = Literal["running", "completed", "stopped", "failed", "cancelled"]
@@ -31,6 +60,42 @@ class Stretch(Value):
     first: int
     last: int
     digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attached(Value):
+    """An image or PDF that came with a message. `odin.session.attachment` has its bytes."""
+
+    digest: str
+    media_type: str
+    name: str = ""
+    width: int = 0
+    height: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Retry(Value):
+    """A request that has failed is made again."""
+
+    attempt: int
+    """Counted from 1, the first one included."""
+    attempts: int
+    wait: float
+    """Seconds until then."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentContext(Value):
+    """Something that the editor has sent along with a message. What it says is in the conversation."""
+
+    kind: ContextKind
+    uri: str | None = None
+    name: str | None = None
+    """What it is called, if not by its place: a symbol, a command."""
+    first_line: int | None = None
+    """Counted from 1; none: all of it."""
+    last_line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +174,10 @@ class QueuedMessage(Value):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubagentRecord(Value):
-    """A helper of a turn: what it was for, and what came of it."""
+    """A subagent of a turn: what it was for, and what came of it."""
 
     agent_id: str
-    """`<kind>-<number>`; no other helper of the session has it."""
+    """`<kind>-<number>`; no other subagent of the session has it."""
     turn_id: str
     call_id: str
     """The call that waits for it."""

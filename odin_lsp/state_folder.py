@@ -28,6 +28,11 @@ def folder() -> Path:
     return Path(platformdirs.user_state_dir("odin", appauthor=False))
 
 
+def settings_file() -> Path:
+    """The user's own settings, for all workspaces."""
+    return Path(platformdirs.user_config_dir("odin", appauthor=False)) / "odinconfig.json"
+
+
 def problem() -> str | None:
     """Why nothing can be kept, if so, as a sentence for the user. It tries, so it waits for the disk."""
     from tempfile import TemporaryFile  # the server is started without it

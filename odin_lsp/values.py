@@ -1,4 +1,6 @@
-"""Values that travel: frozen dataclasses inside, camelCase JSON outside, stray and missing keys refused."""
+"""Values that travel: frozen dataclasses inside, camelCase JSON outside, stray and missing keys refused.
+
+Pydantic is imported by what checks and writes them: a client that only reads does without it."""
 
 import ast
 import inspect
@@ -6,24 +8,27 @@ import itertools
 import sys
 from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
-
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
-from pydantic.alias_generators import to_camel
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard, TypeVar
 
 from odin_lsp.errors import RequestError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+    from pydantic import BaseModel, TypeAdapter
 
 V = TypeVar("V")
+
+
+def to_camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(it.title() for it in rest)
 
 
 class Value:
     """Base of every dataclass that is sent or received."""
 
     __slots__ = ()
-    __pydantic_config__ = ConfigDict(alias_generator=to_camel, extra="forbid")
+    __pydantic_config__: ClassVar[Any] = {"alias_generator": to_camel, "extra": "forbid"}
 
 
 def to_wire(value: Value) -> dict[str, Any]:
@@ -38,13 +43,15 @@ def to_flat_wire(value: "DataclassInstance") -> dict[str, Any]:
 
 def from_wire(cls: type[V], data: object) -> V:
     """`data` as a `cls`, or a `RequestError` that names each key that is wrong."""
+    from pydantic import ValidationError
+
     try:
         return adapter(cls).validate_python(data)
     except ValidationError as error:
         raise RequestError("; ".join(problem(item) for item in error.errors())) from None
 
 
-def json_schema(model: type[BaseModel]) -> dict[str, Any]:
+def json_schema(model: "type[BaseModel]") -> dict[str, Any]:
     """The model's schema, with the docstrings below its fields as descriptions.
 
     Pydantic could do that too, but it would read the sources whenever Odin starts."""
@@ -56,7 +63,7 @@ def json_schema(model: type[BaseModel]) -> dict[str, Any]:
     return schema
 
 
-def _field_docs(model: type[BaseModel]) -> dict[str, str]:
+def _field_docs(model: "type[BaseModel]") -> dict[str, str]:
     """What stands as a string right below each field."""
     [body] = [node.body for node in ast.parse(inspect.getsource(model)).body if isinstance(node, ast.ClassDef)]
     return {
@@ -71,7 +78,9 @@ def _field_docs(model: type[BaseModel]) -> dict[str, str]:
 
 
 @cache
-def adapter(cls: type[V]) -> TypeAdapter[V]:
+def adapter(cls: type[V]) -> "TypeAdapter[V]":
+    from pydantic import TypeAdapter
+
     return TypeAdapter(cls)
 
 

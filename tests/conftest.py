@@ -16,6 +16,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.support.disks import never_wait_for_them
+from tests.support.sampling import EXAMPLES, SEED
+
 PRIVATE = ("ANTHROPIC_", "GEMINI_", "GOOGLE_", "OPENAI_", "ODIN_")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 HOMES = {
@@ -27,14 +30,12 @@ HOMES = {
 }
 
 
-EXAMPLES = int(os.environ.get("ODIN_FUZZ_EXAMPLES") or (200 if os.environ.get("CI") else 100))
-"""For each property that does not say otherwise; `nox -s fuzz` asks for more."""
-
-
 def _forget_the_person() -> None:
     for name in list(os.environ):
         if name.startswith(PRIVATE) or name.upper() in PROXIES:
             del os.environ[name]
+    os.environ.pop("XDG_RUNTIME_DIR", None)  # hosts are found there; they are in the state folder otherwise
+    os.environ["ODIN_HOST"] = "off"  # nobody would end it
     os.environ["ODIN_TITLES"] = "0"  # it would take the answers that a test has made for others
     home = Path(tempfile.mkdtemp(prefix="odin-tests-"))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
@@ -76,8 +77,13 @@ def _is_loopback(host: str) -> bool:
 
 _forget_the_person()
 _stay_on_loopback()
+never_wait_for_them()
 settings.register_profile("odin", max_examples=EXAMPLES, deadline=None)
 settings.load_profile("odin")
+
+
+def pytest_report_header() -> list[str]:
+    return [f"a sample: SAMPLE_SEED={SEED}"] if SEED else []
 
 
 @pytest.hookimpl(wrapper=True)

@@ -431,7 +431,7 @@ def main() -> int:
     mutants = draw(wanted.count, wanted.seed)
     with tempfile.TemporaryDirectory(prefix="odin-mutants-") as folder:
         trials = Trials(mutants, Path(folder))
-        os.environ |= {"ODIN_FUZZ_EXAMPLES": EXAMPLES, "HYPOTHESIS_STORAGE_DIRECTORY": folder}
+        os.environ |= {"FUZZ_EXAMPLES": EXAMPLES, "HYPOTHESIS_STORAGE_DIRECTORY": folder}
         options = ("-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-seed", "0")
         without = (f"--deselect={test}" for test in WITHOUT)
         if code := pytest.main([*options, *without, *TESTS], plugins=[trials]):

@@ -3,20 +3,23 @@
 import asyncio
 import json
 import os
+import tempfile
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from odin_lsp.agent.hooks import GUARDS, HookDecision, HookEvent
 from odin_lsp.commands import piped
 from odin_lsp.commands.environment import child_environment, find_shell
+from odin_lsp.commands.guard import Guard
 from odin_lsp.commands.output import Cleaner
-from odin_lsp.commands.runner import Spec
+from odin_lsp.commands.runner import Ended, Spec
 from odin_lsp.errors import ToolError
 from odin_lsp.events import ActivityChanged, Emit, Notice
 from odin_lsp.extensions.hook_files import CommandHook
 from odin_lsp.permissions.rules import COMMANDS
+from odin_lsp.permissions.sandbox import Policy, confine
 from odin_lsp.values import is_object
 
 NAMES = {
@@ -31,6 +34,30 @@ NAMES = {
 """What others call these tools."""
 TELLING = ("UserPromptSubmit", "SessionStart")
 """What a hook prints at these is told to the model, also if it is no JSON."""
+SUBJECTS: Mapping[str, str] = {
+    **dict.fromkeys(("PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"), "tool"),
+    **dict.fromkeys(("SubagentStart", "SubagentStop"), "agent_type"),
+    **dict.fromkeys(("PreCompact", "PostCompact"), "trigger"),
+    "SessionStart": "source",
+    "SessionEnd": "reason",
+    "Notification": "notification_type",
+}
+"""What a matcher is about; at other events there is nothing to choose from."""
+TOLD = (
+    "agent_id",
+    "agent_type",
+    "compact_summary",
+    "custom_instructions",
+    "message",
+    "notification_type",
+    "prompt",
+    "reason",
+    "source",
+    "stop_hook_active",
+    "title",
+    "trigger",
+)
+"""What is told as it is."""
 BLOCKS = 2
 """An exit code that means no; the reason is on stderr."""
 MAX_PRINTED = 256 * 1024
@@ -48,6 +75,21 @@ class Surroundings:
     transcript: Path
     roots: Sequence[Path]
     secret_names: Collection[str] = ()
+    network: bool | None = None
+    """They run in the sandbox, with or without the network; none: they do not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What one hook has done."""
+
+    hook: CommandHook
+    decision: HookDecision
+    exit_code: int | None = None
+    seconds: float = 0.0
+    printed: str = ""
+    complaints: str = ""
+    failure: str = ""
 
 
 @dataclass(slots=True)
@@ -84,18 +126,31 @@ class CommandHooks:
     @property
     def may_object(self) -> bool:
         """Whether a call has to wait for what one of them says."""
-        return any(it.event == "PreToolUse" for it in self._hooks)
+        return any(it.event in ("PreToolUse", "PermissionRequest") for it in self._hooks)
 
     async def __call__(self, event: HookEvent, about: Mapping[str, Any]) -> HookDecision:
         """All that are meant run side by side. One that says no is not overruled."""
-        tool = str(about.get("tool", ""))
-        meant = [it for it in self._hooks if it.event == event and it.is_for(tool, NAMES.get(tool, tool))]
-        if not meant:
+        if not self.meant(event, about):
             return HookDecision()
+        answered = await self.answers(event, about)
+        for it in answered:
+            if it.failure:
+                self._emit(Notice("warning", it.failure))
+            if it.decision.for_user:
+                self._emit(Notice("info", it.decision.for_user))
+        return _joined([it.decision for it in answered])
+
+    def meant(self, event: HookEvent, about: Mapping[str, Any]) -> list[CommandHook]:
+        subject = str(about.get(SUBJECTS[event], "")) if event in SUBJECTS else None
+        names = () if subject is None else (subject, NAMES.get(subject, subject))
+        return [it for it in self._hooks if it.event == event and (subject is None or it.is_for(*names))]
+
+    async def answers(self, event: HookEvent, about: Mapping[str, Any]) -> list[Answered]:
+        meant = self.meant(event, about)
         self._emit(ActivityChanged("executing", f"hook {', '.join(it.command for it in meant)}"[:MAX_NAMED]))
         said = json.dumps(self._said(event, about), ensure_ascii=False).encode() + b"\n"
-        decisions = await asyncio.gather(*(self._ask(hook, said) for hook in meant))
-        return _joined(decisions)
+        with tempfile.TemporaryDirectory(prefix="odin-hook-", ignore_cleanup_errors=True) as folder:
+            return await asyncio.gather(*(self._ask(hook, said, Path(folder)) for hook in meant))
 
     def _said(self, event: HookEvent, about: Mapping[str, Any]) -> dict[str, Any]:
         said: dict[str, Any] = {
@@ -110,75 +165,105 @@ class CommandHooks:
             said |= {
                 "tool_name": NAMES.get(name, name),
                 "tool_input": about["arguments"],
-                "tool_use_id": about["callId"],
+                **({"tool_use_id": about["callId"]} if "callId" in about else {}),
             }
         if "result" in about:
             key = "error" if event == "PostToolUseFailure" else "tool_response"
             said[key] = about["result"]
-        return said | {key: about[key] for key in ("prompt", "source", "stop_hook_active") if key in about}
+        return said | {key: about[key] for key in TOLD if key in about}
 
-    async def _ask(self, hook: CommandHook, said: bytes) -> HookDecision:
-        printed = _Printed()
-        environment = child_environment(os.environ, self._around.roots, secret_names=self._around.secret_names)
-        project = str(self._around.cwd)
-        spec = Spec(
-            argv=(find_shell() or "/bin/sh", "-c", hook.command),
-            cwd=self._around.cwd,
-            environment={**environment, "CLAUDE_PROJECT_DIR": project, "ODIN_PROJECT_DIR": project},
+    def _spec(self, hook: CommandHook, folder: Path) -> Spec:
+        around, project = self._around, str(self._around.cwd)
+        environment = child_environment(
+            os.environ,
+            around.roots,
+            secret_names=around.secret_names,
+            temporary=None if around.network is None else folder,
         )
+        confinement = None
+        if around.network is not None:
+            confinement = confine(Policy((*around.roots, folder), around.network, Guard(around.roots).protect))
+            if confinement is None:
+                raise ToolError("`extensions.sandboxHooks` is on, but no sandbox works here")
+        return Spec(
+            argv=(find_shell() or "/bin/sh", "-c", hook.command),
+            cwd=around.cwd,
+            environment={**environment, "CLAUDE_PROJECT_DIR": project, "ODIN_PROJECT_DIR": project},
+            confinement=confinement,
+        )
+
+    async def _ask(self, hook: CommandHook, said: bytes, folder: Path) -> Answered:
+        """`folder` is for temporary files."""
+        printed = _Printed()
         try:
-            running = await piped.start(spec, printed)
+            running = await piped.start(await asyncio.to_thread(self._spec, hook, folder), printed)
         except ToolError as error:
-            return self._failed(hook, str(error))
+            return _failed(hook, str(error))
         try:
             running.write(said)
             running.end_input()
             async with asyncio.timeout(hook.timeout):
                 ended = await running.ended()
         except TimeoutError:
-            return self._failed(hook, f"it did not answer within {hook.timeout:g} s")
+            return _failed(hook, f"it did not answer within {hook.timeout:g} s")
         finally:
             running.stop()
             await running.ended()
-        if printed.too_long:
-            return self._failed(hook, "it printed too much")
-        if ended.exit_code == BLOCKS:
-            return _refusal(hook, running.complaints or "it said no, and not why")
-        if ended.exit_code != 0:
-            why = f"it ended with {ended.exit_code}: {running.complaints}" if not ended.problem else ended.problem
-            return self._failed(hook, why)
-        return self._understood(hook, printed.text.strip())
+        answered = _understood(hook, ended, printed, running.complaints)
+        return replace(
+            answered,
+            exit_code=ended.exit_code,
+            seconds=ended.seconds,
+            printed=printed.text,
+            complaints=running.complaints,
+        )
 
-    def _failed(self, hook: CommandHook, why: str) -> HookDecision:
-        """A guard that fails keeps its gate shut."""
-        message = f"the hook `{hook.command}` failed: {why[:MAX_TOLD]}"
-        self._emit(Notice("warning", message))
-        return HookDecision(allow=False, message=message) if hook.event in GUARDS else HookDecision()
 
-    def _understood(self, hook: CommandHook, text: str) -> HookDecision:
-        if not text.startswith("{"):
-            return HookDecision(system_message=text[:MAX_TOLD] if hook.event in TELLING else "")
-        try:
-            answer = json.loads(text)
-        except (ValueError, RecursionError):
-            return self._failed(hook, "what it printed is no JSON")
-        return _decision(hook, answer)
+def _understood(hook: CommandHook, ended: Ended, printed: _Printed, complaints: str) -> Answered:
+    text = printed.text.strip()
+    if printed.too_long:
+        return _failed(hook, "it printed too much")
+    if ended.exit_code == BLOCKS:
+        return Answered(hook=hook, decision=_refusal(hook, complaints or "it said no, and not why"))
+    if ended.exit_code != 0:
+        return _failed(hook, ended.problem or f"it ended with {ended.exit_code}: {complaints}")
+    if not text.startswith("{"):
+        told = text[:MAX_TOLD] if hook.event in TELLING else ""
+        return Answered(hook=hook, decision=HookDecision(system_message=told))
+    try:
+        answer = json.loads(text)
+    except (ValueError, RecursionError):
+        return _failed(hook, "what it printed is no JSON")
+    return Answered(hook=hook, decision=_decision(hook, answer))
+
+
+def _failed(hook: CommandHook, why: str) -> Answered:
+    """A guard that fails keeps its gate shut."""
+    message = f"the hook `{hook.command}` failed: {why[:MAX_TOLD]}"
+    decision = HookDecision(allow=False, message=message) if hook.event in GUARDS else HookDecision()
+    return Answered(hook=hook, decision=decision, failure=message)
 
 
 def _decision(hook: CommandHook, answer: Mapping[str, Any]) -> HookDecision:
     more = answer.get("hookSpecificOutput")
     more = more if is_object(more) else {}
-    word = more.get("permissionDecision") or answer.get("decision")
-    reason = str(more.get("permissionDecisionReason") or answer.get("reason") or answer.get("stopReason") or "")
+    asked = more.get("decision")
+    asked = asked if is_object(asked) else {}
+    word = asked.get("behavior") or more.get("permissionDecision") or answer.get("decision")
+    reason = str(asked.get("message") or more.get("permissionDecisionReason") or answer.get("reason") or "")
+    reason = reason or str(answer.get("stopReason") or "")
     told = [str(it) for it in (answer.get("systemMessage"), more.get("additionalContext")) if it]
     changed = more.get("updatedInput")
     is_refused = word in ("deny", "block")
+    answers_for_user = hook.event == "PermissionRequest" and hook.source.owner == "user"
     return HookDecision(
         allow=not is_refused,
         message=_refusal(hook, reason or "it said no, and not why").message if is_refused else "",
         go_on=answer.get("continue") is not False,
         system_message="\n".join(told)[:MAX_TOLD],
         arguments=changed if is_object(changed) else None,
+        approve=answers_for_user and word == "allow" and "updatedInput" not in asked,
+        for_user=str(answer.get("systemMessage") or "")[:MAX_TOLD],
     )
 
 
@@ -195,4 +280,5 @@ def _joined(decisions: Sequence[HookDecision]) -> HookDecision:
         go_on=all(it.go_on for it in decisions),
         system_message="\n".join(it.system_message for it in decisions if it.system_message),
         arguments=changed[-1] if changed else None,
+        approve=any(it.approve for it in decisions) and not refusals,
     )

@@ -6,12 +6,13 @@ is nearly full."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from odin_lsp.agent.history import is_prompt, short, shortened
+from odin_lsp.agent.hooks import Hooks
 from odin_lsp.errors import ModelError
-from odin_lsp.events import Compacted, Emit
-from odin_lsp.messages import Message, Part, Text, ToolCall, ToolResult
+from odin_lsp.events import Compacted, Emit, Notice
+from odin_lsp.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
 from odin_lsp.sessions.history import CHARS_PER_TOKEN, estimate
 from odin_lsp.tools.base import SmallModel
 
@@ -54,6 +55,9 @@ class Compaction:
     """What else must not be forgotten: todos, the plan, the files that were changed."""
     shorten: Shorten | None = None
     """In place of all that is done here."""
+    hooks: Hooks = field(default_factory=Hooks)
+    is_manual: bool = False
+    """The user has asked for it."""
     _begun: "tuple[int, asyncio.Task[str | None]] | None" = None
     """How many messages are summarised, and the summary."""
     _running: "asyncio.Task[list[Message]] | None" = None
@@ -90,6 +94,13 @@ class Compaction:
     ) -> list[Message] | None:
         """A history that leaves room for work; `None` if it cannot be made shorter. `focus`: what the user wants the
         summary to keep above all."""
+        about = {"trigger": "manual" if self.is_manual else "auto"}
+        before = await self.hooks.fire("PreCompact", {**about, "custom_instructions": focus})
+        if not before.allow:
+            self.is_declined = True
+            emit(Notice("warning", f"the conversation is not made shorter: {before.message}"))
+            return None
+        focus = "\n".join(filter(None, (focus, before.system_message)))
         emit(Compacted("started", tokens, tokens))
         scale = _scale(messages, tokens)
         self._running = asyncio.create_task(self._shorter(messages, budget, scale, focus))
@@ -108,6 +119,7 @@ class Compaction:
             emit(Compacted("failed", tokens, tokens))
             return None
         emit(Compacted("succeeded", tokens, after))
+        await self.hooks.fire("PostCompact", {**about, "compact_summary": _summary_in(shorter)})
         return shorter
 
     def stop(self) -> None:
@@ -287,8 +299,10 @@ def _told(message: Message, part: Part) -> str:
             return f"{part.name} {'failed' if part.failed else 'said'}: {part.content}"
         case ToolCall():
             return f"called {part.name} {dict(part.arguments)}"[:MAX_LINE]
+        case Thinking():
+            return "(thinking)"
         case _:
-            return f"({part.kind})"
+            return f"({part})"
 
 
 def _outline(messages: Sequence[Message], room: float) -> str:
@@ -306,3 +320,8 @@ def _outline(messages: Sequence[Message], room: float) -> str:
     while lines and sum(map(len, lines)) > MAX_OUTLINE * room * CHARS_PER_TOKEN:
         lines.pop(0)
     return "\n".join(["What was done so far:", *lines])
+
+
+def _summary_in(messages: Sequence[Message]) -> str:
+    parts = (part for message in messages for part in message.parts)
+    return next((it.text for it in parts if isinstance(it, Text) and it.text.startswith(SUMMARY)), "")

@@ -1,24 +1,29 @@
-"""What the editor sends along with a prompt: a selection, a file, diagnostics, the output of a command."""
+"""What the editor sends along with a prompt: a selection, a file, a folder, diagnostics, the output of a command."""
 
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 from urllib.parse import unquote
 
+from odin_lsp.agent.attaching import attachment, is_attachable
 from odin_lsp.agent.quoting import quoted
 from odin_lsp.errors import RequestError, ToolError
 from odin_lsp.intelligence.problems import ordered
 from odin_lsp.intelligence.servers import Problem, Problems, Servers
+from odin_lsp.messages import Attachment
 from odin_lsp.ports import Range
+from odin_lsp.records import ContextKind, SentContext
 from odin_lsp.values import Value
 from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.search import Search
 from odin_lsp.workspace.text import Lines, Position
 from odin_lsp.workspace.uris import path_of, printable
 
 MAX_ITEM_CHARS = 30_000
+MAX_LISTED = 300
+"""Files of a folder."""
 PROBLEM_SECONDS = 2.0
 """How long language servers have to say what is wrong with a text."""
 LEFT_OUT = "(left out: its name or the user's settings say that it is not for you to read; the user has been told)"
@@ -27,14 +32,17 @@ _PATH = re.compile(r"[^:/?#]*:(?://[^/?#]*)?([^?#]*)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextItem(Value):
-    kind: Literal["selection", "file", "diagnostics", "command", "text"]
+    kind: ContextKind
     content: str | None = None
-    """Without it: the text as it stands in the editor or on disk; for `diagnostics`: what language servers report."""
+    """Without it: the text as it stands in the editor or on disk; of a folder, the names of its files; for
+    `diagnostics`: what language servers report."""
     uri: str | None = None
     range: Range | None = None
     """Without it: all of the document."""
     version: int | None = None
     source_command: str | None = None
+    name: str | None = None
+    """What the user knows it by: of a selection that is a symbol, its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +51,33 @@ class Gathered:
     """The items for the model."""
     left_out: tuple[str, ...]
     """What the user should know of those that it does not get."""
+    attached: tuple[Attachment, ...] = ()
+    """Those that are no text."""
+    sent: tuple[SentContext, ...] = ()
+    """What the texts are, for people."""
 
 
-async def with_problems(items: Sequence[ContextItem], servers: Servers) -> list[ContextItem]:
-    """The same items, and in those that ask for problems what is wrong with their documents as they stand now."""
+async def looked_up(items: Sequence[ContextItem], servers: Servers, search: Search) -> list[ContextItem]:
+    """The same items, and in those that ask for it what is wrong with a document, or which files a folder has."""
+    listed = [await _listed(item, search) if item.kind == "folder" else item for item in items]
+    return await _with_problems(listed, servers)
+
+
+async def _listed(item: ContextItem, search: Search) -> ContextItem:
+    path = _path(item.uri)
+    if path is None or item.content is not None:
+        return item
+    try:
+        found, is_all = await search.files(path)
+    except ToolError as error:
+        raise RequestError(str(error)) from None
+    names = sorted(it.relative_to(path).as_posix() for it in found)
+    more = len(names) - MAX_LISTED
+    rest = [f"({more:,} more files)"] if more > 0 else [] if is_all else ["(there may be more files)"]
+    return replace(item, content="\n".join([*names[:MAX_LISTED], *rest]) or "(no files)")
+
+
+async def _with_problems(items: Sequence[ContextItem], servers: Servers) -> list[ContextItem]:
     paths = {item: _path(item.uri) for item in items if item.kind == "diagnostics" and item.content is None}
     asked = {path for path in paths.values() if path is not None}
     if not asked:
@@ -55,18 +86,49 @@ async def with_problems(items: Sequence[ContextItem], servers: Servers) -> list[
     return [replace(item, content=_told(item, told.get(path))) if (path := paths.get(item)) else item for item in items]
 
 
+def as_it_stands(items: Sequence[ContextItem], files: Files) -> tuple[ContextItem, ...]:
+    """The same items, with what is selected as it is now: it may be elsewhere, or gone, when they are sent."""
+    return tuple(
+        replace(item, content=_read(item, files)) if item.kind == "selection" and item.content is None else item
+        for item in items
+    )
+
+
 def gathered(items: Sequence[ContextItem], files: Files) -> Gathered:
     """All that was sent along but for files that are hidden, be they open or sent word for word: an editor adds what is
     on the screen, and nobody has to think of what that is."""
     hidden = [item for item in items if item.uri is not None and _is_hidden(item.uri, files)]
+    pictures = {item: path for item in items if item not in hidden and (path := _attachable(item))}
     return Gathered(
-        tuple(_rendered(item, LEFT_OUT if item in hidden else _content(item, files)) for item in items),
+        tuple(
+            _rendered(item, LEFT_OUT if item in hidden else _content(item, files))
+            for item in items
+            if item not in pictures
+        ),
         tuple(
             f"{name} was not sent along: its name or `files.deny` says that no model reads it; `files.allow` makes an"
             " exception of names"
             for name in dict.fromkeys(printable(_name(item) or "") for item in hidden)
         ),
+        tuple(attachment(path, files) for path in pictures.values()),
+        tuple(_sent(item) for item in items if item not in hidden and item not in pictures),
     )
+
+
+def _sent(item: ContextItem) -> SentContext:
+    first = last = None
+    if item.range is not None:
+        start, end = item.range.start, item.range.end
+        is_before = end.character == 0 and end.line > start.line  # of the last line nothing is selected
+        first, last = start.line + 1, end.line + (0 if is_before else 1)
+    name = item.name or item.source_command
+    return SentContext(kind=item.kind, uri=item.uri, name=name, first_line=first, last_line=last)
+
+
+def _attachable(item: ContextItem) -> Path | None:
+    """Where the image or PDF is that the item is about."""
+    path = _path(item.uri) if item.kind == "file" and item.content is None else None
+    return path if path is not None and is_attachable(path) else None
 
 
 def _path(uri: str | None) -> Path | None:

@@ -4,7 +4,7 @@ each."""
 import asyncio
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -14,19 +14,23 @@ from odin_lsp.agent.authorship import Authorship
 from odin_lsp.agent.live_session import LiveSession
 from odin_lsp.agent.model_registry import ModelRegistry
 from odin_lsp.agent.open_sessions import OpenSessions
+from odin_lsp.agent.own_commands import OwnCommands
 from odin_lsp.agent.parts import Parts
 from odin_lsp.agent.planners import Planners
 from odin_lsp.agent.plans import Plans
 from odin_lsp.agent.preview import ContextPreview
 from odin_lsp.agent.stream import EventStream, log_event
+from odin_lsp.agent.toolbox import around_mcp
 from odin_lsp.agent.turn import Remark
 from odin_lsp.agent.turn_queue import TurnQueue
-from odin_lsp.config import Network, WebSettings
+from odin_lsp.config import Network, SearchSettings, WebSettings
 from odin_lsp.errors import SessionError
-from odin_lsp.events import MAIN, EventRecord, ReviewClosed, TurnUndone
+from odin_lsp.events import MAIN, Event, EventRecord, ModelChanged, ReviewClosed, RoleChanged, TurnUndone
 from odin_lsp.intelligence.servers import Servers
 from odin_lsp.language_servers.choosing import Around
 from odin_lsp.language_servers.pool import OwnServers
+from odin_lsp.mcp.pool import McpServers
+from odin_lsp.models.selection import Role
 from odin_lsp.modes import Mode
 from odin_lsp.permissions import protected
 from odin_lsp.ports import Editor
@@ -80,6 +84,7 @@ class Core:
             self.files, self.search, _of_servers(now), lambda level, message: editor.notify(level, message)
         )
         self.servers = servers(self.own_servers)
+        self.mcp = McpServers(lambda level, message: editor.notify(level, message))
         self._undo_log = UndoLog(lambda: self._sessions / "undo", lambda: project.now.config.review)
         self.stream.subscribe(self._undo_log.follow)
         self.stream.subscribe(log_event)
@@ -104,6 +109,7 @@ class Core:
             self.models,
             self.pages,
             self.servers,
+            self.mcp,
             Memory(lambda: memory_folder(self._root)),
             parts,
             self.stream,
@@ -117,6 +123,7 @@ class Core:
                 editor,
                 self.stream,
                 self._planners.for_turn,
+                self._planners.hooks_of,
                 self.plans,
                 lambda: self.models.naming,
             ),
@@ -125,6 +132,7 @@ class Core:
             lambda turn_id: turn_id in self._going_on or self.desk.is_waiting(turn_id),
             self.restore_reviews,
         )
+        self.own = OwnCommands(self)
         self._restoring: asyncio.Task[None] | None = None
         self._going_on: set[str] = set()
         """Turns that have waited for a review until just now."""
@@ -166,6 +174,23 @@ class Core:
         if turn_id is None:
             return self.sessions.current is not None and self.sessions.current.turns.steer(remark)
         return any(live.turns.steer(remark, turn_id) for live in self.sessions)
+
+    def pick(self, chosen: Mapping[Role, str | None]) -> None:
+        """The user's pick of models, told to whoever shows it."""
+        self.project.pick(chosen)
+        self._emit_apart(ModelChanged(self.models.selected, self.models.running))
+
+    def switch_role(self, name: str) -> None:
+        before = self.models.selected
+        self.project.switch_role(name)
+        self._emit_apart(RoleChanged(name))
+        if self.models.selected != before:
+            self._emit_apart(ModelChanged(self.models.selected, self.models.running))
+
+    def _emit_apart(self, event: Event) -> None:
+        """Of no turn."""
+        current = self.sessions.current
+        self.stream.emitter("", current.session.id if current else "")(event)
 
     async def preview(self, session_id: str | None, mode: Mode | None, text: str) -> ContextPreview:
         """What would be sent if the user said `text` now."""
@@ -237,6 +262,11 @@ class Core:
             live.session.note_event(turn.turn_id, MAIN, ReviewClosed(proposal.id, tuple(turn.receipts)))
         live.turns.reviewed(proposal, turn.touched, is_last=not self.desk.is_waiting(proposal.turn_id))
 
+    async def files_shown(self) -> list[str]:
+        """All that the model may find, as it names them."""
+        found = [path for root in self.files.roots for path in (await self.search.files(root))[0]]
+        return [self.files.shown(path) for path in found]
+
     def abort(self) -> None:
         for live in self.sessions:
             live.turns.abort()
@@ -249,6 +279,7 @@ class Core:
             await self._publisher.close()
         await self.models.close()
         await self.servers.close()
+        await self.mcp.close()
 
     @property
     def _sessions(self) -> Path:
@@ -267,6 +298,8 @@ class Core:
         if _of_pages(now) != _of_pages(before):
             self.pages.configure(*_of_pages(now))
         self.own_servers.adapt(_of_servers(now))
+        if _of_mcp(now) != _of_mcp(before):
+            self.mcp.use({}, around_mcp(now))  # the next turn starts those that count then
         if now.root != before.root:
             self.sessions.leave()
             if self._restoring is not None:
@@ -293,8 +326,12 @@ def _of_files(now: Situation) -> tuple[object, ...]:
     return now.roots, now.config.files, now.config.cache
 
 
-def _of_pages(now: Situation) -> tuple[WebSettings, Network, tuple[str, ...]]:
-    return now.config.web, now.config.network, tuple(now.secrets.values())
+def _of_pages(now: Situation) -> tuple[WebSettings, Network, tuple[str, ...], SearchSettings]:
+    return now.config.web, now.config.network, tuple(now.secrets.values()), now.config.web_search
+
+
+def _of_mcp(now: Situation) -> tuple[object, ...]:
+    return around_mcp(now), now.is_restricted, now.config.extensions, now.switched
 
 
 def _of_servers(now: Situation) -> Around:

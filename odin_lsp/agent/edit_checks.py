@@ -76,6 +76,12 @@ class _Noting:
 
     edited: Mapping[Path, str | bool]
     """What the review is about, as it was: its text, or whether it was there."""
+    texts: Sequence[tuple[Path, str, str]]
+    """The same files, before the edits and after them."""
+    moved: frozenset[Path]
+    """Files that come, go or get another name, by all their names."""
+    has_users: bool = False
+    """It is known who uses what the edits change."""
     before: dict[Path, Noted] = field(default_factory=dict[Path, Noted])
     task: "asyncio.Task[None]" = field(init=False)
 
@@ -97,6 +103,8 @@ class EditChecks:
     _silent: set[str] = field(default_factory=set[str])
     """Endings of names, for languages: they were waited for in vain, and are not waited for again."""
     _noting: _Noting | None = None
+    _decided_early: list[_Noting] = field(default_factory=list[_Noting])
+    """Something of these was made before it was known who uses it."""
     _is_made: bool = False
     """Something was, since the model was last told."""
     _is_reminded: bool = False
@@ -109,7 +117,11 @@ class EditChecks:
         self._conclude()
         if not self.wait:
             return
-        noting = self._noting = _Noting({it.path: self._state(it.path) for it in proposed})
+        noting = self._noting = _Noting(
+            {it.path: self._state(it.path) for it in proposed},
+            [(it.path, "" if it.operation == "create" else it.base, it.proposed) for it in proposed],
+            frozenset(path for it in proposed if it.operation != "edit" for path in (it.path, it.new_path) if path),
+        )
         noting.task = asyncio.create_task(self._note(noting, proposed), name="problems before edits")
         try:
             await asyncio.wait([noting.task], timeout=AT_ONCE if in_a_hurry else self.wait)
@@ -128,7 +140,7 @@ class EditChecks:
         others = {path: text for path, text in texts.items() if path not in served}  # but there may be a linter
         await self._note_current(noting, others, named, AT_ONCE)
         if served or noting.before:
-            users = await self._users(noting, proposed, {path.suffix for path in (*served, *noting.before)})
+            users = await self._users(noting, {path.suffix for path in (*served, *noting.before)})
             await asyncio.gather(
                 self._note_current(noting, edited, named, self._patience(edited)),
                 self._note_current(noting, users, {}, self._patience(users)),
@@ -141,15 +153,14 @@ class EditChecks:
         if not self._has_changed(noting):
             noting.before |= {named.get(path, path): it for path, it in current.items()}
 
-    async def _users(self, noting: _Noting, proposed: Sequence[FileProposal], suffixes: set[str]) -> dict[Path, str]:
+    async def _users(self, noting: _Noting, suffixes: set[str]) -> dict[Path, str]:
         """Files that have the names of what is touched, or of files that come, go or get another name."""
-        texts = [(it.path, "" if it.operation == "create" else it.base, it.proposed) for it in proposed]
-        touched = await asyncio.to_thread(lambda: [name for it in texts for name in names_touched(*it)])
-        names = frozenset([*touched, *(it.path.stem for it in proposed if it.operation != "edit")])
-        changed = {path for it in proposed for path in (it.path, it.new_path) if path is not None}
-        found = await users_of(names, changed, self.files, self.search)
+        touched = await asyncio.to_thread(lambda: [name for it in noting.texts for name in names_touched(*it)])
+        names = frozenset([*touched, *(path.stem for path in noting.moved & noting.edited.keys())])
+        found = await users_of(names, noting.edited.keys() | noting.moved, self.files, self.search)
         users = {path: text for path in found if path.suffix in suffixes and (text := self._text(path)) is not None}
         noting.before |= {path: Noted(text, None, names) for path, text in users.items()}
+        noting.has_users = True
         return users
 
     async def _is_served(self, path: Path) -> bool:
@@ -167,14 +178,31 @@ class EditChecks:
         if not self._has_changed(noting):
             return
         self._is_made = True
+        self._keep(noting)
+        if not noting.has_users:
+            self._decided_early.append(noting)
+        for path, noted in self.turns[0].now.items():
+            is_unknown = path in self._untold and self._untold[path].found is None
+            if is_unknown or (path not in self._untold and self.turns[0].introduced(path)):
+                self._untold[path] = noted
+        for turn in self.turns:
+            turn.now.clear()
+
+    def _keep(self, noting: _Noting) -> None:
         for path, noted in noting.before.items():
             for known in (self._untold, *(it.before for it in self.turns)):
                 if path not in known or known[path].found is None:
                     known[path] = noted
-        broken = {path: it for path, it in self.turns[0].now.items() if self.turns[0].introduced(path)}
-        self._untold = broken | self._untold
-        for turn in self.turns:
-            turn.now.clear()
+
+    async def _find_users(self) -> None:
+        """Who decides at once must not keep anybody from hearing of a broken caller, though it is too late to know what
+        was wrong there before."""
+        early, self._decided_early = self._decided_early, []
+        for noting in early:
+            served = {path.suffix for path in noting.edited if await self._is_served(path)}
+            if served:
+                await self._users(noting, served)
+                self._keep(noting)
 
     def _has_changed(self, noting: _Noting) -> bool:
         return any(self._state(path) != state for path, state in noting.edited.items())
@@ -185,6 +213,7 @@ class EditChecks:
         """What the edits since the last time have done, and those before as far as that is known only now; for the
         model."""
         self._conclude()
+        await self._find_users()
         is_made, self._is_made = self._is_made, False
         if not self._untold:
             return ""

@@ -4,7 +4,7 @@ import uuid
 
 from odin_lsp.agent.planner import Ending, Planner
 from odin_lsp.agent.quoting import quoted
-from odin_lsp.agent.turn import Compact, Errand, RunCommand
+from odin_lsp.agent.turn import Compact, RunCommand
 from odin_lsp.messages import Message, Text, ToolCall, ToolResult
 from odin_lsp.permissions.rules import COMMANDS
 from odin_lsp.records import Problem
@@ -13,11 +13,12 @@ NO_COMMANDS = "Commands are disabled here, by the settings or because the worksp
 NOT_SHORTER = "The conversation cannot be made shorter."
 
 
-async def run(errand: Errand, planner: Planner) -> Ending:
+async def run(errand: RunCommand | Compact, planner: Planner) -> Ending:
     match errand:
         case RunCommand(command):
             return await _run_command(command, planner)
         case Compact(focus):
+            planner.compaction.is_manual = True
             is_shorter = await planner.compact(focus)
             before, after = planner.progress.compacted
             told = f"The conversation takes {after:,} tokens now. Before, it took {before:,}."

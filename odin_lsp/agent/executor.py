@@ -26,6 +26,7 @@ from odin_lsp.records import Diagnostic, ToolRecord, ToolStatus
 from odin_lsp.review.drafts import FileReceipts, told_of
 from odin_lsp.review.proposals import CHOSEN, Proposal
 from odin_lsp.tools.base import Tool, ToolContext, ToolOutput, output_of
+from odin_lsp.tools.call_tool import meant
 from odin_lsp.tools.editing import counted, report_receipts
 from odin_lsp.workspace.shown import Shown
 from odin_lsp.workspace.uris import printable
@@ -87,6 +88,8 @@ class Executor:
     """Odin ends, and the turn goes on another time: a call that waits for a review has not ended."""
     checks: EditChecks | None = None
     """What edits do to the problems of the workspace; none: nobody looks."""
+    unlisted: Callable[[str], Tool[Any] | None] = lambda _: None
+    """Tools that the model has to find before it can call them."""
     stopped: bool = False
     """A hook wants the turn to end."""
     _late: str = ""
@@ -104,7 +107,7 @@ class Executor:
             context = replace(
                 self.context,
                 call_id=call.id,
-                shown=Shown(),
+                shown=Shown(self.context.shown),
                 draft=replace(self.context.draft, names={}),
                 outside=_NobodyToAsk(self.context.editor),
                 small=None,
@@ -114,7 +117,7 @@ class Executor:
 
     def _only_reads(self, call: ToolCall) -> bool:
         """Without a question to anybody, as far as that is known before."""
-        tool = self.tools.get(call.name)
+        tool = self._tool(call)
         if tool is None or call.problem or self.hooks or tool.effect is not Effect.READ_ONLY:
             return False
         try:
@@ -131,7 +134,7 @@ class Executor:
 
     async def run(self, message: Message, results: dict[str, ToolResult]) -> None:
         """Carry out the calls; `results` is filled as they end, and when this is cancelled, with what is known then."""
-        calls = [it for it in message.calls if it.id not in results]
+        calls = [meant(it) for it in message.calls if it.id not in results]
         self.context.draft.reason = message.text.strip().partition("\n")[0]
         for call in calls if len(calls) > 1 else ():
             self.context.emit(ToolQueued(call.id, call.name, self._about(call)))
@@ -149,6 +152,8 @@ class Executor:
             self.context.gate.forget_step()
             for call in calls:
                 results.setdefault(call.id, ToolResult(call.id, call.name, CANCELLED, failed=True))
+            for call in message.calls:
+                results[call.id] = replace(results[call.id], name=call.name)
             await self.discard()
 
     async def _ask_together(self, calls: Sequence[ToolCall]) -> None:
@@ -160,7 +165,7 @@ class Executor:
             await self.context.gate.ask_together(wants)
 
     def _wanted(self, call: ToolCall) -> Want | None:
-        tool = self.tools.get(call.name)
+        tool = self._tool(call)
         try:
             return tool.wants(tool.parse(call.arguments), self.context) if tool and not call.problem else None
         except ToolError:
@@ -252,6 +257,7 @@ class Executor:
         for path, _ in self.context.shown:
             if named.isdisjoint((str(path), self.context.files.shown(path))):
                 self.context.shown.forget(path)
+        self.context.shown.forget_told()
 
     async def close(self) -> None:
         """End what goes on in the background, and what was allowed."""
@@ -275,11 +281,14 @@ class Executor:
 
     def is_malformed(self, call: ToolCall) -> bool:
         """It could not be read, or has nothing of what its tool needs."""
-        tool = self.tools.get(call.name)
+        tool = self._tool(call)
         return bool(call.problem or (tool and tool.schema.get("required") and not call.arguments))
 
+    def _tool(self, call: ToolCall) -> Tool[Any] | None:
+        return self.tools.get(call.name) or self.unlisted(call.name)
+
     def _effect(self, call: ToolCall) -> Effect:
-        tool = self.tools.get(call.name)
+        tool = self._tool(call)
         return tool.effect if tool else Effect.NONE
 
     async def _run_one(self, call: ToolCall, results: dict[str, ToolResult]) -> None:
@@ -296,7 +305,8 @@ class Executor:
             output = output_of(error)
             await self._after("PostToolUseFailure", call, output)
         finally:
-            results[call.id] = ToolResult(call.id, call.name, output.data, failed=status != "success")
+            failed = status != "success"
+            results[call.id] = ToolResult(call.id, call.name, output.data, failed=failed, attached=output.attached)
             if status != "cancelled" or not self.is_suspended():
                 self._tell_of_end(call, status, output, heard.output, began)
 
@@ -331,7 +341,7 @@ class Executor:
         )
 
     def _about(self, call: ToolCall) -> str:
-        tool = self.tools.get(call.name)
+        tool = self._tool(call)
         try:
             return _line(tool.describe(tool.parse(call.arguments))) if tool else call.name
         except ToolError:
@@ -339,7 +349,7 @@ class Executor:
 
     async def _check_and_use(self, call: ToolCall, emit: Emit) -> ToolOutput:
         """Known? In this mode? Understood? Any objection? Allowed? Then run it."""
-        tool = self.tools.get(call.name)
+        tool = self._tool(call)
         if tool is None:
             raise ToolError(no_such_tool(call.name, self.tools, self.context))
         if why := forbidden(tool.name, tool.effect, self.context.mode):

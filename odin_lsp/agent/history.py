@@ -1,15 +1,16 @@
 """What a planner needs of a conversation, and how its history is made shorter."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Protocol
 
-from odin_lsp.messages import Message, Part, Thinking, ToolResult
+from odin_lsp.messages import Document, Image, Message, Part, Text, Thinking, ToolResult
 from odin_lsp.records import Todo
 from odin_lsp.sessions.history import History
 
 SHORT_RESULT = 400
-GET_IT_AGAIN = "more characters of this old result were taken out to make room; make the call again if you need them)"
+TAKEN_OUT = "({} was here, and was taken out to make room)"
+GET_IT_AGAIN = "of this old result were taken out to make room; make the call again if you need them)"
 
 
 class Conversation(Protocol):
@@ -33,6 +34,12 @@ class Conversation(Protocol):
         ...
 
 
+def has_results(messages: Iterable[Message], calls: Collection[str]) -> bool:
+    """Whether the model still has all that these calls have told it."""
+    kept = {it.call_id for message in messages for it in message.results if not it.failed and not is_shortened(it)}
+    return kept.issuperset(calls)
+
+
 def is_prompt(message: Message) -> bool:
     """The user spoke: a turn starts here."""
     return message.role == "user" and not message.results
@@ -49,8 +56,14 @@ def is_shortened(result: ToolResult) -> bool:
 
 
 def short(part: Part) -> Part:
-    """Of a long result the beginning, and how to get the rest. What is short already stays as it is."""
-    if not isinstance(part, ToolResult) or len(part.content) <= SHORT_RESULT or is_shortened(part):
+    """Of a long result the beginning, and how to get the rest; in place of an image its name. What is short already
+    stays as it is."""
+    if isinstance(part, Image | Document):
+        return Text(TAKEN_OUT.format(part))
+    if not isinstance(part, ToolResult) or is_shortened(part):
+        return part
+    if len(part.content) <= SHORT_RESULT and not part.attached:
         return part
     left_out = len(part.content) - SHORT_RESULT
-    return replace(part, content=f"{part.content[:SHORT_RESULT]}\n({left_out:,} {GET_IT_AGAIN}")
+    what = [*([f"{left_out:,} more characters"] if left_out > 0 else []), *map(str, part.attached)]
+    return replace(part, content=f"{part.content[:SHORT_RESULT]}\n({', '.join(what)} {GET_IT_AGAIN}", attached=())

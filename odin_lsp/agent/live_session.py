@@ -1,12 +1,14 @@
 """A session that is open here: opened, used, closed. What belongs to it goes with it."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
 from odin_lsp.agent.asking import AskerInTurn
 from odin_lsp.agent.compaction import Compaction
+from odin_lsp.agent.hooks import HookEvent, Hooks
 from odin_lsp.agent.instructions import Instructions
 from odin_lsp.agent.naming import Namer
 from odin_lsp.agent.planner import Planner
@@ -18,19 +20,39 @@ from odin_lsp.agent.surroundings import are_known, surroundings
 from odin_lsp.agent.turn import Progress, Remark
 from odin_lsp.agent.turn_queue import TurnQueue
 from odin_lsp.errors import ToolError
-from odin_lsp.events import MAIN, Compacted, Emit, EventRecord, Notice, SessionRestored, ToolFinished, TurnFinished
+from odin_lsp.events import (
+    MAIN,
+    Compacted,
+    Emit,
+    EventRecord,
+    Notice,
+    QuestionAsked,
+    SessionRestored,
+    ToolFinished,
+    TurnFinished,
+)
+from odin_lsp.mcp.offered import Offered
 from odin_lsp.models.base import Model
 from odin_lsp.ports import Editor
 from odin_lsp.project.project import Project, Situation
 from odin_lsp.sessions.recording import Recorder
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.titles import from_message
+from odin_lsp.tasks import Tasks
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.text import split_lines
 
 
 class PlanTurn(Protocol):
     async def __call__(self, live: "LiveSession", progress: Progress, emit: Emit) -> Planner: ...
+
+
+class HooksNow(Protocol):
+    async def __call__(self, live: "LiveSession", emit: Emit) -> Hooks: ...
+
+
+END_SECONDS = 5.0
+"""For hooks at the end of a session: whoever ends Odin does not wait for long."""
 
 
 class LiveSession:
@@ -42,6 +64,7 @@ class LiveSession:
         editor: Editor,
         stream: EventStream,
         plan_turn: PlanTurn,
+        hooks_now: HooksNow,
         plans: Plans,
         naming_model: Callable[[], Model | None],
     ) -> None:
@@ -53,12 +76,23 @@ class LiveSession:
         """The same."""
         self._project = project
         self._plan_turn = plan_turn
+        self._hooks_now = hooks_now
+        self._has_begun = False
+        """A turn was taken here: the hooks know of it."""
+        self._telling = Tasks()
         self._plans = plans
         self.plan_run: PlanRun | None = None
         """Ticks what the latest turn does of the session's plan, if it was told to in words."""
         self._namer = Namer(session, naming_model, stream.emitter("", session.id))
         self._unsubscribe = [
-            stream.subscribe(it) for it in (Recorder(session).follow, self._namer.follow, self._note_shown, self._tick)
+            stream.subscribe(it)
+            for it in (
+                Recorder(session).follow,
+                self._namer.follow,
+                self._note_shown,
+                self._tick,
+                self._tell_of_question,
+            )
         ]
         self._files = files
         self._shown: dict[Path, float] = {}
@@ -68,6 +102,9 @@ class LiveSession:
         self.scope = Scope.new(AskerInTurn(editor, self._emitter), project, Briefing.of(project.now))
         self._told: Instructions | None = None
         """The project's, as its users know them."""
+        self.listed: tuple[Offered, ...] | None = None
+        """Tools of MCP servers that the conversation lists, from its first turn on: others would change what is cached.
+        They are found and called by other tools."""
         self.surroundings = ""
         """What the model is told of where it works, unless the conversation has it."""
 
@@ -80,6 +117,7 @@ class LiveSession:
         """Other folders are open, or what they say counts for more or less than before."""
         self.scope = self.scope.briefed(Briefing.of(now))
         self._told = None
+        self.listed = None
 
     def note(self, text: str) -> None:
         self.turns.note(text)
@@ -100,6 +138,7 @@ class LiveSession:
             self.scope.shown.forget(path)
         self._shown.clear()
         self.brief(self._project.now)
+        self._telling.begin(self._end_for_hooks("clear"))
         self._emitter()(SessionRestored(self.session.id, self.session.title, 0))
 
     def cancel_helper(self, agent_id: str, turn_id: str | None) -> bool:
@@ -122,6 +161,8 @@ class LiveSession:
             await self.plan_run.written()
         for unsubscribe in self._unsubscribe:
             unsubscribe()
+        await self._end_for_hooks("other")
+        await self._telling.close()
         await self._namer.close()
         await self.scope.commands.close()
         await self.scope.gate.close()
@@ -144,6 +185,25 @@ class LiveSession:
             self.session.note_shown(str(path), self.scope.shown.stretches(path))
         self._shown = now
 
+    def _tell_of_question(self, record: EventRecord) -> None:
+        """The hooks of the user may have to call them; nobody waits for these."""
+        event = record.event
+        if isinstance(event, QuestionAsked) and record.session_id == self.session.id:
+            kind = "permission_prompt" if event.question.kind == "permission" else "elicitation_dialog"
+            about = {"message": event.question.title, "title": "Odin", "notification_type": kind}
+            self._telling.begin(self._fire("Notification", about))
+
+    async def _end_for_hooks(self, reason: str) -> None:
+        has_begun, self._has_begun = self._has_begun, False
+        if has_begun:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(END_SECONDS):
+                    await self._fire("SessionEnd", {"reason": reason})
+
+    async def _fire(self, event: HookEvent, about: Mapping[str, str]) -> None:
+        hooks = await self._hooks_now(self, self._emitter())
+        await hooks.fire(event, about)
+
     def _recall(self) -> None:
         """What the model was shown before Odin was started, as far as it is still so."""
         self._is_recalled = True
@@ -165,6 +225,7 @@ class LiveSession:
             self.surroundings = await surroundings(self._files, self.scope.commands, may_run=may_run)
         self.plan_run = self._run_of_plan(progress, emit)
         planner = await self._plan_turn(self, progress, emit)
+        self._has_begun = True
         self.compaction = planner.compaction
         return planner
 

@@ -1,13 +1,12 @@
 """The only source of what each mode can use, and of what a conversation lists."""
 
 from collections.abc import Collection, Mapping
-from functools import cache
 from typing import Any
 
 from odin_lsp.config import Config, RuleSettings
 from odin_lsp.models.base import ToolSpec
 from odin_lsp.modes import Mode
-from odin_lsp.permissions.rules import ALIASES, CAPABILITIES
+from odin_lsp.permissions.rules import ALIASES, CAPABILITIES, means
 from odin_lsp.tools.base import Tool, all_tools
 
 
@@ -33,11 +32,11 @@ def offered(tools: Mapping[str, Tool[Any]], mode: Mode, roles: Collection[str], 
     verb = mode.removesuffix("_mode")
     off = {ALIASES.get(it, it) for it in config.tools.off(verb, *roles)}
     off |= {ALIASES.get(rule.tool, rule.tool) for rule in config.rules if _denies_all(rule, verb)}
-    return {} if "*" in off else {name: tool for name, tool in tools.items() if name not in off}
+    return {name: tool for name, tool in tools.items() if not any(means(it, name) for it in off)}
 
 
 def _denies_all(rule: RuleSettings, verb: str) -> bool:
-    is_about_some = rule.pattern is not None or rule.path is not None or rule.host is not None
+    is_about_some = rule.arguments or any(it is not None for it in (rule.pattern, rule.path, rule.host))
     return rule.decision == "deny" and not is_about_some and (not rule.modes or verb in rule.modes)
 
 
@@ -55,7 +54,6 @@ def listed_tools(
     return mode_tools(widest, subagent=subagent, restricted=restricted, tools=tools)
 
 
-@cache
 def tool_spec(tool: Tool[Any]) -> ToolSpec:
     """The tool as each request lists it."""
     return ToolSpec(tool.name, tool.description, tool.schema)

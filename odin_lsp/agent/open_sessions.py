@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Protocol
 
 from odin_lsp import locks
 from odin_lsp.agent.live_session import LiveSession
@@ -19,7 +20,8 @@ from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.titles import NEW
 from odin_lsp.tasks import Tasks
 
-FORKED = "session {old!r} is open in another Odin; what you say here goes into a copy of it, {new!r}"
+FORKED = "Session {old!r} is open in another Odin process. Odin continues in a fork, {new!r}."
+NO_CURRENT = "there is no current session; name one by `sessionId`"
 KEPT_OPEN = 15 * 60.0
 """Seconds after which a session that was left, and in which nothing goes on, is closed."""
 
@@ -53,6 +55,7 @@ class OpenSessions:
         self._leaving: dict[LiveSession, asyncio.TimerHandle] = {}
         self._closing = Tasks()
         self._one_at_a_time = asyncio.Lock()
+        self._seats: list[Seat] = []
         self.current: LiveSession | None = None
 
     def __iter__(self) -> Iterator[LiveSession]:
@@ -72,21 +75,48 @@ class OpenSessions:
         self._switch(live)
         return live
 
+    def begin_beside(self, title: str | None = None) -> LiveSession:
+        """A new session; the current one stays what it is."""
+        live = self._adopt(Session(self.folder, title=title or NEW))
+        self._close_later(live)
+        return live
+
+    def seat(self) -> "Seat":
+        """For a front end with a current session of its own; it is left by `leave`."""
+        seat = Seat(self, self._seats.remove)
+        self._seats.append(seat)
+        return seat
+
     async def open(
         self, session_id: str | None = None, *, switch: bool = True, patience: float = locks.MOMENT
     ) -> LiveSession:
         """Go on with that session, or with the last one; it is the current one then, unless that is not wanted. Who has
         patience waits for an Odin that is about to end."""
+        live = await self._opened(session_id, patience, is_told=True)
+        if switch:
+            self._switch(live)
+        return live
+
+    async def open_beside(self, beginning: str | None = None) -> LiveSession:
+        """The same for a front end of its own: nobody else is told of it, and the beginning of the id is enough."""
+        wanted = beginning
+        if wanted and wanted not in self._live:
+            wanted = await asyncio.to_thread(listing.named, self.folder, wanted)
+        live = await self._opened(wanted, locks.MOMENT, is_told=False)
+        if live is not self.current:
+            self._close_later(live)
+        return live
+
+    async def _opened(self, session_id: str | None, patience: float, *, is_told: bool) -> LiveSession:
         async with self._one_at_a_time:
             wanted = session_id or await asyncio.to_thread(self._last)
             if wanted not in self._live:
                 await self._find_waiting()
-                self._emit(wanted, SessionSwitchStarted(wanted))
+                if is_told:
+                    self._emit(wanted, SessionSwitchStarted(wanted))
                 await self._closing.settled()  # one that still closes would look like another Odin's
                 opening = partial(_resume_or_fork, self.folder, wanted, self._is_waiting, patience)
-                self._restore(wanted, await asyncio.to_thread(opening))
-            if switch:
-                self._switch(self._live[wanted])
+                self._restore(wanted, await asyncio.to_thread(opening), is_told=is_told)
             return self._live[wanted]
 
     async def take_up(self, session_id: str | None) -> LiveSession:
@@ -96,7 +126,7 @@ class OpenSessions:
     async def existing(self, session_id: str | None) -> LiveSession:
         """The one that is named, else the current one."""
         if session_id is None and self.current is None:
-            raise SessionError("there is no current session; name one by `sessionId`")
+            raise SessionError(NO_CURRENT)
         return await self.take_up(session_id)
 
     async def read(self, session_id: str | None) -> Session:
@@ -160,7 +190,7 @@ class OpenSessions:
         if live is not None:
             return live.session.id
         if session_id is None:
-            raise SessionError("there is no current session; name one by `sessionId`")
+            raise SessionError(NO_CURRENT)
         return session_id
 
     def leave(self) -> None:
@@ -180,9 +210,11 @@ class OpenSessions:
             return summary.session_id
         raise SessionError("there is no session in this workspace yet")
 
-    def _restore(self, asked_for: str, session: Session) -> None:
+    def _restore(self, asked_for: str, session: Session, *, is_told: bool) -> None:
         self._live[asked_for] = self._adopt(session)
-        self._emit(session.id, SessionRestored(session.id, session.title, session.earlier_turns + len(session.turns)))
+        messages = session.earlier_turns + len(session.turns)
+        if is_told:
+            self._emit(session.id, SessionRestored(session.id, session.title, messages))
         for notice in session.take_notices():
             self._notify("warning", notice)
 
@@ -207,7 +239,7 @@ class OpenSessions:
             timer.cancel()
 
     def _close_if_idle(self, live: LiveSession) -> None:
-        if not live.is_idle:
+        if not live.is_idle or any(seat.current is live for seat in self._seats):
             self._close_later(live)
             return
         self._forget(live)
@@ -222,6 +254,59 @@ class OpenSessions:
 
     def _emit(self, session_id: str, event: Event) -> None:
         self._stream.emitter("", session_id)(event)
+
+
+class Seating(Protocol):
+    """Where a front end takes its session: each has its own current one."""
+
+    current: LiveSession | None
+
+    def begin(self, title: str | None = None) -> LiveSession: ...
+
+    async def open(self, session_id: str | None = None) -> LiveSession: ...
+
+    async def take_up(self, session_id: str | None) -> LiveSession: ...
+
+    async def existing(self, session_id: str | None) -> LiveSession: ...
+
+
+class Seat:
+    """Of a front end beside the one that the sessions belong to. Whatever is current here, there it stays."""
+
+    def __init__(self, sessions: OpenSessions, leave: Callable[["Seat"], None]) -> None:
+        self._sessions = sessions
+        self._leave = leave
+        self._known: set[str] = set()
+        self.current: LiveSession | None = None
+
+    def begin(self, title: str | None = None) -> LiveSession:
+        return self._sit(self._sessions.begin_beside(title))
+
+    async def open(self, session_id: str | None = None) -> LiveSession:
+        return self._sit(await self._sessions.open_beside(session_id))
+
+    async def take_up(self, session_id: str | None) -> LiveSession:
+        """The one that is named, else the one before, else that of the other front end, else a new one for both."""
+        if session_id:
+            return await self.open(session_id)
+        return self._sit(self.current or self._sessions.current or self._sessions.begin())
+
+    async def existing(self, session_id: str | None) -> LiveSession:
+        if session_id is None and self.current is None and self._sessions.current is None:
+            raise SessionError(NO_CURRENT)
+        return await self.take_up(session_id)
+
+    def knows(self, session_id: str) -> bool:
+        """Whether it was current here."""
+        return session_id in self._known
+
+    def leave(self) -> None:
+        self._leave(self)
+
+    def _sit(self, live: LiveSession) -> LiveSession:
+        self._known.add(live.session.id)
+        self.current = live
+        return live
 
 
 def _resume_or_fork(folder: Path, session_id: str, is_waiting: Callable[[str], bool], patience: float) -> Session:

@@ -17,7 +17,7 @@ from odin_lsp.agent.loop_guard import LoopGuard, Repetition
 from odin_lsp.agent.mode_tools import tool_spec
 from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.room import CUT_SHORT, Room
-from odin_lsp.agent.stream import Speech
+from odin_lsp.agent.stream import Speech, trying_again
 from odin_lsp.agent.turn import Helpers, Progress
 from odin_lsp.config import Limits
 from odin_lsp.errors import ContextTooLong, ModelError
@@ -169,7 +169,7 @@ class Planner:
 
     def _limit(self) -> tuple[ExitReason, str] | None:
         if self.limits.max_turns and self.progress.steps >= self.limits.max_turns:
-            return "max_turns", f"the limit of {self.limits.max_turns} steps is reached"
+            return "max_turns", f"the limit of steps is reached ({self.limits.max_turns})"
         if self._is_spent:
             return "max_budget", f"the budget of ${self.limits.max_budget_usd:g} is spent"
         return None
@@ -268,8 +268,8 @@ class Planner:
         question = Question(
             question_id=uuid.uuid4().hex,
             kind="question",
-            title=f"Odin has called {repetition.tool} {repetition.count} times with the same result. Let it go on?",
-            options=(Option("continue", "Go on"), Option("stop", "Stop")),
+            title=f"Odin called {repetition.tool} {repetition.count} times with the same result. Continue?",
+            options=(Option("continue", "Continue"), Option("stop", "Stop")),
         )
         answer = await self.asker.ask(question)
         return answer is not None and answer.option_ids == ("continue",)
@@ -376,8 +376,7 @@ class Planner:
         if attempt.running != self._room.model:
             self._room.model = attempt.running
             self.emit(ModelChanged(self.model.ref, attempt.running))
-        wait = f"cooldown {attempt.wait:.0f} s, " if attempt.wait >= 1 else ""
-        self.emit(ActivityChanged(attempt.activity, f"{wait}retry {attempt.number}/{attempt.most}: {attempt.reason}"))
+        self.emit(trying_again(attempt))
 
     def _within_limit(self, usage: Usage) -> Usage:
         """The window is as large as the user allows, whatever the model could take."""

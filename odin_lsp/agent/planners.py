@@ -1,11 +1,10 @@
 """Makes planners: for the turns of a session, and for their helpers."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from odin_lsp.agent import named
 from odin_lsp.agent.asking import AskerInTurn
@@ -14,22 +13,23 @@ from odin_lsp.agent.compaction import Compaction
 from odin_lsp.agent.edit_checks import EditChecks
 from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.held_files import HeldFiles
-from odin_lsp.agent.history import Conversation
+from odin_lsp.agent.history import Conversation, has_results
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.instructions import NestedInstructions
 from odin_lsp.agent.live_session import LiveSession
-from odin_lsp.agent.mode_tools import listed_tools, offered, tool_spec
+from odin_lsp.agent.mode_tools import tool_spec
 from odin_lsp.agent.model_registry import ModelRegistry
 from odin_lsp.agent.parts import Parts
 from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.plans import Plans
-from odin_lsp.agent.preview import ContextPreview, preview, seen_files
+from odin_lsp.agent.preview import ContextPreview, preview, seen_files, seen_servers
 from odin_lsp.agent.prompt import Prompt, prompt_text
 from odin_lsp.agent.scope import Briefing, Scope
 from odin_lsp.agent.slash import told_skills
 from odin_lsp.agent.small import small_model
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.subagents import Subagents
+from odin_lsp.agent.toolbox import HELPER, Toolbox
 from odin_lsp.agent.touched import touched_files
 from odin_lsp.agent.turn import Progress
 from odin_lsp.config import roles
@@ -38,7 +38,10 @@ from odin_lsp.events import Emit
 from odin_lsp.extensions.hook_files import CommandHook
 from odin_lsp.extensions.registry import Extensions
 from odin_lsp.intelligence.servers import Servers
+from odin_lsp.mcp.offered import Offered
+from odin_lsp.mcp.pool import McpServers
 from odin_lsp.messages import user
+from odin_lsp.models import catalog
 from odin_lsp.models.base import Request
 from odin_lsp.modes import Mode
 from odin_lsp.ports import Editor
@@ -51,16 +54,12 @@ from odin_lsp.sessions.history import repair
 from odin_lsp.sessions.memory import Memory
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import sessions_folder
-from odin_lsp.tools.base import AgentTask, Tool, ToolContext
-from odin_lsp.tools.memory import MemoryTool
-from odin_lsp.tools.skill import SkillTool
+from odin_lsp.tools.base import AgentTask, ToolContext
 from odin_lsp.web.pages import Pages
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
 from odin_lsp.workspace.shown import Shown
 
-HELPER = "helper"
-"""The role of all that a turn delegates to."""
 MAX_TOUCHED = 100
 """Files that a summary names."""
 
@@ -77,6 +76,7 @@ class Planners:
         models: ModelRegistry,
         pages: Pages,
         servers: Servers,
+        mcp: McpServers,
         notes: Memory,
         parts: Parts,
         stream: EventStream,
@@ -90,25 +90,36 @@ class Planners:
         self._models = models
         self._pages = pages
         self._servers = servers
+        self._mcp = mcp
         self._notes = notes
         self._parts = parts
+        self._toolbox = Toolbox(project, models, mcp, parts.tools)
         self._stream = stream
 
     async def for_turn(self, live: LiveSession, progress: Progress, emit: Emit) -> Planner:
         session = live.session
         if progress.decided or progress.is_taken_up:  # another Odin may have made some of it
             progress.review.touched.update(await asyncio.to_thread(self._desk.touched, progress.message.turn_id))
+        at_hand = await asyncio.to_thread(lambda: self._project.now.extensions)
+        await self._toolbox.begin_servers(at_hand, emit)
+        live.listed = self._toolbox.listed() if live.listed is None else live.listed
         live.helpers = Subagents(
             session,
             progress,
             emit,
             lambda agent_id: self._stream.emitter(progress.message.turn_id, session.id, agent_id),
-            partial(self._for_helper, live.scope.briefing),
+            partial(self._for_helper, live.scope.briefing, live.listed),
             self._project.now.config.subagents,
         )
-        at_hand = await asyncio.to_thread(lambda: self._project.now.extensions)
         planner = self._make(
-            session, progress, emit, live.scope, self._models.selected, helpers=live.helpers, at_hand=at_hand
+            session,
+            progress,
+            emit,
+            live.scope,
+            self._models.selected,
+            listed=live.listed,
+            helpers=live.helpers,
+            at_hand=at_hand,
         )
         planner.prompt.part = self._role_prompt
         planner.prompt.surroundings = live.surroundings
@@ -120,6 +131,7 @@ class Planners:
         """What would be sent if the user said `text` now."""
         briefing = live.scope.briefing if live else Briefing.of(self._project.now)
         shown = live.scope.shown if live else Shown()
+        listed = live.listed if live and live.listed is not None else self._toolbox.listed()
         prompt = Prompt(
             mode,
             self._files.roots,
@@ -135,7 +147,7 @@ class Planners:
         request = Request(
             prompt.system,
             tuple(repair([*session.messages, user(prompt.opening(session), prompt.about_mode, text)])),
-            tuple(map(tool_spec, self._tools(mode, has_skills=bool(briefing.extensions.skills)).values())),
+            tuple(map(tool_spec, self._toolbox.tools(mode, briefing, shown, listed).values())),
         )
         return preview(
             request,
@@ -145,6 +157,7 @@ class Planners:
             mode=mode,
             spent=session.usage,
             files=seen_files(shown, self._files),
+            servers=seen_servers(self._mcp.offered.values(), listed),
         )
 
     @property
@@ -156,15 +169,14 @@ class Planners:
     def _memory(self) -> Memory | None:
         return self._notes if self._project.now.config.memory else None
 
-    def _tools(self, mode: Mode, parts: Sequence[str] = (), *, has_skills: bool) -> Mapping[str, Tool[Any]]:
-        now = self._project.now
-        tools = listed_tools(mode, subagent=HELPER in parts, restricted=now.is_restricted, tools=self._parts.tools)
-        wanted = offered(tools, mode, (*parts, now.config.role), now.config)
-        useless = {*(() if self._memory else (MemoryTool.name,)), *(() if has_skills else (SkillTool.name,))}
-        return {name: tool for name, tool in wanted.items() if name not in useless}
-
     def _for_helper(
-        self, briefing: Briefing, task: AgentTask, conversation: Conversation, progress: Progress, emit: Emit
+        self,
+        briefing: Briefing,
+        listed: Sequence[Offered],
+        task: AgentTask,
+        conversation: Conversation,
+        progress: Progress,
+        emit: Emit,
     ) -> Planner:
         """What its turn was allowed by the user is not allowed to a helper."""
         agent = named.choose(briefing.extensions.agents, task)
@@ -180,7 +192,10 @@ class Planners:
             raise ToolError(f"{wanted!r} is a script, which makes calls of its own; only the user's settings name one")
         scope = Scope.new(AskerInTurn(self._editor, lambda: emit), self._project, _for_others(briefing))
         parts = (HELPER, *([agent.name] if agent else []))
-        planner = self._make(conversation, progress, emit, scope, ref, parts=parts, write_scope=task.write_scope)
+        usable = listed if task.mode == "edit_mode" else ()
+        planner = self._make(
+            conversation, progress, emit, scope, ref, listed=usable, parts=parts, write_scope=task.write_scope
+        )
         limits = (f"You may change only: {it}" for it in task.write_scope)
         planner.prompt.role = "\n".join((prompt_text("helper"), *limits, *([agent.prompt] if agent else [])))
         return planner
@@ -193,6 +208,7 @@ class Planners:
         scope: Scope,
         model: str,
         *,
+        listed: Sequence[Offered] = (),
         helpers: Subagents | None = None,
         parts: Sequence[str] = (),
         write_scope: tuple[Path, ...] = (),
@@ -221,6 +237,7 @@ class Planners:
             todos=conversation.todos,
             pages=self._pages,
             servers=self._servers,
+            mcp=self._mcp,
             skills=scope.briefing.extensions.skills,
             small=small_model(self._models.small, progress, emit, config.limits.max_retries),
             shown=scope.shown,
@@ -240,10 +257,15 @@ class Planners:
             delegate=helpers.run if helpers else None,
             begin=helpers.begin if helpers else None,
             write_scope=write_scope,
+            sees=catalog.find(model).vision,
+            reads_documents=catalog.find(model).documents,
             memory=self._memory,
             note=conversation.note_finding,
             may_note=mode != "ask_mode" or config.memory_in_ask,
+            has_results=lambda calls: has_results(conversation.history.messages, calls),
         )
+        hooks = self._hooks((at_hand or scope.briefing.extensions).hooks, progress.session_id, mode, emit)
+        scope.gate.consult = hooks.consult
         return Planner(
             model=self._models.get(model),
             prompt=Prompt(
@@ -259,15 +281,16 @@ class Planners:
             ),
             session=conversation,
             executor=Executor(
-                self._tools(mode, parts, has_skills=bool(scope.briefing.extensions.skills)),
-                self._hooks((at_hand or scope.briefing.extensions).hooks, progress, emit),
+                self._toolbox.tools(mode, scope.briefing, scope.shown, listed, parts),
+                hooks,
                 context,
                 progress.records,
                 lambda: progress.is_suspended,
                 checks,
+                partial(self._toolbox.unlisted, mode, parts),
             ),
             asker=scope.gate.asker,
-            compaction=Compaction(context.small, notes, self._parts.shorten),
+            compaction=Compaction(context.small, notes, self._parts.shorten, hooks),
             limits=config.limits,
             emit=emit,
             progress=progress,
@@ -275,18 +298,24 @@ class Planners:
             temperature=config.temperature if said.temperature is None else said.temperature,
         )
 
-    def _hooks(self, commands: Sequence[CommandHook], progress: Progress, emit: Emit) -> Hooks:
+    async def hooks_of(self, live: LiveSession, emit: Emit) -> Hooks:
+        """What counts now, apart from turns."""
+        found = await asyncio.to_thread(lambda: self._project.now.extensions.hooks)
+        return self._hooks(found, live.session.id, live.turns.mode, emit)
+
+    def _hooks(self, commands: Sequence[CommandHook], session_id: str, mode: Mode, emit: Emit) -> Hooks:
         """Those of the front end, and the commands that the user and the project have for it."""
         now = self._project.now
         if not commands or now.root is None:
             return self._parts.hooks
         around = Surroundings(
-            progress.session_id,
+            session_id,
             now.root,
-            progress.message.mode,
-            sessions_folder(now.root) / f"{progress.session_id}.jsonl",
+            mode,
+            sessions_folder(now.root) / f"{session_id}.jsonl",
             now.roots,
             frozenset(name for names in now.config.keys.values() for name in names),
+            network=now.config.commands.network if now.config.extensions.sandbox_hooks else None,
         )
         return self._parts.hooks.joined_by(CommandHooks(commands, around, emit))
 

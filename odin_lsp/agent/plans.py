@@ -36,6 +36,8 @@ AT_BOX = 3
 MAX_CHARS = 200_000
 MAX_STEPS = 200
 MAX_PLANS = 1000
+MAX_NAME = 60
+ENDING = ".plan.md"
 STATE = """This session has a plan, in {path}, with these steps:
 {steps}
 If the user wants it carried out, make the open steps your todo list, with the ids step-1, step-2 and so on: the box of
@@ -45,7 +47,8 @@ _STEP = re.compile(r"[-*+] \[([ xX-])\] +(\S.*?)\s*")
 _NUMBERED = re.compile(r"\d{1,3}[.)] +(?:\[ \] +)?(?=\S)")
 _HEADING = re.compile(r"#{1,6}\s+(.*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_NAME = re.compile(r"([A-Za-z0-9_-]{1,128})\.plan(?:-\d+)?\.md")
+_PLACE = re.compile(r"([A-Za-z0-9_-]{1,128})\.plan(?:-\d+)?")
+_NOT_IN_NAMES = re.compile(r"[^\w.,()&+-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +73,7 @@ class Plan:
 
     @property
     def title(self) -> str:
-        headings = (_HEADING.fullmatch(line) for line in split_lines(self.text))
-        return next((found[1].strip() for found in headings if found), self.path.stem)
+        return _title(self.text) or self.path.name.removesuffix(ENDING)
 
     @property
     def context(self) -> ContextItem:
@@ -180,26 +182,30 @@ class Plans:
         text = document_of(answer)
         if text is None:
             return None
-        path = next(it for it in self._names(session_id) if not it.exists())
+        place = next(it for it in self._places(session_id) if not _is_taken(it))
+        path = place / f"{_file_name(_title(text))}{ENDING}"
         private_files.write_file(path, [text.encode("utf-8", "replace")], durable=False)
         return path
 
     def latest(self, session_id: str) -> Plan | None:
         """The session's last plan as it stands now, if it has one that can be used."""
         found: Path | None = None
-        for path in self._names(session_id):
-            if not path.exists():
+        for place in self._places(session_id):
+            if not _is_taken(place):
                 break
-            found = path
+            found = place
+        path = _document_in(found) if found else None
         try:
-            return self.read(found.as_uri()) if found else None
+            return self.read(path.as_uri()) if path else None
         except RequestError:
             return None
 
     def session_of(self, plan: Plan) -> str | None:
         """Whose plan it is, if it still is where Odin has put it and the session is there too."""
-        name = _NAME.fullmatch(plan.path.name)
-        if name is None or plan.path.parent != self._folder().resolve():
+        is_old = plan.path.parent == self._folder().resolve()
+        place = plan.path.with_suffix("") if is_old else plan.path.parent
+        name = _PLACE.fullmatch(place.name)
+        if name is None or place.parent != self._folder().resolve():
             return None
         return name[1] if (self._folder() / f"{name[1]}.jsonl").exists() else None
 
@@ -242,13 +248,14 @@ class Plans:
                 hunk.state = "accepted"
             await self._applier.apply(edit)
             if failed := next((hunk for hunk in edit.hunks if hunk.state != "accepted"), None):
-                raise ToolError(f"the boxes of {_shown(path)} are as they were: {failed.reason}")
+                raise ToolError(f"could not update the checkboxes in {_shown(path)}: {failed.reason}")
             if was_saved:
                 await self._editor.save((buffer.uri,))
 
-    def _names(self, session_id: str) -> Iterator[Path]:
-        yield self._folder() / f"{session_id}.plan.md"
-        yield from (self._folder() / f"{session_id}.plan-{number}.md" for number in range(2, MAX_PLANS))
+    def _places(self, session_id: str) -> Iterator[Path]:
+        """Folders of one document each, which so has its title as its name."""
+        yield self._folder() / f"{session_id}.plan"
+        yield from (self._folder() / f"{session_id}.plan-{number}" for number in range(2, MAX_PLANS))
         raise SessionError(f"the session has {MAX_PLANS:,} plans; begin a new one")
 
 
@@ -265,11 +272,20 @@ class PlanRun:
     _writing: "asyncio.Task[None] | None" = None
 
     @property
-    def message(self) -> str:
-        numbers = ", ".join(str(step.number) for step in self.steps)
-        which = f"step{'' if len(self.steps) == 1 else 's'} {numbers} of {len(self.plan.steps)}"
+    def words(self) -> str:
+        """What the user has said by it."""
+        return f"Run {self._which} of the plan “{self.plan.title}”."
+
+    @property
+    def meaning(self) -> str:
+        """What the model is told to do."""
+        which = f"{self._which} of {len(self.plan.steps)}"
         steps = "\n\n".join(f"{step.number}. {step.text}" for step in self.steps)
         return prompt_text("execute_plan").format(title=self.plan.title, which=which, steps=steps)
+
+    @property
+    def _which(self) -> str:
+        return f"step{'' if len(self.steps) == 1 else 's'} {', '.join(str(step.number) for step in self.steps)}"
 
     @property
     def todos(self) -> tuple[Todo, ...]:
@@ -309,6 +325,29 @@ class PlanRun:
                 await self.plans.mark(self.plan.path, {key: "done"})
             except ToolError as error:
                 self.emit(Notice("warning", f"a step is done and not ticked: {error}"))
+
+
+def _title(text: str) -> str:
+    headings = (_HEADING.fullmatch(line) for line in split_lines(text))
+    return next((found[1].strip() for found in headings if found), "")
+
+
+def _file_name(title: str) -> str:
+    """One that every file system takes."""
+    return _NOT_IN_NAMES.sub(" ", title)[:MAX_NAME].strip(" .") or "Plan"
+
+
+def _is_taken(place: Path) -> bool:
+    return place.exists() or _old_document(place).exists()
+
+
+def _document_in(place: Path) -> Path | None:
+    return next(iter(sorted(place.glob("*.md"))), None) if place.is_dir() else _old_document(place)
+
+
+def _old_document(place: Path) -> Path:
+    """Plans were files beside the session once."""
+    return place.with_name(f"{place.name}.md")
 
 
 def _shown(path: Path) -> str:

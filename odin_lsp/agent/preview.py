@@ -1,12 +1,13 @@
 """What would be sent to the model now, and what it would cost."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from odin_lsp.agent.instructions import Instructions
+from odin_lsp.mcp.offered import Offered, cost
 from odin_lsp.models import catalog
 from odin_lsp.models.base import Request
 from odin_lsp.modes import Mode
@@ -63,6 +64,18 @@ class SeenFile(Value):
     lines have only moved."""
 
 
+@dataclass(frozen=True, slots=True)
+class ContextServer(Value):
+    """What the tools of an MCP server cost."""
+
+    name: str
+    tools: int
+    listed: bool
+    """Whether each request has them; otherwise the model finds them with FindTool."""
+    tokens: int
+    """An estimate, of all of them."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextPreview(Value):
     session_id: str
@@ -84,6 +97,8 @@ class ContextPreview(Value):
     """In the order in which they count."""
     files: tuple[SeenFile, ...] = ()
     """The last one that the model has seen comes last. Empty for a session that is not open."""
+    servers: tuple[ContextServer, ...] = ()
+    """MCP servers whose tools are known."""
 
 
 def preview(
@@ -95,6 +110,7 @@ def preview(
     mode: Mode,
     spent: Usage,
     files: tuple[SeenFile, ...] = (),
+    servers: tuple[ContextServer, ...] = (),
 ) -> ContextPreview:
     parts = tuple(_parts(request))
     tokens = sum(part.tokens for part in parts)
@@ -111,6 +127,18 @@ def preview(
         parts=parts,
         instructions=tuple(ContextInstructions(it.path, it.of, _tokens(it.block)) for it in instructions.files),
         files=files,
+        servers=servers,
+    )
+
+
+def seen_servers(offered: Iterable[Offered], listed: Collection[Offered]) -> tuple[ContextServer, ...]:
+    """`listed`: those that the conversation lists, by server."""
+    tools: dict[str, list[Offered]] = {}
+    for it in offered:
+        tools.setdefault(it.server, []).append(it)
+    names = {it.server for it in listed}
+    return tuple(
+        ContextServer(name, len(its), name in names, round(cost(its) / CHARS_PER_TOKEN)) for name, its in tools.items()
     )
 
 
@@ -140,8 +168,17 @@ def _parts(request: Request) -> Iterator[ContextPart]:
     for text in request.system:
         yield ContextPart("system", "system", _tokens(text), text)
     for message in request.messages:
-        content = json.dumps(to_wire(replace(message, origin=None))["parts"], ensure_ascii=False)
+        content = json.dumps(_without_bytes(to_wire(replace(message, origin=None))["parts"]), ensure_ascii=False)
         yield ContextPart("message", message.role, estimate([message]), content)
+
+
+def _without_bytes(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Nobody reads the base64 of an image."""
+    for part in parts:
+        for it in (part, *part.get("attached", ())):
+            if it["kind"] in ("image", "document"):
+                it["data"] = f"({len(it['data']) * 3 // 4:,} bytes)"
+    return parts
 
 
 def _tokens(text: str) -> int:

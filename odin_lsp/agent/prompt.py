@@ -71,7 +71,9 @@ class Prompt:
         about = f"{prompt_text('system')}\n{places}"
         agents = _listed("Subagents that are described here, for AgentTool:", self.extensions.agents.values())
         skills = _listed("Skills: if one fits the task, call Skill before you begin.", self.extensions.offered_skills)
-        blocks = tuple(filter(None, (about, self.instructions.text, agents, skills, self.role)))
+        names = ", ".join(self.extensions.servers)
+        servers = f"MCP servers: {names}. FindTool finds tools of theirs that are not listed." if names else ""
+        blocks = tuple(filter(None, (about, self.instructions.text, agents, skills, servers, self.role)))
         return tuple(self.assemble(blocks))
 
     @property

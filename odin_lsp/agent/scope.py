@@ -1,6 +1,8 @@
 """What a planner works with besides its conversation: one set for a session, and one of its own for each helper."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from odin_lsp.agent.instructions import Instructions
 from odin_lsp.commands.session import SessionCommands, judged_by
@@ -11,6 +13,9 @@ from odin_lsp.ports import Asker
 from odin_lsp.project.project import Project, Situation
 from odin_lsp.workspace.shown import Shown
 
+NOTEBOOKS = ("*.ipynb", "*/*.ipynb")
+"""Where to look for one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
@@ -19,10 +24,11 @@ class Briefing:
 
     instructions: Instructions = field(default_factory=Instructions)
     extensions: Extensions = field(default_factory=Extensions)
+    has_notebooks: bool = False
 
     @classmethod
     def of(cls, now: Situation) -> "Briefing":
-        return cls(Instructions.load(now.roots), now.extensions)
+        return cls(Instructions.load(now.roots), now.extensions, has_notebooks(now.roots))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +47,9 @@ class Scope:
 
     def briefed(self, briefing: Briefing) -> "Scope":
         return replace(self, briefing=briefing)
+
+
+def has_notebooks(roots: Iterable[Path]) -> bool:
+    """In the folders or right below them; those further down are known when one was read."""
+    found = (path for root in roots for pattern in NOTEBOOKS for path in root.glob(pattern))
+    return next(found, None) is not None

@@ -22,6 +22,7 @@ from odin_lsp.events import (
     ThinkingStreamed,
 )
 from odin_lsp.models.base import ArgumentsDelta, Attempt, StreamEvent, TextDelta, ThinkingDelta
+from odin_lsp.records import Retry
 from odin_lsp.sessions.publish import plain
 from odin_lsp.values import to_wire
 
@@ -165,3 +166,10 @@ class Speech:
                 self._has_begun = False
             case _:
                 pass
+
+
+def trying_again(attempt: Attempt) -> ActivityChanged:
+    wait = f"cooldown {attempt.wait:.0f} s, " if attempt.wait >= 1 else ""
+    retry = Retry(attempt.number, attempt.most, attempt.wait, attempt.reason)
+    words = f"{wait}retry {attempt.number}/{attempt.most}: {attempt.reason}"
+    return ActivityChanged(attempt.activity, words, retry)

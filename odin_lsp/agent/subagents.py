@@ -138,7 +138,7 @@ class Subagents:
 
     def _new(self, task: AgentTask) -> Helper:
         if self._started >= self.settings.per_turn:
-            raise ToolError(f"{self.settings.per_turn} helpers in one turn are enough; do the rest yourself")
+            raise ToolError(f"{self.settings.per_turn} subagents in one turn are enough; do the rest yourself")
         self._started += 1
         helper = self._helper(self.log.new_agent_id(task.agent or task.mode.removesuffix("_mode")), task)
         self.helpers[helper.id] = helper
@@ -178,7 +178,9 @@ class Subagents:
         return helper is not None
 
     def _helper(self, agent_id: str, task: AgentTask) -> Helper:
-        message = replace(self.parent.message, text=task.prompt, mode=task.mode, context=(), images=())
+        message = replace(
+            self.parent.message, text=task.prompt, mode=task.mode, context=(), sent=(), attached=(), meaning=()
+        )
         progress = Progress(message, self.parent.session_id, self.parent)
         turn = self.parent.review
         progress.review = TurnReview(
@@ -189,11 +191,14 @@ class Subagents:
     async def _complete(self, helper: Helper) -> Completion:
         conversation = helper.conversation
         planner = self.make_planner(helper.task, conversation, helper.progress, self.emitter(helper.id))
+        hooks = planner.executor.hooks.of_helper(helper.id, helper.task.agent or helper.task.mode)
+        planner.executor.hooks, planner.executor.context.gate.consult = hooks, hooks.consult
         helper.model, helper.started_at = planner.model.ref, time.time()
         self.log.note_subagent(helper.record)
         self.emit(SubagentStarted(helper.id, helper.task.description, helper.task.mode))
         prompt = planner.prompt
-        conversation.append(user(prompt.opening(conversation), prompt.about_mode, helper.task.prompt))
+        told = await hooks.before_helper()
+        conversation.append(user(prompt.opening(conversation), prompt.about_mode, *told, helper.task.prompt))
         helper.running = asyncio.create_task(planner.run(), name=f"helper {helper.id}")
         try:
             ending = await helper.running

@@ -58,7 +58,7 @@ def no_such_tool(name: str, tools: Mapping[str, Tool[Any]], context: ToolContext
 
 def _not_offered(tool: Tool[Any], context: ToolContext) -> str:
     if tool.main_only and context.delegate is None:
-        return f"{tool.name} is not for helpers; say in your result what is left to do"
+        return f"{tool.name} is not for subagents; say in your result what is left to do"
     verdict = decide(tool.name, tool.effect, context.mode)
     if verdict.decision == "deny":
         return f"{verdict.reason}; say in your answer what you would do with it"

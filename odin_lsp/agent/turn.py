@@ -2,18 +2,19 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from odin_lsp.agent.edit_checks import TurnProblems
 from odin_lsp.errors import EmptyPrompt, ModelError, RequestError
 from odin_lsp.events import Emit, Event, TurnStarted
-from odin_lsp.messages import Image
+from odin_lsp.messages import Attachment
 from odin_lsp.modes import Mode
-from odin_lsp.records import Diagnostic, ExitReason, Outcome, Problem, Todo, ToolRecord, Usage
+from odin_lsp.records import Diagnostic, ExitReason, Outcome, Problem, SentContext, Todo, ToolRecord, Usage
 from odin_lsp.review.proposals import Proposal
 from odin_lsp.review.turn_review import TurnReview
+from odin_lsp.sessions.attachments import described
 
 MAX_PROMPT_CHARS = 1_000_000
 
@@ -42,7 +43,14 @@ class Compact:
         return UserMessage(turn_id=turn_id, text=f"/compact {self.focus}".strip(), mode=mode, errand=self)
 
 
-Errand = RunCommand | Compact
+@dataclass(frozen=True, slots=True)
+class OwnAct:
+    """Something that Odin does itself; its words are the answer."""
+
+    act: Callable[[], Awaitable[str]]
+
+
+Errand = RunCommand | Compact | OwnAct
 """A turn in which the planner's model is not asked."""
 
 
@@ -53,7 +61,12 @@ class UserMessage:
     mode: Mode
     context: tuple[str, ...] = ()
     """What the editor added, ready for the model."""
-    images: tuple[Image, ...] = ()
+    sent: tuple[SentContext, ...] = ()
+    """What that is, for people."""
+    attached: tuple[Attachment, ...] = ()
+    """Images and PDFs."""
+    meaning: tuple[str, ...] = ()
+    """What the words stand for, where the model has to be told more than people want to read."""
     todos: tuple[Todo, ...] = ()
     """The list to begin with; empty: as it is."""
     errand: Errand | None = None
@@ -219,7 +232,8 @@ class Turn:
         """Tell of it once, if its time has come. One that has failed before it had a model has begun, too."""
         if self.may_begin.is_set() and not self._started:
             self._started, self.model = True, model
-            self._send(TurnStarted(self.progress.message.mode, model, self.progress.message.text))
+            said = self.progress.message
+            self._send(TurnStarted(said.mode, model, said.text, tuple(map(described, said.attached)), said.sent))
             for event in self._untold:
                 self._send(event)
 

@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from odin_lsp.agent import errands, slash
+from odin_lsp.agent.attaching import prepared
 from odin_lsp.agent.planner import Ending, Planner
 from odin_lsp.agent.problems import problem_of
 from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.stream import EventStream
-from odin_lsp.agent.turn import Progress, Remark, Turn, UserMessage, clean_prompt
+from odin_lsp.agent.turn import Errand, OwnAct, Progress, Remark, Turn, UserMessage, clean_prompt
 from odin_lsp.errors import ModelError, OdinError, RequestError, SessionBusy, SessionError
 from odin_lsp.events import (
     ActivityChanged,
@@ -38,6 +39,7 @@ MAX_KNOWN = 1000
 """Ids of turns that are remembered, so that none is taken twice."""
 DECIDED_LATE = "Edits of an earlier turn were still in review when it ended. The user has decided on them since."
 NOT_DECIDED = "not decided yet: the user has said something else first, and you will be told what becomes of it"
+UNHEARD = "The turn ended before your message reached the model. Send it again if you still need it: {}"
 INTERNAL_ERROR = "an internal error ended the turn; Odin's log says more"
 
 MakePlanner = Callable[[Progress, Emit], Awaitable[Planner]]
@@ -190,11 +192,12 @@ class TurnQueue:
         self._is_held = False
         self._begin_next()
 
-    def edit_queued(self, turn_id: str, text: str | None, mode: Mode | None) -> None:
+    def edit_queued(self, turn_id: str, text: str | None, mode: Mode | None, errand: Errand | None = None) -> None:
+        """`errand`: what the other text means."""
         turn = self._waiting(turn_id)
         progress = turn.progress
         if text is not None:
-            progress.message = replace(progress.message, text=clean_prompt(text))
+            progress.message = replace(progress.message, text=clean_prompt(text), errand=errand)
         if mode is not None:
             progress.message = replace(progress.message, mode=mode)
         self.session.note_waiting(_queued(turn))
@@ -265,18 +268,27 @@ class TurnQueue:
         self.mode = message.mode
         if not turn.progress.decided:
             self.session.note_begun(_queued(turn))
+        errand = message.errand
+        if isinstance(errand, OwnAct):  # it may be what a planner could not be made without
+            turn.start()
+            turn.progress.answer = await errand.act()
+            return Ending("end_turn")
         planner = await self._make_planner(turn.progress, turn.emit)
+        is_heard = bool(turn.progress.decided) or (turn.progress.is_taken_up and self._is_heard(message))
+        if not is_heard and not errand:
+            message = await prepared(message, planner.executor.context.files, planner.model.ref)
+            turn.progress.message = message
         turn.start(planner.model.ref)
         if turn.progress.decided:
             return await planner.go_on(self.session.open_results or ())
-        if message.errand:
-            return await errands.run(message.errand, planner)
-        if turn.progress.is_taken_up and self._is_heard(message):
+        if errand:
+            return await errands.run(errand, planner)
+        if is_heard:
             ending = await planner.take_up()
         else:
             meaning = await slash.meaning(message.text, planner.prompt.at_hand, planner)
             told = await planner.executor.hooks.before_prompt(message.text, is_first=not self.session.messages)
-            self._say(message, (*told, *meaning), planner.prompt, turn.emit)
+            self._say(message, (*told, *message.meaning, *meaning), planner.prompt, turn.emit)
             ending = await planner.run()
         if message.mode == "plan_mode" and ending.reason == "end_turn":
             self._keep(turn)
@@ -288,7 +300,7 @@ class TurnQueue:
             self.session.todos[:] = message.todos
             emit(TodosChanged(message.todos))
         texts = (opening, *message.context, prompt.about_mode, *meaning, message.text)  # what comes last counts most
-        self.session.append(Message("user", (*message.images, *map(Text, texts))))
+        self.session.append(Message("user", (*message.attached, *map(Text, texts))))
 
     def _is_heard(self, message: UserMessage) -> bool:
         """Whether the model has it, word for word or in a summary: a turn may have failed before."""
@@ -308,7 +320,7 @@ class TurnQueue:
         outcome = turn.progress.outcome(ending.reason, tuple(self.session.todos), ending.detail, problem)
         turn.progress.updates.clear()
         for remark in turn.progress.unheard:
-            turn.emit(Notice("warning", f"the turn has ended before the model heard this: {remark.text}"))
+            turn.emit(Notice("warning", UNHEARD.format(remark.text)))
         try:
             self._note_end(turn, outcome)
         except Exception:  # the next turn does not wait for ever for this one
@@ -358,9 +370,9 @@ class TurnQueue:
             turn.emit(Notice("warning", notice))
         problem, self._problem = self._problem, self.session.problem
         if self._problem and not problem:
-            turn.emit(Notice("warning", f"this conversation is not saved: {self._problem}"))
+            turn.emit(Notice("warning", f"The session is not being saved: {self._problem}"))
         elif problem and not self._problem:
-            turn.emit(Notice("info", "this conversation is saved again, with all that was said meanwhile"))
+            turn.emit(Notice("info", "The session is being saved again. Nothing was lost."))
 
     def _watched(self, progress: Progress) -> Emit:
         """Events go out, and what a person would call progress is kept for `odin.state`."""

@@ -1,30 +1,37 @@
 """`odin-lsp doctor`: what works, what is missing, and how to fix it."""
 
 import asyncio
+import json
 import os
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
 from odin_lsp import __version__, config, state_folder
+from odin_lsp.agent.toolbox import around_mcp
 from odin_lsp.commands.environment import find_shell
 from odin_lsp.errors import ModelError
 from odin_lsp.language_servers.choosing import Around, all_of
 from odin_lsp.language_servers.trying import Trial, try_out
+from odin_lsp.mcp.trying import try_out as try_out_mcp
 from odin_lsp.models import catalog, providers, selection
+from odin_lsp.models.local_servers import SERVERS, find
 from odin_lsp.permissions import sandbox
 from odin_lsp.permissions.trust import Trust
 from odin_lsp.project.picks import Picks
+from odin_lsp.project.project import Project, Told
+from odin_lsp.server.handshake import InitOptions
 from odin_lsp.sessions.store import sessions_folder
+from odin_lsp.values import from_wire
 from odin_lsp.workspace.search import find_ripgrep
 
 State = Literal["ok", "note", "wrong"]
 MARKS: dict[State, str] = {"ok": "✓", "note": "•", "wrong": "✗"}
-PACKAGES = {"anthropic": "anthropic", "google": "google-genai", "openai": "openai"}
+PACKAGES = {"anthropic": "anthropic", "google": "google-genai", **dict.fromkeys(("openai", *SERVERS), "openai")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +41,31 @@ class Finding:
     fix: str = ""
 
 
-def diagnose(root: Path) -> int:
-    """Print the findings; 0 if nothing is wrong."""
-    findings = list(_findings(root))
+def diagnose(root: Path, editor: str = "{}") -> int:
+    """Print the findings; 0 if nothing is wrong. `editor` is what an editor would start the server with, as JSON."""
+    findings = list(_findings(root, from_wire(InitOptions, json.loads(editor))))
     for finding in findings:
         fix = f"\n    → {finding.fix}" if finding.fix else ""
         sys.stdout.write(f"{MARKS[finding.state]} {finding.what}{fix}\n")
     return int(any(finding.state == "wrong" for finding in findings))
 
 
-def _findings(root: Path) -> Iterator[Finding]:
+def _findings(root: Path, editor: InitOptions) -> Iterator[Finding]:
     yield Finding(
         "ok", f"Odin {__version__} on Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     )
     is_trusted = Trust().of(root) == "trusted"
-    settings, problems = config.load(root, trusted=is_trusted)
+    settings, problems = config.load(root, settings=editor.settings, trusted=is_trusted)
     for problem in problems:
         yield Finding("wrong", str(problem), "correct that line; docs/config.schema.json lists what is known")
     if not problems:
         yield Finding("ok", f"settings from {', '.join(_files(root)) or 'the defaults'}")
-    yield from _models(root, settings)
+    secrets: Mapping[str, str] = {**editor.secrets}
+    yield from _models(root, settings, secrets)
     yield _ripgrep(root)
     yield from _commands(settings)
     yield from _language_servers(root.resolve(), settings, is_trusted=is_trusted)
+    yield from _mcp_servers(root)
     yield _sessions(root)
 
 
@@ -64,23 +73,25 @@ def _files(root: Path) -> list[str]:
     return [str(path) for path in (config.user_file(), root / config.FILE_NAME) if path.is_file()]
 
 
-def _models(root: Path, settings: config.Config) -> Iterator[Finding]:
-    picked = Picks(root).in_force(settings, {})
+def _models(root: Path, settings: config.Config, secrets: Mapping[str, str]) -> Iterator[Finding]:
+    picked = Picks(root).in_force(settings, secrets)
     try:
-        model, small = selection.choose(settings, {}, picked)
+        model, small = selection.choose(settings, secrets, picked)
     except ModelError as error:
         yield Finding("wrong", str(error), "correct `model` in odinconfig.json or ODIN_MODEL")
         return
     for ref in dict.fromkeys((model, small, *settings.fallback_models)):
-        yield _model(ref, settings)
+        yield _model(ref, settings, secrets)
     for ref in dict.fromkeys(picked.values()):
         yield Finding("note", f"{ref} was picked in this workspace, and goes before the settings")
     if model == selection.OFFLINE:
         keys = ", ".join(name for names in selection.KEY_VARIABLES.values() for name in names)
-        yield Finding("note", "no language model is set: Odin answers by searching", f"set one of {keys}")
+        found = [f"`model` to {it.models[0]} ({it.name} runs on this computer)" for it in asyncio.run(find())]
+        fix = " or ".join([f"set one of {keys}", *found])
+        yield Finding("note", "no language model is set: Odin answers by searching", fix)
 
 
-def _model(ref: str, settings: config.Config) -> Finding:
+def _model(ref: str, settings: config.Config, secrets: Mapping[str, str]) -> Finding:
     try:
         provider = selection.named(ref).provider
     except ModelError as error:
@@ -94,7 +105,9 @@ def _model(ref: str, settings: config.Config) -> Finding:
         return Finding(
             "wrong", f"model {ref}: {package} is not installed", f"pip install '{providers.EXTRAS[provider]}'"
         )
-    keys = [name for name, _ in selection.keys(provider, settings, {})]
+    if local := SERVERS.get(provider):
+        return Finding("ok", f"model {ref} ({local.name} at {local.url})")
+    keys = [name for name, _ in selection.keys(provider, settings, secrets)]
     if not keys and not (provider == "openai" and os.environ.get("OPENAI_BASE_URL")):
         return Finding("wrong", f"model {ref}: no key", f"set {' or '.join(selection.KEY_VARIABLES[provider])}")
     known = "" if catalog.find(ref).input else ", price unknown"
@@ -129,7 +142,7 @@ def _commands(settings: config.Config) -> Iterator[Finding]:
             fix = "allow user namespaces, or install bubblewrap"
             yield Finding("note", "in Edit they can make no new files in the workspace folder itself", fix)
     elif not settings.sandbox:
-        yield Finding("note", "in Edit they can change everything that you can", "set `sandbox` to true")
+        yield Finding("note", "in Edit, commands run with your full permissions", "set `sandbox` to true")
 
 
 def _named(confinement: sandbox.Confinement) -> str:
@@ -173,6 +186,20 @@ def _language_server(trial: Trial) -> Finding:
         return Finding("wrong", f"{where}: {trial.problem}", f"it said:\n      {said}" if said else "")
     memory = f", {trial.memory // 2**20} MiB" if trial.memory is not None else ""
     return Finding("ok", f"{where} ({trial.seconds:.1f} s{memory})")
+
+
+def _mcp_servers(root: Path) -> Iterator[Finding]:
+    """Each that is on is started, to see whether it works."""
+    now = Project(Told(roots=(root,))).now
+    for trial in asyncio.run(try_out_mcp(now.extensions.servers.values(), around_mcp(now))):
+        what = f"MCP server {trial.server.name}"
+        if trial.problem:
+            said = trial.complaints.replace("\n", "\n      ")
+            yield Finding("wrong", f"{what}: {trial.problem}", f"it said:\n      {said}" if said else "")
+            continue
+        memory = f", {trial.memory // 2**20} MiB" if trial.memory is not None else ""
+        left_out = f"; {'; '.join(trial.left_out)}" if trial.left_out else ""
+        yield Finding("ok", f"{what} ({len(trial.tools)} tools, {trial.seconds:.1f} s{memory}){left_out}")
 
 
 def _sessions(root: Path) -> Finding:

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ NONE = "nothing is plugged in: no skills, commands, agents, hooks or MCP servers
 
 def add_arguments(parser: "ArgumentParser", folder: Any) -> None:
     """`folder` is the type of an option that names one."""
-    parser.add_argument("--cwd", type=folder, default=Path.cwd(), help="the workspace")
+    parser.add_argument("--cwd", type=folder, default=".", help="the workspace")
     parser.add_argument("--json", action="store_true", help="print a list of objects")
 
 

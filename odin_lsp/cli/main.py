@@ -22,6 +22,7 @@ EXITS = (
 )
 READER_GONE = 141
 """As a shell tells of a program that was ended by `SIGPIPE`."""
+NO_FOLDER = "the current folder was deleted; change to another one, or name one by --cwd"
 ABOUT = {
     "ask": "ask about the code; nothing is changed",
     "plan": "plan a change; nothing is changed",
@@ -32,15 +33,18 @@ ABOUT = {
 SAID = {
     **dict.fromkeys(
         ("ask", "plan", "edit"),
-        "the prompt; without it, or with -, it is read from stdin; `!command` runs a command and adds what it prints",
+        "the prompt; without it, or with -, it is read from stdin; what is piped in is added to it. `!command` runs a "
+        "command and adds what it prints",
     ),
     "compact": "what the summary should keep above all",
 }
-RUN = "carry out the steps of a plan, and tick them"
+RUN = "run the steps of a plan, and tick them"
+YES = "accept all edits and allow everything that Odin asks for"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:
+        _settle_streams()
         _settle_encodings()
     state_folder.settle_home()
     if arguments is None and len(sys.argv) == 1 and not sys.stdin.isatty():
@@ -51,22 +55,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more when it ends
+        _drop_output()
         return READER_GONE
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _drop_output()
+        sys.stderr.write(f"odin: the output cannot be written: {error.strerror}\n")
+        return 1
 
 
 def _run(arguments: Sequence[str] | None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     match options.command:
+        case "acp":
+            from odin_lsp.cli import acp
+
+            return acp.run(options.log_level)
         case "doctor":
             from odin_lsp.cli.doctor import diagnose
 
-            return diagnose(options.cwd)
+            return diagnose(options.cwd, sys.stdin.read() if options.editor else "{}")
         case "extensions":
             from odin_lsp.cli import extensions
 
             return extensions.run(options)
+        case "hooks":
+            from odin_lsp.cli import hooks
+
+            return hooks.run(parser, options)
+        case "mcp":
+            from odin_lsp.cli import mcp
+
+            return mcp.run(parser, options)
         case "permissions":
             from odin_lsp.cli import permissions
 
@@ -75,10 +97,22 @@ def _run(arguments: Sequence[str] | None) -> int:
             from odin_lsp.cli import sessions
 
             return sessions.run(parser, options)
+        case "host":
+            from odin_lsp.cli import host
+
+            return host.run(options)
         case "undo":
             from odin_lsp.cli import undo
 
             return undo.run(options)
+        case "chat":
+            from odin_lsp.cli import chat
+
+            return chat.run(options, _settings(options))
+        case "completion":
+            from odin_lsp.cli import completion
+
+            return completion.run(parser, options)
         case "ask" | "plan" | "edit":
             return _turn(options, _prompt(parser, options))
         case "continue" | "compact":
@@ -90,6 +124,19 @@ def _run(arguments: Sequence[str] | None) -> int:
                 parser.print_help()
                 return 0
             return _serve(getattr(options, "tcp", None), options.log_level)
+
+
+def _drop_output() -> None:
+    """Python flushes once more when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _settle_streams() -> None:
+    """One that is missing is replaced by the empty one: no other file may get its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8"))
 
 
 def _settle_encodings() -> None:
@@ -105,19 +152,16 @@ def _settle_encodings() -> None:
 
 
 def _serve(tcp_port: int | None = None, log_level: "Level | None" = None) -> int:
-    """What is imported stays: collecting garbage meanwhile, and looking at it again later, only costs time."""
     gc.disable()
-    from odin_lsp.server.server import serve
+    from odin_lsp.server.front_door import serve
 
-    gc.freeze()
-    gc.enable()
     return serve(tcp_port, log_level)
 
 
 def _parser() -> "ArgumentParser":
     from argparse import ArgumentParser  # editors start the server without it
 
-    from odin_lsp.cli import extensions, permissions, sessions, undo
+    from odin_lsp.cli import acp, chat, completion, extensions, hooks, host, mcp, permissions, sessions, undo
 
     parser = ArgumentParser(prog="odin-lsp", description=__doc__, epilog=EXITS)
     parser.add_argument("--version", action="version", version=f"odin-lsp {__version__}")
@@ -130,49 +174,81 @@ def _parser() -> "ArgumentParser":
         "--tcp", metavar="PORT", type=int, help="on a loopback port instead, for debugging; 0 picks one"
     )
     _add_log_level(server)
+    _add_log_level(commands.add_parser("acp", help=acp.ABOUT, description=acp.ABOUT))
+    conversation = commands.add_parser("chat", help=chat.ABOUT, description=chat.ABOUT)
+    chat.add_arguments(conversation)
+    _add_options(conversation)
     for name, about in ABOUT.items():
-        _add_turn(commands.add_parser(name, help=about, description=about, epilog=EXITS), SAID.get(name))
+        _add_turn(commands.add_parser(name, help=about, description=about, epilog=EXITS), name)
     plan = commands.add_parser("run", help=RUN, description=RUN, epilog=EXITS)
     plan.add_argument("document", metavar="PLAN", type=Path, help="the document that `odin-lsp plan` has written")
     plan.add_argument(
         "--steps", metavar="N", type=int, nargs="+", help="only these steps; without it all that are open"
     )
-    _add_options(plan)
-    doctor = commands.add_parser("doctor", help="say what works, what is missing and how to fix it")
-    doctor.add_argument("--cwd", type=_folder, default=Path.cwd(), help="the workspace")
+    _add_one_shot(plan)
+    doctor = commands.add_parser("doctor", help="check the installation and suggest fixes")
+    doctor.add_argument("--cwd", type=_folder, default=".", help="the workspace")
+    doctor.add_argument(
+        "--editor", action="store_true", help="read an editor's initializationOptions from standard input, as JSON"
+    )
     plugged = commands.add_parser("extensions", help="list skills, commands, agents, hooks and MCP servers")
     extensions.add_arguments(plugged, _folder)
-    rules = commands.add_parser("permissions", help="try what your rules say to a command; see what you allowed")
+    hooks.add_arguments(commands.add_parser("hooks", help="try what your hooks answer"), _folder)
+    servers = commands.add_parser("mcp", help="add, remove, list and try out MCP servers, and log in")
+    mcp.add_arguments(servers, _folder)
+    rules = commands.add_parser(
+        "permissions", help="test whether a command may run; manage saved approvals and workspace trust"
+    )
     permissions.add_arguments(rules, _folder)
-    logs = commands.add_parser("sessions", help="list, show, search, export, change, fork and delete conversations")
+    logs = commands.add_parser("sessions", help="list, show, search, export, change, fork and delete sessions")
     sessions.add_arguments(logs, _folder)
+    host.add_arguments(commands.add_parser("host", help="list and stop the Odins that terminals can use"), _folder)
     undo.add_arguments(commands.add_parser("undo", help="revert what a turn changed, or bring it back"), _folder)
+    completion.add_arguments(commands.add_parser("completion", help="print a script that completes this in a shell"))
     return parser
 
 
-def _add_turn(parser: "ArgumentParser", said: str | None) -> None:
+def _add_turn(parser: "ArgumentParser", name: str) -> None:
+    said = SAID.get(name)
     if said is None:
         parser.set_defaults(text=())
     else:
         parser.add_argument("text", nargs="*", help=said)
+    if name == "plan":
+        parser.add_argument("--run", action="store_true", help="carry out the plan at once; you review its edits")
+    if name == "ask":
+        about = "an image or PDF that goes with the prompt; may be given several times"
+        parser.add_argument("--image", metavar="FILE", type=Path, action="append", default=[], help=about)
+    _add_one_shot(parser)
+
+
+def _add_one_shot(parser: "ArgumentParser") -> None:
+    parser.add_argument("--json", action="store_true", help="print each event as a line of JSON, the outcome last")
+    about = "an earlier session; the beginning of its id is enough. `continue` and `compact`: else the last one"
+    sessions = parser.add_mutually_exclusive_group()
+    sessions.add_argument("--session", metavar="ID", help=about)
+    sessions.add_argument("--new", action="store_true", help="a new session, not the one that your editor shows")
     _add_options(parser)
 
 
 def _add_options(parser: "ArgumentParser") -> None:
-    parser.add_argument("--json", action="store_true", help="print each event as a line of JSON, the outcome last")
     answers = parser.add_mutually_exclusive_group()
-    answers.add_argument("--yes", dest="policy", action="store_const", const="yes", help="allow what Odin asks for")
+    answers.add_argument("--yes", dest="policy", action="store_const", const="yes", help=YES)
     answers.add_argument("--no", dest="policy", action="store_const", const="no", help="deny what Odin asks for")
     parser.add_argument(
-        "--model", metavar="PROVIDER/MODEL", help="which one; @low, @medium or @high behind it says how hard it thinks"
+        "--model", metavar="PROVIDER/MODEL", help="model to use; append @low, @medium or @high to set the effort"
     )
     parser.add_argument("--role", metavar="NAME", help="builder, planner, or one of your settings")
-    parser.add_argument("--cwd", type=_folder, default=Path.cwd(), help="the workspace")
-    parser.add_argument("--session", metavar="ID", help="an earlier session; `continue` and `compact`: else the last")
-    parser.add_argument("--max-turns", type=int, metavar="N", help="steps at most; 0 is unlimited")
+    parser.add_argument("--cwd", type=_folder, default=".", help="the workspace")
+    about = "work in a process of its own, even if an editor has the workspace open"
+    parser.add_argument("--no-host", dest="attaches", action="store_false", help=about)
+    about = "maximum number of steps in this turn (0: unlimited)"
+    parser.add_argument("--max-turns", type=int, metavar="N", help=about)
     parser.add_argument("--max-tokens", type=int, metavar="N", help="what the model may write in one step")
     parser.add_argument("--temperature", type=float, metavar="T", help="0 to 2: how freely the model chooses its words")
-    parser.add_argument("--max-budget", type=float, metavar="USD", help="dollars at most; 0 is unlimited")
+    parser.add_argument(
+        "--max-budget", type=float, metavar="USD", help="maximum cost of this turn in dollars (0: unlimited)"
+    )
     _add_log_level(parser)
 
 
@@ -189,17 +265,22 @@ def _add_log_level(parser: "ArgumentParser", *, of_command: bool = True) -> None
 
 
 def _prompt(parser: "ArgumentParser", options: "Namespace") -> str:
+    from odin_lsp.cli import piped
+
     text = " ".join(map(_typed, options.text))
     if text in ("", "-"):
         if sys.stdin.isatty():
             parser.error(f'say what you want, for example: odin-lsp {options.command} "where is the entry point?"')
-        text = sys.stdin.buffer.read().decode("utf-8", "replace")
-    return text
+        return piped.read()
+    return text if text.startswith("!") else piped.added_to(text)
 
 
 def _turn(options: "Namespace", text: str) -> int:
+    gc.disable()  # what is imported stays
     from odin_lsp.terminal.run import Options, run
 
+    gc.freeze()
+    gc.enable()
     return run(
         Options(
             task=options.command,
@@ -210,6 +291,10 @@ def _turn(options: "Namespace", text: str) -> int:
             session=options.session,
             settings=_settings(options),
             steps=getattr(options, "steps", None),
+            then_run=getattr(options, "run", False),
+            images=getattr(options, "image", ()),
+            is_new=options.new,
+            attaches=options.attaches and not (options.command == "run" and options.session),
         )
     )
 
@@ -247,7 +332,10 @@ def _given(values: dict[str, Any]) -> dict[str, Any]:
 def _folder(name: str) -> Path:
     from argparse import ArgumentTypeError
 
-    path = Path(name).resolve()
+    try:
+        path = Path(name).resolve()
+    except FileNotFoundError:
+        raise ArgumentTypeError(NO_FOLDER) from None
     if not path.is_dir():
         raise ArgumentTypeError(f"{name} is not a folder")
     return path

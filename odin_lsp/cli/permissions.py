@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {"allow": 0, "ask": 10, "deny": 20}
 TRUST = {
-    "trust": "let a workspace's own settings do more than restrict, as they are now",
-    "restrict": "let them only restrict, and do not ask again",
+    "trust": "trust the workspace's odinconfig.json in its current version",
+    "restrict": "stop trusting it: it can only tighten your settings; do not ask again",
 }
 EXITS = "exit codes: 0 allow, 10 ask, 20 deny, 2 bad usage"
 
@@ -28,17 +28,17 @@ def add_arguments(parser: "ArgumentParser", folder: Any) -> None:
     check = actions.add_parser("check", help=about, description=about, epilog=EXITS)
     check.add_argument("--mode", choices=list(MODES), default="edit")
     check.add_argument(
-        "--config", type=Path, metavar="FILE", help="settings to take for the user's own, without what you allowed"
+        "--config", type=Path, metavar="FILE", help="use FILE instead of your own settings, and ignore saved approvals"
     )
-    check.add_argument("--cwd", type=folder, default=Path.cwd(), help="the workspace, and where the command would run")
+    check.add_argument("--cwd", type=folder, default=".", help="the workspace, and where the command would run")
     check.add_argument("--json", action="store_true", help="print one object: verdict, reason, commands")
     check.add_argument("words", nargs="+", metavar="COMMAND", help="behind --, best in quotes; - reads it from stdin")
-    shown = actions.add_parser("list", help="show what you allowed for a session, for a workspace or always")
+    shown = actions.add_parser("list", help="list saved approvals: for a session, for a workspace, or always")
     shown.add_argument("--json", action="store_true", help="print a list of objects")
     for action, about in TRUST.items():
         trust = actions.add_parser(action, help=about, description=about)
-        trust.add_argument("--cwd", type=folder, default=Path.cwd(), help="the workspace")
-    remove = actions.add_parser("remove", help="take one of these back")
+        trust.add_argument("--cwd", type=folder, default=".", help="the workspace")
+    remove = actions.add_parser("remove", help="remove a saved approval")
     remove.add_argument("id", help="as `list` shows it")
 
 

@@ -21,10 +21,10 @@ ABOUT = {
     "export": "write a session as one file",
     "rename": "give a session another title",
     "note": "add a text to what the model reads next, without asking it",
-    "remove-last": "take the last message out of what the model reads",
-    "clear": "forget all that was said in a session",
+    "remove-last": "remove the last message from what the model reads",
+    "clear": "delete all messages of a session",
     "fork": "copy a session, or all of it before a message",
-    "delete": "delete a session for good",
+    "delete": "delete a session permanently",
 }
 MOST = 100
 
@@ -34,7 +34,7 @@ def add_arguments(parser: "ArgumentParser", folder: Any) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     commands = {name: actions.add_parser(name, help=about, description=about) for name, about in ABOUT.items()}
     for name, command in commands.items():
-        command.add_argument("--cwd", type=folder, default=Path.cwd(), help="the workspace")
+        command.add_argument("--cwd", type=folder, default=".", help="the workspace")
         if name not in ("list", "search"):
             command.add_argument("id", help="as `list` shows it; its beginning is enough")
     commands["search"].add_argument("words", nargs="+", metavar="WORD")
@@ -46,9 +46,11 @@ def add_arguments(parser: "ArgumentParser", folder: Any) -> None:
     commands["rename"].add_argument("title", nargs="+")
     commands["note"].add_argument("text", nargs="+")
     commands["fork"].add_argument(
-        "--message", type=int, metavar="N", help="of your messages the one, counted from 0, before which the copy ends"
+        "--message", type=int, metavar="N", help="copy only what comes before your message N (the first is 0)"
     )
-    commands["delete"].add_argument("--yes", action="store_true", help="really")
+    commands["delete"].add_argument(
+        "--yes", action="store_true", help="confirm that the session is deleted permanently"
+    )
 
 
 def run(parser: "ArgumentParser", options: "Namespace") -> int:
@@ -56,7 +58,7 @@ def run(parser: "ArgumentParser", options: "Namespace") -> int:
     from odin_lsp.sessions.store import sessions_folder
 
     if options.action == "delete" and not options.yes:
-        parser.error("a deleted session cannot be brought back; say --yes if you want it")
+        parser.error("deleting a session is permanent; add --yes to confirm")
     try:
         _run(options, sessions_folder(options.cwd))
     except SessionError as error:
@@ -75,7 +77,7 @@ def _run(options: "Namespace", folder: Path) -> None:
             found = search.search(folder, " ".join(options.words))
             _list(islice(found, max(0, options.limit)), as_json=options.json)
         case _:
-            _change(options, folder, _named(folder, options.id))
+            _change(options, folder, listing.named(folder, options.id))
 
 
 def _change(options: "Namespace", folder: Path, session_id: str) -> None:
@@ -121,19 +123,6 @@ def _put_in_order(options: "Namespace", session: "Session") -> None:
         case _:
             pass
     session.close()
-
-
-def _named(folder: Path, beginning: str) -> str:
-    """The id that begins like this, if there is exactly one."""
-    from odin_lsp.errors import SessionError
-    from odin_lsp.sessions.listing import logs
-    from odin_lsp.sessions.store import log_path
-
-    log_path(folder, beginning)
-    found = [path.stem for path in logs(folder) if path.stem.startswith(beginning)]
-    if len(found) > 1 and beginning not in found:
-        raise SessionError(f"{len(found)} sessions begin with {beginning!r}; say more of the id")
-    return beginning if beginning in found else next(iter(found), beginning)
 
 
 def _list(found: "Iterable[SessionSummary]", *, as_json: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from odin_lsp.review.undo import Undone
+    from odin_lsp.terminal.seam import Undone
 
 NOTHING = "odin: there is nothing to undo"
 LEFT = 1
@@ -19,11 +19,11 @@ def add_arguments(parser: "ArgumentParser", folder: Any) -> None:
         "id", nargs="?", help="a turn, or an undo to bring back what it reverted; without it: the last turn"
     )
     parser.add_argument("--file", type=Path, help="only the changes of this file")
-    parser.add_argument("--cwd", type=folder, default=Path.cwd(), help="the workspace")
+    parser.add_argument("--cwd", type=folder, default=".", help="the workspace")
 
 
 def run(options: "Namespace") -> int:
-    from odin_lsp.terminal.editor import say
+    from odin_lsp.terminal.person import say
 
     undone = asyncio.run(_undone(options))
     for it in undone.restored:
@@ -38,11 +38,11 @@ def run(options: "Namespace") -> int:
 
 
 async def _undone(options: "Namespace") -> "Undone":
-    from odin_lsp.library.workspace import Workspace
-    from odin_lsp.terminal.editor import TerminalEditor
+    """In the editor that has the workspace open, if one has: the text may not be saved."""
+    from odin_lsp.terminal.opening import opened
 
     path = (options.cwd / options.file).resolve() if options.file else None
-    async with Workspace(options.cwd, editor=TerminalEditor("yes")) as workspace:
+    async with opened(options.cwd, {}, "yes", starts=False) as (workspace, _):
         return await workspace.undo(options.id, path)
 
 

@@ -49,6 +49,10 @@ QUIET = {
 """Nobody is there to page, to type or to choose."""
 
 
+PLAIN_NAME = re.compile(r"HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|XDG_[A-Z_]+")
+"""Variables that say who somebody is and where, and nothing besides."""
+
+
 def find_shell() -> str | None:
     """Bash, by its absolute path: commands are judged as bash, so nothing else runs them."""
     return next((shell for shell in SHELLS if os.access(shell, os.X_OK)), None)
@@ -83,6 +87,13 @@ def child_environment(
     if temporary is not None:
         kept["TMPDIR"] = str(temporary)
     return kept
+
+
+def plain_environment(environ: Mapping[str, str], roots: Sequence[Path], given: Mapping[str, str]) -> dict[str, str]:
+    """For a program that is told by name what it gets: `given`, and what every program needs."""
+    plain = {name: value for name, value in environ.items() if PLAIN_NAME.fullmatch(name)}
+    path = trusted_path(environ.get("PATH", os.defpath), roots)
+    return {"LANG": "C.UTF-8", **plain, "PATH": path, "SHELL": find_shell() or "/bin/sh", "TERM": "dumb", **given}
 
 
 def trusted_path(path: str, roots: Sequence[Path]) -> str:

@@ -61,9 +61,14 @@ class Piped:
         """The last lines of its stderr."""
         return "\n".join(self._complaints.lines)
 
+    @property
+    def is_closed(self) -> bool:
+        """It has closed its input, as it does when it ends."""
+        return self._writing.is_closing()
+
     def write(self, data: bytes) -> bool:
         """Whether it was taken; a program that has ended, or does not read, takes nothing."""
-        if self._writing.is_closing() or self._writing.get_write_buffer_size() > MAX_UNREAD_BYTES:
+        if self.is_closed or self._writing.get_write_buffer_size() > MAX_UNREAD_BYTES:
             return False
         self._writing.write(data)
         return True

@@ -60,7 +60,7 @@ class SessionCommands:
 
     async def run(self, order: Order, timeout: float, watch: Callable[[str], None]) -> Result:
         """Run it to its end, and end it when the caller is cancelled."""
-        output = self._output(watch)
+        output = self.output(watch)
         running, hold = await self._start(order, output)
         try:
             ended = await running.wait(timeout)
@@ -74,7 +74,7 @@ class SessionCommands:
     ) -> BackgroundCommand:
         """Let it run in the background."""
         self.background.check_room()
-        output = self._output(watch, always_in_file=True)
+        output = self.output(watch, always_in_file=True)
         running, hold = await self._start(order, output)
 
         def ended(command: BackgroundCommand) -> None:
@@ -92,7 +92,8 @@ class SessionCommands:
             await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
             self._folder = None
 
-    def _output(self, watch: Callable[[str], None], *, always_in_file: bool = False) -> Output:
+    def output(self, watch: Callable[[str], None] = lambda _: None, *, always_in_file: bool = False) -> Output:
+        """For what is printed or answered: as much as is shown, and all of it in a file."""
         self._count += 1
         return Output(self.folder / f"output-{self._count}.txt", watch, always_in_file=always_in_file)
 

@@ -1,6 +1,7 @@
 """Settings: what can be set, and what is in force. What a workspace brings may only restrict until it is trusted."""
 
 from odin_lsp.config.loading import (
+    ENVIRONMENT,
     FILE_NAME,
     FOLDER,
     ConfigProblem,
@@ -17,11 +18,13 @@ from odin_lsp.config.schema import (
     FileRules,
     LanguageServerSettings,
     Limits,
+    McpSettings,
     Network,
     PublishSettings,
     Retries,
     ReviewSettings,
     RuleSettings,
+    SearchSettings,
     ServerSettings,
     SubagentSettings,
     Timeouts,
@@ -30,6 +33,7 @@ from odin_lsp.config.schema import (
 )
 
 __all__ = [
+    "ENVIRONMENT",
     "FILE_NAME",
     "FOLDER",
     "CacheSettings",
@@ -40,11 +44,13 @@ __all__ = [
     "FileRules",
     "LanguageServerSettings",
     "Limits",
+    "McpSettings",
     "Network",
     "PublishSettings",
     "Retries",
     "ReviewSettings",
     "RuleSettings",
+    "SearchSettings",
     "ServerSettings",
     "SubagentSettings",
     "Timeouts",

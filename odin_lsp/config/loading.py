@@ -9,10 +9,10 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-import platformdirs
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
+from odin_lsp import state_folder
 from odin_lsp.config.places import Place, dotted, places
 from odin_lsp.config.schema import Config, FileRules, Section
 from odin_lsp.config.untrusted import UNTIL_TRUSTED, restrict
@@ -20,6 +20,9 @@ from odin_lsp.reading import start_of
 from odin_lsp.values import is_object, problem
 
 FILE_NAME = "odinconfig.json"
+NOT_ALLOWING = (
+    "`allowedCommands` is ignored because `forbiddenCommands` or `rules` in this file has an error; correct that first"
+)
 FOLDER = ".odin"
 """What a workspace says besides: agents."""
 MAX_FILE_BYTES = 1024 * 1024
@@ -29,7 +32,7 @@ ENVIRONMENT = {
     "ODIN_TITLES": "titles",
     "ODIN_LOG": "logLevel",
 }
-NOT_TAKEN = {"workspace": ("keys", "network", "web", "publish"), "editor": ("publish",)}
+NOT_TAKEN = {"workspace": ("keys", "network", "web", "webSearch", "publish", "host"), "editor": ("publish",)}
 """What would lead the user's keys elsewhere, or Odin into the user's network. An editor may pass on what a workspace
 says."""
 ADDED_UP = ("forbidden_commands", "rules", "deny", "disabled", "disabled_in", "disabled_tools")
@@ -61,7 +64,7 @@ class ConfigProblem:
 
 
 def user_file() -> Path:
-    return Path(platformdirs.user_config_dir("odin", appauthor=False)) / FILE_NAME
+    return state_folder.settings_file()
 
 
 def load(
@@ -157,7 +160,24 @@ def _apply(config: Config, layer: Layer, *, trusted: bool, problems: list[Config
     given = _checked(values, report)
     if layer.origin == "workspace" and not trusted:
         given = restrict(given, config, report)
+    if layer.origin in ("workspace", "editor"):
+        given = _of_somebody_else(given)
     return _laid_over(given, config)
+
+
+def _of_somebody_else(given: Config) -> Config:
+    """With rules that are known not to be the user's own: an editor may pass on what a workspace says."""
+    changes: dict[str, Any] = {}
+    if "rules" in given.model_fields_set:
+        changes["rules"] = tuple(it.of_somebody_else() for it in given.rules)
+    if "roles" in given.model_fields_set:
+        changes["roles"] = {
+            name: role.model_copy(update={"rules": tuple(it.of_somebody_else() for it in role.rules)})
+            if "rules" in role.model_fields_set
+            else role
+            for name, role in given.roles.items()
+        }
+    return given.model_copy(update=changes)
 
 
 def _checked(values: dict[str, Any], report: Callable[[Place, str], None]) -> Config:
@@ -176,7 +196,7 @@ def _checked(values: dict[str, Any], report: Callable[[Place, str], None]) -> Co
 def _be_strict(values: dict[str, Any], report: Callable[[Place, str], None]) -> None:
     """Something that was meant to forbid cannot be read: then nothing beside it allows either."""
     if values.pop("allowedCommands", None):
-        report(("allowedCommands",), "`allowedCommands` is not used while what is forbidden here cannot be read")
+        report(("allowedCommands",), NOT_ALLOWING)
 
 
 def _laid_over(given: S, below: S) -> S:

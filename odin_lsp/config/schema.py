@@ -40,7 +40,7 @@ class Limits(Section):
     max_tokens: int = Field(default=8192, ge=1)
     """Tokens the model may write in one step."""
     max_retries: int = Field(default=60, ge=0)
-    """Requests of one turn that failed and are made again, those of its helpers included; 0 is unlimited."""
+    """Requests of one turn that failed and are made again, those of its subagents included; 0 is unlimited."""
 
 
 class Timeouts(Section):
@@ -68,11 +68,20 @@ class WebSettings(Section):
     """Of one page, packed or unpacked; the rest is left out."""
 
 
+class SearchSettings(Section):
+    provider: Literal["brave", "duckduckgo", "searxng"] | None = None
+    """The service that `WebSearch` asks; without one the model has no such tool."""
+    key: str = "BRAVE_API_KEY"
+    """The environment variable that holds the key for `brave`."""
+    url: str | None = None
+    """Where the service is, if not at its usual address. `searxng` needs it: `https://search.example.org`."""
+
+
 class Retries(Section):
     attempts: int = Field(default=6, ge=1, le=20)
     """Tries of one request over all keys and models, the first included."""
     longest_wait: float = Field(default=60.0, ge=0)
-    """Seconds: a provider that asks for more is given up in favour of the next model."""
+    """Seconds: a provider that asks for more is given up in favor of the next model."""
 
 
 class CacheSettings(Section):
@@ -94,12 +103,12 @@ class CacheSettings(Section):
 
 class ReviewSettings(Section):
     policy: Literal["each", "end", "auto"] = "each"
-    """When edits are reviewed: those of each step before the next, all of a turn at its end, or not at all
-    (`odin.undoTurn` takes them back). Files that are code for Odin, the editor or git are asked about in any case."""
+    """When you review edits: `each` step, once at the `end` of a turn, or never (`auto`; `odin.undoTurn` undoes a
+    turn). Protected files always need your approval."""
     save: Literal["touched", "ask", "never"] = "touched"
     """Whether the documents that Odin has changed are saved, before a command runs and at the end of a turn."""
     undo_days: int = Field(default=30, ge=0)
-    """Days for which a turn can be taken back (`odin.undoTurn`)."""
+    """Days for which you can undo a turn (`odin.undoTurn`)."""
     undo_bytes: int = Field(default=256 * 1024 * 1024, ge=0)
     """Bytes that are kept for that, of all turns together: the oldest go first. What would be more by itself is changed
     without a way back, which its review says."""
@@ -133,7 +142,7 @@ class ToolSettings(Section):
     disabled: tuple[str, ...] = ()
     """Tools that no model is offered, by their names."""
     disabled_in: Mapping[str, tuple[str, ...]] = {}
-    """The same by mode (`ask`, `plan`, `edit`) or by role: `helper`, or the name of an agent."""
+    """The same by mode (`ask`, `plan`, `edit`) or by role: `helper` for all subagents, or the name of one."""
 
     def off(self, *places: str) -> frozenset[str]:
         """What is disabled in these modes and roles."""
@@ -143,6 +152,22 @@ class ToolSettings(Section):
 class ExtensionSettings(Section):
     disabled: tuple[str, ...] = ()
     """Agents, skills, commands, hooks and MCP servers that are not used: a name, or `kind:name`."""
+    sandbox_hooks: bool = False
+    """Whether hooks can change nothing but the workspace and temporary files. `commands.network` says whether they may
+    use the network then."""
+
+
+class McpSettings(Section):
+    timeout: float = Field(default=60.0, gt=0, le=600)
+    """Seconds for one answer of an MCP server, unless its own entry says otherwise."""
+    wait: float = Field(default=3.0, ge=0, le=60)
+    """Seconds for which the first turn waits for servers whose tools are not known yet. What comes later can be found
+    with FindTool."""
+    idle: float = Field(default=600.0, gt=0)
+    """Seconds after which a server that nobody calls is stopped."""
+    share: float = Field(default=0.05, ge=0, le=1)
+    """How much of the model's window definitions of tools may take. Those beyond are not listed; the model finds them
+    with FindTool."""
 
 
 class PublishSettings(Section):
@@ -156,9 +181,9 @@ class PublishSettings(Section):
 
 class SubagentSettings(Section):
     at_once: int = Field(default=8, ge=1, le=32)
-    """Helpers that work at the same time."""
+    """Subagents that work at the same time."""
     per_turn: int = Field(default=24, ge=0, le=200)
-    """Helpers of one turn, at most."""
+    """Subagents of one turn, at most."""
 
 
 class ServerSettings(Section):
@@ -184,6 +209,12 @@ class LanguageServerSettings(Section):
     """Seconds for one question, in which a server may still be reading the project."""
     idle: float = Field(default=600.0, gt=0)
     """Seconds after which a server that nobody asks is stopped."""
+
+
+class HostSettings(Section):
+    idle: float = Field(default=900.0, ge=0)
+    """Seconds after which the Odin that a terminal has started for a workspace ends, if nobody uses it. 0: a terminal
+    starts none. Only your own settings count."""
 
 
 class FileRules(Section):
@@ -213,24 +244,42 @@ class RuleExamples(Section):
 
 class RuleSettings(Section):
     tool: str = Field(min_length=1)
-    """The tool's name; `*` is every tool."""
+    """The tool's name; `*` is every tool, `mcp__server` every tool of an MCP server."""
     pattern: str | None = None
     """Of `ExecuteCommand`: the words that a command starts with; `*` is any text in a word."""
     path: str | None = None
     """The file, as in a `.gitignore`; of `ExecuteCommand` the folder it runs in."""
     host: str | None = None
-    """Of `WebFetch`: the host; `*.example.com` is every host below it."""
+    """Of `WebFetch` and `WebSearch`: the host; `*.example.com` is every host below it."""
+    arguments: Mapping[str, str] = {}
+    """Of an MCP server's tool: what its arguments are, by name; `*` is any text."""
     modes: tuple[Literal["ask", "plan", "edit"], ...] = ()
-    """Where the rule counts; empty: everywhere."""
+    """Where the rule counts; empty: everywhere. Tools of MCP servers are allowed in Ask and Plan only by a rule of your
+    own file that names the mode."""
     decision: Literal["allow", "ask", "deny"]
     reason: str = ""
     """What the model and the user are told."""
     examples: RuleExamples = Field(default_factory=RuleExamples.model_construct)
     """Checked when the rule is read: if one fails, the rule is refused."""
+    _is_users: bool = PrivateAttr(default=True)
+
+    @property
+    def is_users(self) -> bool:
+        """Whether the user has written it, and not the workspace."""
+        return self._is_users
+
+    def of_somebody_else(self) -> "RuleSettings":
+        rule = self.model_copy()
+        rule._is_users = False
+        return rule
 
     @model_validator(mode="after")
     def _holds(self) -> "RuleSettings":
         from odin_lsp.patterns import CommandPattern, host_matches, path_matches
+
+        if self.arguments and not self.tool.startswith("mcp__"):
+            why = "`arguments` is for tools of MCP servers, `mcp__server__tool`"
+            raise PydanticCustomError("rule", "{name}: {why}", {"name": self._name, "why": why})
 
         def matches(example: str) -> bool:
             if self.pattern is not None:
@@ -273,7 +322,8 @@ class RoleSettings(Section):
 
 class Config(Section):
     model: str | None = None
-    """The planner's model, `provider/model[@effort]`. Without it: of the provider with a key, else `offline/odin`."""
+    """The main model, as `provider/model[@effort]`. Default: that of the first provider with a key, else
+    `offline/odin`."""
     small_model: str | None = None
     """The model for everything else: titles, summaries, digests."""
     temperature: float | None = Field(default=None, ge=0, le=2)
@@ -298,6 +348,7 @@ class Config(Section):
     """Names of environment variables that hold a provider's keys, in the order to use them."""
     network: Network = Field(default_factory=Network.model_construct)
     web: WebSettings = Field(default_factory=WebSettings.model_construct)
+    web_search: SearchSettings = Field(default_factory=SearchSettings.model_construct)
     limits: Limits = Field(default_factory=Limits.model_construct)
     timeouts: Timeouts = Field(default_factory=Timeouts.model_construct)
     retries: Retries = Field(default_factory=Retries.model_construct)
@@ -305,15 +356,17 @@ class Config(Section):
     review: ReviewSettings = Field(default_factory=ReviewSettings.model_construct)
     diagnostics: DiagnosticsSettings = Field(default_factory=DiagnosticsSettings.model_construct)
     subagent_model: str | None = None
-    """The model of helpers. Without it: `smallModel` where they only read, `model` where they edit."""
+    """The model of subagents. Default: `smallModel` if they only read, `model` if they edit."""
     subagents: SubagentSettings = Field(default_factory=SubagentSettings.model_construct)
     publish: PublishSettings = Field(default_factory=PublishSettings.model_construct)
     files: FileRules = Field(default_factory=FileRules.model_construct)
     language_servers: LanguageServerSettings = Field(default_factory=LanguageServerSettings.model_construct)
+    host: HostSettings = Field(default_factory=HostSettings.model_construct)
     sandbox: bool = False
     """Whether commands in Edit mode can change nothing but the workspace. In Ask and Plan they can change nothing."""
     tools: ToolSettings = Field(default_factory=ToolSettings.model_construct)
     extensions: ExtensionSettings = Field(default_factory=ExtensionSettings.model_construct)
+    mcp: McpSettings = Field(default_factory=McpSettings.model_construct)
     commands: CommandSettings = Field(default_factory=CommandSettings.model_construct)
     allowed_commands: tuple[CommandWords, ...] = ()
     """Commands that run without asking in Edit mode, by the words they start with; `*` is any text in a word."""

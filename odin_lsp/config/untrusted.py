@@ -10,6 +10,8 @@ from odin_lsp.config.places import Place, dotted
 from odin_lsp.config.schema import Limits, Section
 
 UNTIL_TRUSTED = "until you trust this workspace"
+FROM_HERE = ("scripted/", "ollama/", "lmstudio/", "llamacpp/", "vllm/")
+"""Models that the workspace could bring along: a script, or what its own program listens for."""
 S = TypeVar("S", bound=Section)
 
 
@@ -28,13 +30,15 @@ def _lowered(below: float, said: float) -> float | None:
     return said if not below or 0 < said <= below else None
 
 
-def _unscripted(_: object, said: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
+def _elsewhere(_: object, said: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
     named = (said,) if isinstance(said, str) else said or ()
-    return None if any(it.startswith("scripted/") for it in named) else said
+    return None if any(it.startswith(FROM_HERE) for it in named) else said
 
 
 UNTRUSTED: Mapping[str, Leave] = {
-    **dict.fromkeys(("model", "small_model", "fallback_models"), Leave(_unscripted, "`{}`: a script is not used")),
+    **dict.fromkeys(
+        ("model", "small_model", "fallback_models"), Leave(_elsewhere, "`{}`: a script or local server is not used")
+    ),
     **{f"limits.{name}": Leave(_lowered, "`{}` may only be lowered") for name in Limits.model_fields},
     "rules": Leave(lambda _, said: tuple(it for it in said if it.decision != "allow"), "`{}` that allow are not used"),
     "forbidden_commands": Leave(lambda _, said: said),

@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from odin_lsp.extensions.front_matter import Misunderstood, parse
 from odin_lsp.extensions.places import MAX_BYTES, Brought
@@ -11,8 +12,12 @@ from odin_lsp.extensions.places import MAX_BYTES, Brought
 _NAME = re.compile(r"[\w-]{1,64}(?::[\w-]{1,64}){0,2}")
 _WORD = re.compile(r"\$(?:ARGUMENTS(?:\[(?P<index>\d{1,2})\])?|(?P<number>[1-9]\d?))(?!\w)")
 _SHELL = re.compile(r"(?<![\w`])!`(?P<command>[^`\n]+)`")
+_PLACE = r"\$(?:ARGUMENTS|[1-9])"
+_PART = re.compile(rf"{_SHELL.pattern}|(?<![\w@`])@(?P<path>(?:[\w.~/-]|{_PLACE})*(?:[\w/]|{_PLACE}))")
 MAX_SHELL = 10
 """Commands of one text."""
+MAX_FILES = 20
+"""The same of files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,24 +28,34 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Include:
+    """A part of a text: `@path`, and what is in that file, if it is one."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class CustomCommand:
     name: str
     description: str
     body: str
     argument_hint: str = ""
+    source: Path | None = None
+    """None: it is Odin's own."""
 
-    def filled(self, arguments: str) -> list[str | Run]:
+    def filled(self, arguments: str) -> list[str | Run | Include]:
         """Its text with what the user said in its place; at the end, if there is none. What the user said makes no
-        command that the text does not have."""
+        command that the text does not have, and names no file."""
         words = _split(arguments)
 
         def fill(text: str) -> str:
             return _WORD.sub(lambda found: _word(found, arguments, words), text)
 
-        parts: list[str | Run] = []
+        parts: list[str | Run | Include] = []
         end = 0
-        for found in _SHELL.finditer(self.body):
-            parts += [fill(self.body[end : found.start()]), Run(fill(found["command"]).strip())]
+        for found in _PART.finditer(self.body):
+            part = Run(fill(found["command"]).strip()) if found["command"] else Include(fill(found["path"]))
+            parts += [fill(self.body[end : found.start()]), part]
             end = found.end()
         parts.append(fill(self.body[end:]))
         has_place = _WORD.search(self.body) is not None
@@ -59,7 +74,7 @@ def command_of(file: Brought) -> CustomCommand:
     if len(_SHELL.findall(note.body)) > MAX_SHELL:
         raise Misunderstood(f"it runs more than {MAX_SHELL} commands")
     description = note.text("description") or note.body.partition("\n")[0].lstrip("# ")[:100]
-    return CustomCommand(file.name, description, note.body, note.text("argument-hint"))
+    return CustomCommand(file.name, description, note.body, note.text("argument-hint"), file.path)
 
 
 def _word(found: re.Match[str], arguments: str, words: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from odin_lsp.values import is_list, is_object
 from odin_lsp.web.untrusted import visible
 
 _FRONT = re.compile(r"\A---[ \t]*\n(?P<head>.*?)^---[ \t]*(?:\n(?P<body>.*))?\Z", re.DOTALL | re.MULTILINE)
-_PAIR = re.compile(r"^(?P<key>[\w-]+):[ \t]+(?P<value>[^\s\[{|>'\"&*!%@`].*?)[ \t]*$")
+_PAIR = re.compile(r"^(?P<key>[\w-]+):[ \t]+(?P<value>\[.*\]|[^\s\[{|>'\"&*!%@`].*?)[ \t]*$")
 MAX_HEAD = 8_000
 
 
@@ -73,11 +73,24 @@ def _head(text: str) -> Mapping[str, Any]:
 
 
 def _lenient(text: str, error: Exception) -> Mapping[str, Any]:
-    """Others take `description: Use it: always` as it is meant, so heads like this are around."""
+    """Others take `description: Use it: always` and `argument-hint: [one] [two]` as they are meant, so heads like
+    these are around."""
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     pairs = [_PAIR.match(line) for line in lines]
     if not all(pairs):
         mark: Any = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 2}: " if mark is not None else ""
         raise Misunderstood(f"{where}its head is not YAML")
-    return {pair["key"]: pair["value"] for pair in pairs if pair}
+    return {pair["key"]: _value(pair["value"]) for pair in pairs if pair}
+
+
+def _value(text: str) -> Any:
+    """A list, if it is one; else the text."""
+    import yaml
+
+    if not text.startswith("["):
+        return text
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError):
+        return text

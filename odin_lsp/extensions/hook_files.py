@@ -4,14 +4,32 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 from odin_lsp.extensions.front_matter import Misunderstood
 from odin_lsp.extensions.json_files import object_of
 from odin_lsp.extensions.places import Brought
 from odin_lsp.values import is_list, is_object
 
-EVENTS = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart", "Stop"})
+HookEvent = Literal[
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PermissionRequest",
+    "UserPromptSubmit",
+    "SessionStart",
+    "SessionEnd",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "PostCompact",
+    "Notification",
+]
+"""Before and after a call, and before the user is asked about one; the user has said something; a session begins here,
+or ends; the model has given its answer; a helper begins, or has given its answer; the conversation is made shorter, or
+was; the user is asked something."""
+EVENTS = frozenset[str](get_args(HookEvent))
 """Those that have a point in Odin."""
 SECONDS = 60.0
 MAX_SECONDS = 600.0
@@ -22,7 +40,8 @@ _PLAIN = re.compile(r"[\w|, -]*\*?")
 class CommandHook:
     event: str
     matcher: str
-    """Which tools: a name, several with `|`, a regular expression; empty or `*`: all."""
+    """Which tools, or which of what the event is about: a name, several with `|`, a regular expression; empty or `*`:
+    all."""
     command: str
     timeout: float
     source: Brought

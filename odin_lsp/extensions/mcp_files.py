@@ -15,6 +15,16 @@ NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,60}")
 _VARIABLE = re.compile(r"\$\{(?:env:)?(?P<name>\w+)(?::-(?P<default>[^}]*))?\}")
 
 
+@dataclass(frozen=True, slots=True)
+class OAuthClient:
+    """As whom Odin logs in. Without an id it is registered by the server."""
+
+    id: str = ""
+    secret: str = ""
+    callback_port: int = 0
+    """That the server knows; 0: any."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpServer:
     """Texts are as they are written; `${NAME}` in them is filled in when the server is started."""
@@ -27,6 +37,7 @@ class McpServer:
     cwd: str = ""
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    oauth: OAuthClient = OAuthClient()
     timeout: float | None = None
     source: Path = Path()
 
@@ -85,9 +96,23 @@ def _server(name: str, entry: Any, source: Path) -> McpServer:
         cwd=_text(entry, "cwd"),
         url=url,
         headers=_texts(entry, "headers"),
+        oauth=_client(entry),
         timeout=entry["timeout"] if isinstance(entry.get("timeout"), int | float) else None,
         source=source,
     )
+
+
+def _client(entry: Mapping[str, Any]) -> OAuthClient:
+    """Others know `oauth: false` too. Odin logs in only where it is told to."""
+    said: Any = entry.get("oauth")
+    if not said:
+        return OAuthClient()
+    if not is_object(said):
+        raise Misunderstood("`oauth` must be an object, with `clientId`")
+    port = said.get("callbackPort", 0)
+    if not isinstance(port, int) or not 0 <= port < 2**16:
+        raise Misunderstood("`oauth.callbackPort` must be the number of a port")
+    return OAuthClient(_text(said, "clientId"), _text(said, "clientSecret"), port)
 
 
 def _text(entry: Mapping[str, Any], key: str) -> str:

@@ -25,6 +25,7 @@ MAX_BYTES = 32 * 1024
 MAX_NAMES = 10_000
 """Of a folder with more names than these nothing is taken: nobody could say which of them come first."""
 MAX_DEPTH = 3
+IS_LINK = "it is a link, and links of a project are not followed"
 SKILL = "SKILL.md"
 
 
@@ -47,6 +48,8 @@ class Brought:
     """What the file is called there: the way to it without the ending, or the folder of a skill."""
     content: bytes
     is_cut: bool = False
+    problem: str = ""
+    """Why it was not read."""
 
 
 OF_ODIN = (
@@ -74,7 +77,8 @@ OF_USERS = (Place("mcp", ".claude.json", "file"),)
 
 
 def brought_by(root: Path) -> list[Brought]:
-    """All that a project brings, that which counts before others first. A link is nothing, nor is what it leads to."""
+    """All that a project brings, that which counts before others first. A link is named, and what it leads to is not
+    read."""
     root = root.resolve()
     return [*_read(root / FOLDER, OF_ODIN, "project"), *_read(root, (*OF_OTHERS, *OF_PROJECTS), "project")]
 
@@ -86,15 +90,27 @@ def brought_by_user() -> list[Brought]:
 
 
 def _read(base: Path, places: Sequence[Place], owner: Owner) -> Iterator[Brought]:
+    links: set[Path] = set()
     for place in places:
         found = 0
         for path, name in _files(base / place.path, place.shape, owner):
+            if found == MAX_FILES:
+                break
             with suppress(ToolError, OSError), opened_file(path) as (file, status):
                 content = file.read(MAX_BYTES if place.shape != "file" else MAX_BYTES * 8)
                 yield Brought(place.kind, owner, path, name, content, is_cut=len(content) < status.st_size)
                 found += 1
-            if found == MAX_FILES:
-                break
+                continue
+            link = _link(base, path) if owner == "project" else None
+            if link is not None and link not in links:
+                links.add(link)
+                yield Brought(place.kind, owner, link, link.name, b"", problem=IS_LINK)
+
+
+def _link(base: Path, path: Path) -> Path | None:
+    """The first link on the way to it."""
+    way = (*reversed([it for it in path.parents if it.is_relative_to(base)]), path)
+    return next((it for it in way if it.is_symlink()), None)
 
 
 def _files(path: Path, shape: Shape, owner: Owner) -> Iterator[tuple[Path, str]]:
@@ -106,12 +122,16 @@ def _files(path: Path, shape: Shape, owner: Owner) -> Iterator[tuple[Path, str]]
         yield path, path.stem
         return
     if shape == "skills":
+        if path.is_symlink():
+            yield path, path.name
         for name, _ in _names(path):
             folder = path / name
             with suppress(OSError, RuntimeError):
                 folder = folder.resolve() if owner == "user" else folder
             yield folder / SKILL, name
         return
+    if path.is_symlink():
+        yield path, path.name
     yield from _notes(path, "", MAX_DEPTH if shape == "tree" else 1)
 
 

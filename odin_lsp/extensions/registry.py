@@ -1,11 +1,12 @@
 """All extensions that there are, which of them count, and why others do not."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from odin_lsp.extensions.agents import NamedAgent, agent_of
+from odin_lsp.extensions.builtin_commands import is_taken
 from odin_lsp.extensions.custom_commands import CustomCommand, command_of
 from odin_lsp.extensions.front_matter import Misunderstood
 from odin_lsp.extensions.hook_files import CommandHook, hooks_of
@@ -33,6 +34,8 @@ class Listed(Value):
     """What each conversation spends on it."""
     description: str = ""
     problem: str | None = None
+    running: Literal["configured", "starting", "ready", "failed"] | None = None
+    """Of an MCP server that is on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +62,11 @@ class Extensions:
             listed=tuple(looking.listed),
         )
 
+    def with_servers(self, servers: Iterable[McpServer]) -> "Extensions":
+        """With those that a front end brings; of two with the same name its own counts."""
+        brought = {it.name: it for it in servers}
+        return replace(self, servers={**self.servers, **brought}) if brought else self
+
     @property
     def offered_skills(self) -> Sequence[Skill]:
         """Of which the model is told."""
@@ -78,6 +86,9 @@ class _Looking:
         return {name: it for name, it in found.items() if isinstance(it, of)}
 
     def take(self, file: Brought) -> None:
+        if file.problem:
+            self._broken(file, file.problem)
+            return
         try:
             self._understand(file)
         except Misunderstood as error:
@@ -110,7 +121,7 @@ class _Looking:
     def _named(
         self, file: Brought, kind: ListedKind, name: str, it: object, description: str = "", cost: int = 0
     ) -> None:
-        is_hidden = (kind, name) in self._counting
+        is_hidden = (kind, name) in self._counting or (kind == "command" and is_taken(name))
         if self._list(file, kind, name, description, cost, is_hidden=is_hidden):
             self._counting[kind, name] = it
 

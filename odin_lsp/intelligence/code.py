@@ -1,10 +1,11 @@
 """What a text defines and uses, by its grammar alone: names are not resolved, so two of one name look the same."""
 
+import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 
@@ -15,8 +16,8 @@ from odin_lsp.workspace.text import whole_lines
 
 MAX_CHARACTERS = 1 << 20
 """Of a text that is taken apart: more would take seconds, and is rarely written by people."""
-MAX_TEXTS = 128
-"""Of which it is known what they define."""
+MAX_TEXTS = 1024
+"""Of which it is known what they define; more than a map is made of."""
 DEFINITION, REFERENCE = "definition.", "reference."
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 """An end of a line for editors, and for no grammar."""
@@ -166,11 +167,19 @@ def around(symbols: Sequence[Symbol], line: int) -> str:
     return inside[-1].full_name if inside else ""
 
 
-@lru_cache(MAX_TEXTS)
 def symbols_in(path: Path, text: str) -> tuple[Symbol, ...]:
     """What the text defines; nothing if that cannot be told."""
-    code = code_of(path, text)
-    return code.symbols if code else ()
+    key = path.suffix.lower(), hashlib.sha256(_bytes_of(text)).digest()
+    if (symbols := _symbols.get(key)) is None:
+        code = code_of(path, text)
+        symbols = _symbols[key] = code.symbols if code else ()
+        if len(_symbols) > MAX_TEXTS:
+            _symbols.pop(next(iter(_symbols)), None)
+    return symbols
+
+
+_symbols: dict[tuple[str, bytes], tuple[Symbol, ...]] = {}
+"""By a text's language and digest, the last ones: the texts themselves are not kept for it."""
 
 
 def code_of(path: Path, text: str) -> Code | None:

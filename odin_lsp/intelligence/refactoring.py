@@ -218,7 +218,9 @@ def _at(place: Place, server: Server) -> dict[str, Any]:
 
 def _require_ready(server: Server, told: Told) -> None:
     if not told.is_ready:
-        raise ToolError(f"{server.name} has not read the whole project yet and could miss places; try again soon")
+        raise ToolError(
+            f"{server.name} has not read the whole project yet and could miss places; try again, or use the edit tools"
+        )
 
 
 def _failed(server: Server, error: OdinError) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Signal = Literal["at once", "found files", "progress", "says so", "unknown", "never"]
-"""When its answers are complete: with its first one; once it has logged how many files the project has; once all that
+"""When its answers are complete: with its first one; once it has logged that it has the project's files; once all that
 it says to be busy with has ended; once it says so by a notification of its own (`experimental/serverStatus`); unknown:
 as with progress, but there may be none; or never, because it only knows the documents that are open."""
 
@@ -115,6 +115,8 @@ KNOWN = (
         name="bash-language-server",
         command=("bash-language-server", "start"),
         languages={".sh": "shellscript", ".bash": "shellscript"},
+        settings={"bashIde": {"backgroundAnalysisMaxFiles": 100_000}},  # of more than 500 it would read 500
+        ready="found files",
     ),
     Known(
         name="jdtls",

@@ -143,9 +143,10 @@ class OwnServer:
         await asyncio.to_thread(shutil.rmtree, self._scratch, ignore_errors=True)
 
     def _is_version(self, uri: str, version: int) -> bool:
+        """Of a text that it was shown. One on disk has none, or 0 if gopls speaks of it."""
         path = path_of(uri)
         sent = self._documents.sent.get(path) if path is not None else None
-        return sent is not None and sent.version == version
+        return version == (sent.version if sent is not None else 0)
 
     async def _show(self, paths: Collection[Path]) -> None:
         await self._documents.look_at_disk()

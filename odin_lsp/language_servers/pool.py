@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from odin_lsp import state_folder
+from odin_lsp.commands.kept import PAUSES, START_SECONDS, Times
 from odin_lsp.intelligence.servers import Problems, Server
 from odin_lsp.language_servers.choosing import Around, Candidate, folder_of, for_file, project_of
-from odin_lsp.language_servers.kept import PAUSES, START_SECONDS, Kept, ServerState, Times
+from odin_lsp.language_servers.kept import KeptServer, ServerState
 from odin_lsp.language_servers.own_server import OwnServer
 from odin_lsp.language_servers.reported import NOT_KNOWN
 from odin_lsp.ports import Level
@@ -37,7 +38,7 @@ class OwnServers:
         self._notify = notify
         self._pauses = pauses
         self._start_seconds = start_seconds
-        self._kept: dict[tuple[str, Path], Kept] = {}
+        self._kept: dict[tuple[str, Path], KeptServer] = {}
         self._tasks = Tasks()
         self._is_closed = False
 
@@ -88,12 +89,12 @@ class OwnServers:
     def _candidates(self, path: Path) -> list[Candidate]:
         return [] if self._is_closed else for_file(path, self._around)
 
-    async def _running(self, path: Path) -> Sequence[tuple[Kept, OwnServer | None]]:
+    async def _running(self, path: Path) -> Sequence[tuple[KeptServer, OwnServer | None]]:
         """Those for the file, as far as they can be asked now."""
         kept = [self._keep(path, it) for it in self._candidates(path)]
         return list(zip(kept, await asyncio.gather(*(it.running() for it in kept)), strict=True))
 
-    def _keep(self, path: Path, candidate: Candidate) -> Kept:
+    def _keep(self, path: Path, candidate: Candidate) -> KeptServer:
         folder = folder_of(path, self._around.roots)
         assert folder is not None  # noqa: S101
         root = project_of(path, candidate.known, folder)
@@ -104,7 +105,7 @@ class OwnServers:
             settings = self._around.settings
             times = Times(settings.timeout, settings.idle, self._start_seconds, tuple(self._pauses))
             make = partial(self._make, candidate, root, self._around)
-            self._kept[key] = Kept(candidate, root, make, times, self._tasks, partial(self._notify, "warning"))
+            self._kept[key] = KeptServer(candidate, root, make, times, self._tasks, partial(self._notify, "warning"))
         return self._kept[key]
 
     def _make(self, candidate: Candidate, root: Path, around: Around, ended: Callable[[str], None]) -> OwnServer:

@@ -12,8 +12,9 @@ QUIET_SECONDS = 0.3
 """After the last thing that it was busy with: there may be a next one."""
 GRACE_SECONDS = 3.0
 """For an unknown server to say that it is busy. One that says nothing may be done, or not: nobody knows."""
-_FOUND_FILES = re.compile(r"Found \d+ source files?|No source files found")
-"""What pyright logs when it knows the project. It registers what it offers before and after, so that tells nothing."""
+_FOUND_FILES = re.compile(r"Found \d+ source files?|No source files found|.*BackgroundAnalysis: Completed after")
+"""What pyright and bash-language-server log when they know the project. Pyright registers what it offers before and
+after, so that tells nothing."""
 
 
 class Readiness:

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from odin_lsp.commands.memory import memory_of
 from odin_lsp.config import CacheSettings
 from odin_lsp.intelligence.servers import Unavailable
 from odin_lsp.language_servers.choosing import Around, Candidate
-from odin_lsp.language_servers.memory import memory_of
 from odin_lsp.language_servers.own_server import OwnServer
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache

@@ -1,7 +1,9 @@
 """Odin as a library: the names that `odin_lsp` offers. `docs/library.md` is about them."""
 
+from odin_lsp.agent.context import ContextItem
 from odin_lsp.agent.hooks import Hook, HookDecision
 from odin_lsp.events import EventRecord
+from odin_lsp.extensions.mcp_files import McpServer
 from odin_lsp.library.disk_editor import DiskEditor, accept_all
 from odin_lsp.library.session import Session, Turn
 from odin_lsp.library.workspace import Workspace, builtin_tools
@@ -13,9 +15,12 @@ from odin_lsp.ports import Answer, Decision, Editor, Option, Question, Review, R
 from odin_lsp.records import Outcome, Usage
 from odin_lsp.review.undo import Undone
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
+from odin_lsp.workspace.buffers import Buffers
 
 __all__ = [
     "Answer",
+    "Buffers",
+    "ContextItem",
     "Decision",
     "DiskEditor",
     "Editor",
@@ -23,6 +28,7 @@ __all__ = [
     "EventRecord",
     "Hook",
     "HookDecision",
+    "McpServer",
     "Message",
     "Mode",
     "Model",

@@ -4,22 +4,21 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 from odin_lsp.errors import ToolError
 from odin_lsp.ports import (
+    UNASKED,
     Answer,
-    Decision,
     FileChange,
     Level,
     Question,
-    Range,
     Review,
     ReviewAnswer,
     TextReplacement,
+    decide_all,
 )
-from odin_lsp.review.proposals import UNASKED
-from odin_lsp.workspace import disk, text
+from odin_lsp.workspace import disk
+from odin_lsp.workspace.ranges import span
 from odin_lsp.workspace.text import Decoded, Lines
 from odin_lsp.workspace.uris import path_of
 
@@ -68,24 +67,13 @@ def accept_all(review: Review) -> ReviewAnswer:
     return decide_all(review, "accept", UNASKED)
 
 
-def decide_all(review: Review, decision: Literal["accept", "reject"], reason: str | None = None) -> ReviewAnswer:
-    hunks = (hunk for file in review.files for hunk in file.hunks if hunk.state == "pending")
-    return ReviewAnswer(decisions=tuple(Decision(hunk_id=it.id, decision=decision, reason=reason) for it in hunks))
-
-
-def span(lines: Lines, place: Range) -> tuple[int, int]:
-    """The characters of the text that the range is, in the encoding of LSP."""
-    start, end = (text.Position(it.line, it.character) for it in (place.start, place.end))
-    return lines.offset(start, "utf-16"), lines.offset(end, "utf-16")
-
-
 def _carry_out(change: FileChange) -> None:
     path = _path(change.uri)
     match change.operation:
         case "edit":
             content = disk.read_text(path)
             before = content.text if change.before is None else change.before
-            disk.write_text(path, replace(content, text=_replaced(before, change.edits)), before)
+            disk.write_text(path, replace(content, text=replaced(before, change.edits)), before)
         case "create":
             disk.create_text(path, Decoded("".join(edit.new_text for edit in change.edits), "utf-8"))
         case "delete":
@@ -100,7 +88,7 @@ def _path(uri: str) -> Path:
     return path
 
 
-def _replaced(text: str, edits: Sequence[TextReplacement]) -> str:
+def replaced(text: str, edits: Sequence[TextReplacement]) -> str:
     """All of them at once: each range is one of the text as it is now."""
     lines = Lines(text)
     pieces: list[str] = []

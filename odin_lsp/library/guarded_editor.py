@@ -6,9 +6,8 @@ from types import TracebackType
 from typing import Literal
 
 from odin_lsp.events import EventRecord, QuestionAnswered, QuestionAsked
-from odin_lsp.library.disk_editor import decide_all
 from odin_lsp.library.session import Turn
-from odin_lsp.ports import Answer, Editor, Question, Review, ReviewAnswer
+from odin_lsp.ports import Answer, Editor, Question, Review, ReviewAnswer, decide_all
 
 NOT_DECIDED = "not decided on"
 

@@ -2,20 +2,28 @@
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from odin_lsp.agent import turn
+from odin_lsp.agent.attaching import given
+from odin_lsp.agent.context import ContextItem, gathered
 from odin_lsp.agent.live_session import LiveSession
 from odin_lsp.agent.open_sessions import OpenSessions
+from odin_lsp.agent.own_commands import OwnCommands
 from odin_lsp.agent.stream import EventStream
-from odin_lsp.agent.turn import Compact, Remark, RunCommand, UserMessage
-from odin_lsp.errors import SessionError
-from odin_lsp.events import PASSING, EventRecord, StreamRolledBack, TurnFinished
+from odin_lsp.agent.turn import Compact, Remark, UserMessage
+from odin_lsp.errors import RequestError, SessionError
+from odin_lsp.events import PASSING, EventRecord, Notice, StreamRolledBack, TurnFinished
 from odin_lsp.messages import Message
 from odin_lsp.modes import Mode
-from odin_lsp.records import Outcome
+from odin_lsp.records import Outcome, Usage
+from odin_lsp.sessions import replay
+from odin_lsp.sessions.turn_record import TurnRecord
+from odin_lsp.workspace.files import Files
 
+Images = Iterable[Path | bytes]
 CLOSED = "session {!r} is closed, because another one was used since; resume it by its id"
 
 
@@ -104,6 +112,8 @@ class Session:
     _sessions: OpenSessions
     _stream: EventStream
     _running: dict[str, Turn]
+    _own: OwnCommands
+    _files: Files
 
     @property
     def id(self) -> str:
@@ -119,25 +129,69 @@ class Session:
         return tuple(self._live.session.messages)
 
     @property
+    def usage(self) -> Usage:
+        """All that it has used so far."""
+        return self._live.session.usage
+
+    @property
+    def last_turn(self) -> TurnRecord | None:
+        return self._live.session.turns[-1] if self._live.session.turns else None
+
+    @property
     def is_busy(self) -> bool:
         return self._live.turns.running is not None
 
-    def ask(self, text: str, *, partial: bool = False) -> Turn:
-        """Ask about the code; nothing is changed. `partial`: with the pieces of texts and outputs as they come."""
-        return self._take(_message("ask_mode", text), partial=partial)
+    async def events(self) -> AsyncGenerator[EventRecord]:
+        """What has happened in it since it began, as those saw it who were there; not the pieces of texts."""
+        session = self._live.session
+        turns = replay.turns(self._sessions.folder, session.id) if session.log.path.exists() else iter(())
+        while (records := await asyncio.to_thread(next, turns, None)) is not None:
+            for record in records:
+                yield record
 
-    def plan(self, text: str, *, partial: bool = False) -> Turn:
+    def ask(self, text: str, *, images: Images = (), partial: bool = False) -> Turn:
+        """Ask about the code; nothing is changed. `images`: files, or the bytes of some, that go with the message.
+        `partial`: with the pieces of texts and outputs as they come."""
+        return self._take(_message("ask_mode", text, images), partial=partial)
+
+    def plan(self, text: str, *, images: Images = (), partial: bool = False) -> Turn:
         """Plan a change; nothing is changed."""
-        return self._take(_message("plan_mode", text), partial=partial)
+        return self._take(_message("plan_mode", text, images), partial=partial)
 
-    def edit(self, text: str, *, partial: bool = False) -> Turn:
+    def edit(self, text: str, *, images: Images = (), partial: bool = False) -> Turn:
         """Change the code, as far as the editor's `review` accepts it."""
-        return self._take(_message("edit_mode", text), partial=partial)
+        return self._take(_message("edit_mode", text, images), partial=partial)
 
-    def send(self, mode: Mode, text: str, *, partial: bool = False) -> Turn:
+    def send(
+        self,
+        mode: Mode,
+        text: str,
+        *,
+        images: Images = (),
+        context: Sequence[ContextItem] = (),
+        partial: bool = False,
+    ) -> Turn:
         """Take what a person has typed: `!command` runs a command, by the same rules as the model's, and the model is
-        told of it with the next message."""
-        return self._take(replace(_message(mode, text), errand=RunCommand.of(text)), partial=partial)
+        told of it with the next message. `/name` does what Odin has this name for, without a model. `context`: texts
+        and files that go with it; those that no model may read are left out."""
+        typed = self._own.understood(text, mode)
+        if typed.is_apart and typed.own:
+            if typed.own.name == "continue":
+                return self.go_on(partial=partial)
+            raise RequestError(f"/{typed.own.name} changes the session itself, which a single message cannot do")
+        message, with_it = _message(typed.mode, typed.text, images), gathered(context, self._files)
+        message = replace(
+            message,
+            context=with_it.texts,
+            sent=with_it.sent,
+            attached=(*with_it.attached, *message.attached),
+            errand=self._own.errand(self._live, typed),
+        )
+        turn = self._take(message, partial=partial)
+        emit = self._stream.emitter(turn.id, self.id)
+        for notice in with_it.left_out:
+            emit(Notice("warning", notice))
+        return turn
 
     def compact(self, focus: str = "", *, partial: bool = False) -> Turn:
         """Make the conversation shorter for the model, which keeps `focus` above all."""
@@ -168,5 +222,5 @@ class Session:
         return Turn(begin, self._live, self._stream, self._running, partial=partial)
 
 
-def _message(mode: Mode, text: str) -> UserMessage:
-    return UserMessage(turn_id=uuid.uuid4().hex, text=text, mode=mode)
+def _message(mode: Mode, text: str, images: Images) -> UserMessage:
+    return UserMessage(turn_id=uuid.uuid4().hex, text=text, mode=mode, attached=tuple(map(given, images)))

@@ -5,22 +5,12 @@ import re
 from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import anthropic
-from anthropic import omit
-from anthropic.types import (
-    CacheControlEphemeralParam,
-    ContentBlockParam,
-    MessageParam,
-    TextBlockParam,
-    ThinkingConfigAdaptiveParam,
-    ToolChoiceNoneParam,
-    ToolParam,
-)
 
 from odin_lsp.errors import ModelError
-from odin_lsp.messages import Image, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
+from odin_lsp.messages import Document, Image, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 from odin_lsp.models import catalog
 from odin_lsp.models.base import (
     ArgumentsDelta,
@@ -36,6 +26,7 @@ from odin_lsp.models.base import (
     ThinkingDelta,
     ToolSpec,
 )
+from odin_lsp.models.encoding import Blocks, Kept, encode, turns, with_list
 from odin_lsp.models.reference import ModelRef
 from odin_lsp.models.service import (
     BROKEN,
@@ -78,9 +69,9 @@ TOO_LONG = re.compile(
     r"prompt is too long|exceeds? (the )?(model )?context (limit|window)|request exceeds the maximum size",
     re.IGNORECASE,
 )
-EPHEMERAL: CacheControlEphemeralParam = {"type": "ephemeral"}
-THINKING: ThinkingConfigAdaptiveParam = {"type": "adaptive", "display": "summarized"}
-NO_CALLS: ToolChoiceNoneParam = {"type": "none"}
+EPHEMERAL = {"type": "ephemeral"}
+MARK = b',"cache_control":{"type":"ephemeral"}}'
+"""Ends a block up to which the cache shall reach."""
 
 
 def connect(ref: ModelRef, connection: Connection) -> Model:
@@ -96,7 +87,7 @@ def connect(ref: ModelRef, connection: Connection) -> Model:
         provider="Anthropic",
         ref=ref,
         key=key,
-        key_variable="ANTHROPIC_API_KEY",
+        key_place=connection.key_place or "ANTHROPIC_API_KEY",
         base_variable="ANTHROPIC_BASE_URL",
         usual_host="api.anthropic.com",
         too_long=TOO_LONG,
@@ -108,6 +99,7 @@ class AnthropicModel:
     def __init__(self, service: Service, client: anthropic.AsyncAnthropic) -> None:
         self._service = service
         self._client = client
+        self._messages = Kept(lambda message: _blocks(message, service.ref.model))
 
     @property
     def ref(self) -> str:
@@ -129,22 +121,35 @@ class AnthropicModel:
         await self._client.close()
 
     async def _send(self, request: Request) -> anthropic.AsyncStream[Any]:
-        entry = catalog.find(self.ref)
-        effort = self._service.ref.effort
-        temperature = None if entry.thinking else request.temperature
-        return await self._client.messages.create(
-            model=self._service.model,
-            max_tokens=min(request.max_tokens, entry.max_output),
-            system=_system(request.system) or omit,
-            messages=_messages(request.messages, self._service.ref.model),
-            tools=[_tool(spec) for spec in request.tools] or omit,
-            tool_choice=NO_CALLS if request.tools and not request.may_call else omit,
-            thinking=THINKING if entry.thinking else omit,
-            output_config={"effort": effort} if effort else omit,
+        """With a body that is ready: the SDK would walk through all messages in every request."""
+        return await self._client.post(
+            "/v1/messages",
+            content=self._body(request),
+            cast_to=object,
             stream=True,
-            # The SDK has no argument for it any more, but the models that do not think take it.
-            extra_body=None if temperature is None else {"temperature": temperature},
+            stream_cls=anthropic.AsyncStream[Any],
         )
+
+    def _body(self, request: Request) -> bytes:
+        entry, effort = catalog.find(self.ref), self._service.ref.effort
+        fields: dict[str, Any] = {
+            "model": self._service.model,
+            "max_tokens": min(request.max_tokens, entry.max_output),
+            "stream": True,
+        }
+        if entry.thinking:
+            fields["thinking"] = {"type": "adaptive", "display": "summarized"}
+        elif request.temperature is not None:
+            fields["temperature"] = request.temperature
+        if effort:
+            fields["output_config"] = {"effort": effort}
+        if request.tools:
+            fields["tools"] = [_tool(spec) for spec in request.tools]
+            if not request.may_call:
+                fields["tool_choice"] = {"type": "none"}
+        if system := _system(request.system):
+            fields["system"] = system
+        return with_list(fields, "messages", _marked(turns(map(self._messages.of, request.messages))))
 
 
 @dataclass(slots=True)
@@ -267,57 +272,49 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
     )
 
 
-def _system(texts: Sequence[str]) -> list[TextBlockParam]:
+def _system(texts: Sequence[str]) -> list[dict[str, Any]]:
     """The mark on the last block covers the tools too: they come before it."""
-    blocks: list[TextBlockParam] = [{"type": "text", "text": text} for text in texts if text.strip()]
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": text} for text in texts if text.strip()]
     if blocks:
         blocks[-1]["cache_control"] = EPHEMERAL
     return blocks
 
 
-def _messages(messages: Sequence[Message], ref: str) -> list[MessageParam]:
-    turns: list[tuple[Role, list[ContentBlockParam]]] = []
-    for message in messages:
-        is_own = message.origin == ref
-        blocks = [block for part in message.parts if (block := _block(part, is_own))]
-        if turns and turns[-1][0] == message.role:
-            turns[-1][1].extend(blocks)
-        elif blocks:
-            turns.append((message.role, blocks))
-    users = [blocks for role, blocks in turns if role == "user"]
-    for blocks in users:
-        blocks.sort(key=lambda block: block["type"] != "tool_result")
-    for blocks in users[-2:]:
-        _mark(blocks)
-    return [_message(role, blocks) for role, blocks in turns]
+def _marked(turns: Iterator[tuple[Role, list[bytes]]]) -> Iterator[bytes]:
+    """The cache reaches up to the last two turns of the user; these hold no thinking, which cannot be marked."""
+    said = list(turns)
+    users = [number for number, (role, _) in enumerate(said) if role == "user"][-2:]
+    for number, (role, blocks) in enumerate(said):
+        if number in users:
+            blocks[-1] = blocks[-1][:-1] + MARK
+        yield b'{"role":"%b","content":[%b]}' % (role.encode(), b",".join(blocks))
 
 
-def _message(role: Role, blocks: list[ContentBlockParam]) -> MessageParam:
-    match role:
-        case "user":
-            return {"role": "user", "content": blocks}
-        case "assistant":
-            return {"role": "assistant", "content": blocks}
+def _blocks(message: Message, ref: str) -> Blocks[bytes]:
+    is_own = message.origin == ref
+    blocks = [block for part in message.parts if (block := _block(part, is_own))]
+    results = tuple(encode(it) for it in blocks if it["type"] == "tool_result")
+    return Blocks(message.role, results, tuple(encode(it) for it in blocks if it["type"] != "tool_result"))
 
 
-def _block(part: Part, is_own: bool) -> ContentBlockParam | None:
+def _block(part: Part, is_own: bool) -> dict[str, Any] | None:
     match part:
         case Text(text):
             return {"type": "text", "text": text} if text.strip() else None
         case Image(media_type, data):
+            return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
+        case Document(data, name, _, media_type):
             source = {"type": "base64", "media_type": media_type, "data": data}
-            return cast("ContentBlockParam", {"type": "image", "source": source})
+            titled = {"title": name} if name else {}
+            return {"type": "document", "source": source, **titled}
         case Thinking(_, opaque):
-            return cast("ContentBlockParam", dict(opaque)) if is_own and opaque else None
+            return dict(opaque) if is_own and opaque else None
         case ToolCall(id, name, arguments):
             return {"type": "tool_use", "id": _id(id), "name": name, "input": dict(arguments)}
-        case ToolResult(call_id, _, content, failed):
-            return {
-                "type": "tool_result",
-                "tool_use_id": _id(call_id),
-                "content": content,
-                "is_error": failed,
-            }
+        case ToolResult(call_id, _, content, failed, attached):
+            shown = [_block(Text(content), is_own), *(_block(it, is_own) for it in attached)]
+            result = {"type": "tool_result", "tool_use_id": _id(call_id), "is_error": failed}
+            return {**result, "content": [*filter(None, shown)] if attached else content}
 
 
 def _id(id: str) -> str:
@@ -325,12 +322,7 @@ def _id(id: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]", "_", id)
 
 
-def _mark(blocks: list[ContentBlockParam]) -> None:
-    """Let the cache reach up to here. Only user messages are marked, and they hold no thinking."""
-    blocks[-1] = cast("ContentBlockParam", {**blocks[-1], "cache_control": EPHEMERAL})
-
-
-def _tool(spec: ToolSpec) -> ToolParam:
+def _tool(spec: ToolSpec) -> dict[str, Any]:
     return {"name": spec.name, "description": spec.description, "input_schema": dict(spec.schema)}
 
 

@@ -146,6 +146,8 @@ class Connection:
 
     key: str | None = None
     network: Network = field(default_factory=Network)
+    key_place: str = ""
+    """Where the user can change the key, if that is known: the name of a variable, or words."""
 
 
 def parse_arguments(raw: str) -> tuple[Mapping[str, Any], str | None]:

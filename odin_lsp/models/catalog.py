@@ -22,6 +22,10 @@ class Entry:
     cache_read: float
     cache_write: float
     thinking: bool = True
+    vision: bool = True
+    """Whether it sees images."""
+    documents: bool = True
+    """Whether it reads PDFs itself."""
     efforts: tuple[Effort, ...] = EFFORTS
     """What may stand behind its `@`."""
     long_from: int | None = None
@@ -35,8 +39,15 @@ def find(ref: str) -> Entry:
     no price."""
     model = ModelRef.of(ref).model
     if model.startswith(("offline/", "scripted/")):
-        return replace(_LOCAL, ref=model)
+        return replace(_LOCAL, ref=model, vision=model.startswith("scripted/"))
     return _BY_REF.get(model) or replace(_UNKNOWN, ref=model)
+
+
+def seeing(ref: str) -> str:
+    """A model that sees images, of the same provider if it has one."""
+    provider = ref.partition("/")[0]
+    known = [entry.ref for entry in ENTRIES if entry.vision]
+    return next((it for it in known if it.startswith(f"{provider}/")), known[0])
 
 
 def is_listed(ref: str) -> bool:
@@ -68,7 +79,6 @@ DEFAULTS: Mapping[str, tuple[str, str]] = {
 
 # Prices as published on 2026-11-15. Where a launch price runs out, the lasting one stands here. Google does
 # not charge for writing to its implicit cache beyond the input.
-# OpenAI's own models can be told an effort, but then they take no tools in chat completions, which is what Odin speaks.
 ENTRIES: tuple[Entry, ...] = (
     Entry(
         ref="anthropic/claude-opus-5-5",
@@ -185,7 +195,6 @@ ENTRIES: tuple[Entry, ...] = (
         output=10.00,
         cache_read=0.20,
         cache_write=2.50,
-        efforts=(),
         long_from=272_000,
         long_input=2.0,
         long_output=1.5,
@@ -198,7 +207,6 @@ ENTRIES: tuple[Entry, ...] = (
         output=0.50,
         cache_read=0.01,
         cache_write=0.125,
-        efforts=(),
         long_from=272_000,
         long_input=2.0,
         long_output=1.5,
@@ -211,7 +219,6 @@ ENTRIES: tuple[Entry, ...] = (
         output=12.00,
         cache_read=0.20,
         cache_write=2.50,
-        efforts=(),
         long_from=272_000,
         long_input=2.0,
         long_output=1.5,
@@ -224,7 +231,6 @@ ENTRIES: tuple[Entry, ...] = (
         output=1.20,
         cache_read=0.02,
         cache_write=0.25,
-        efforts=(),
         long_from=272_000,
         long_input=2.0,
         long_output=1.5,
@@ -241,5 +247,6 @@ _UNKNOWN = Entry(
     cache_read=0.0,
     cache_write=0.0,
     thinking=False,
+    documents=False,
 )
 _LOCAL = replace(_UNKNOWN, context=1_000_000, efforts=())

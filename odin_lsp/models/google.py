@@ -4,7 +4,7 @@ import asyncio
 import base64
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -16,7 +16,7 @@ from google.genai import errors, types
 from google.genai.types import FinishReason
 
 from odin_lsp.errors import ModelError
-from odin_lsp.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from odin_lsp.messages import Attachment, Document, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from odin_lsp.models import catalog
 from odin_lsp.models.base import (
     CallReady,
@@ -31,6 +31,7 @@ from odin_lsp.models.base import (
     ThinkingDelta,
     ToolSpec,
 )
+from odin_lsp.models.encoding import Blocks, Kept, turns
 from odin_lsp.models.reference import Effort, ModelRef
 from odin_lsp.models.service import BROKEN, OWN_ID, Service, find_key, http_client, tool_call
 from odin_lsp.records import Usage
@@ -75,11 +76,10 @@ TOO_LONG = re.compile(
     r"input token count|exceeds the maximum number of tokens|request payload size exceeds",
     re.IGNORECASE,
 )
-NO_CALLS = types.ToolConfig(
-    function_calling_config=types.FunctionCallingConfig(mode=types.FunctionCallingConfigMode.NONE)
-)
-FOREIGN = b"skip_thought_signature_validator"
+FOREIGN = base64.b64encode(b"skip_thought_signature_validator").decode()
 """Google's word for a call that another model made: Gemini 3 refuses calls without a signature."""
+REPLACED = "-"
+"""Stands for the conversation, which comes in the body that is ready."""
 
 
 def connect(ref: ModelRef, connection: Connection) -> Model:
@@ -88,7 +88,7 @@ def connect(ref: ModelRef, connection: Connection) -> Model:
         provider="Google",
         ref=ref,
         key=key,
-        key_variable="GEMINI_API_KEY",
+        key_place=connection.key_place or "GEMINI_API_KEY",
         base_variable="GOOGLE_GEMINI_BASE_URL",
         usual_host="generativelanguage.googleapis.com",
         too_long=TOO_LONG,
@@ -107,6 +107,7 @@ class GoogleModel:
         self._service = service
         self._client = client
         self._http = http
+        self._messages = Kept(lambda message: _blocks(message, service.ref.model))
         http.event_hooks = {"response": [self._check]}
 
     @property
@@ -139,6 +140,9 @@ class GoogleModel:
                 _WHEN_ANSWERED.set(lambda: chunks.put_nowait(Reached("waiting_token")))
                 async for chunk in await self._send(request):
                     chunks.put_nowait(chunk)
+            except errors.APIError as error:
+                await _let_go(error)
+                raise
             finally:
                 chunks.put_nowait(None)
 
@@ -152,21 +156,34 @@ class GoogleModel:
             await asyncio.gather(reading, return_exceptions=True)
 
     async def _send(self, request: Request) -> AsyncIterator[types.GenerateContentResponse]:
-        entry = catalog.find(self.ref)
-        tools = types.Tool(function_declarations=[_tool(spec) for spec in request.tools])
+        """With a body that is ready, in the way that the SDK has for it: otherwise it would check and convert the whole
+        conversation in every request."""
         config = types.GenerateContentConfig(
-            system_instruction=[types.Part(text=text) for text in request.system if text.strip()] or None,
-            max_output_tokens=min(request.max_tokens, entry.max_output),
-            temperature=None if entry.thinking else request.temperature,
-            tools=[tools] if request.tools else None,
-            tool_config=NO_CALLS if request.tools and not request.may_call else None,
-            thinking_config=_thinking(entry, self._service.ref.effort),
+            http_options=types.HttpOptions(extra_body=self._body(request)),
             automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
             automatic_continuation=False,
         )
         return await self._client.aio.models.generate_content_stream(  # pyright: ignore[reportUnknownMemberType]
-            model=self._service.model, contents=_contents(request.messages, self._service.ref.model), config=config
+            model=self._service.model, contents=REPLACED, config=config
         )
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        entry = catalog.find(self.ref)
+        limits: dict[str, Any] = {"maxOutputTokens": min(request.max_tokens, entry.max_output)}
+        if not entry.thinking and request.temperature is not None:
+            limits["temperature"] = request.temperature
+        if thinking := _thinking(entry, self._service.ref.effort):
+            limits["thinkingConfig"] = thinking
+        body: dict[str, Any] = {"generationConfig": limits}
+        if system := [{"text": text} for text in request.system if text.strip()]:
+            body["systemInstruction"] = {"parts": system, "role": "user"}
+        if request.tools:
+            body["tools"] = [{"functionDeclarations": [_tool(spec) for spec in request.tools]}]
+            if not request.may_call:
+                body["toolConfig"] = {"functionCallingConfig": {"mode": "NONE"}}
+        said = turns(map(self._messages.of, request.messages))
+        roles = {"user": "user", "assistant": "model"}
+        return {**body, "contents": [_Ready(parts=parts, role=roles[role]) for role, parts in said]}
 
     async def _check(self, response: httpx2.Response) -> None:
         self._service.check_events(response)
@@ -174,11 +191,16 @@ class GoogleModel:
             _WHEN_ANSWERED.get()()
 
 
-def _thinking(entry: catalog.Entry, effort: Effort | None) -> types.ThinkingConfig | None:
-    if not entry.thinking and effort is None:
-        return None
-    level = types.ThinkingLevel(effort.upper()) if effort else None
-    return types.ThinkingConfig(include_thoughts=entry.thinking or None, thinking_level=level)
+class _Ready(dict[str, Any]):
+    """A turn that does not change any more. The SDK copies what it is given to the ground, in every request."""
+
+    def __deepcopy__(self, memo: object) -> "_Ready":
+        return self
+
+
+def _thinking(entry: catalog.Entry, effort: Effort | None) -> dict[str, Any]:
+    shown = {"include_thoughts": True} if entry.thinking else {}
+    return {**shown, "thinking_level": effort.upper()} if effort else shown
 
 
 class _Answer:
@@ -246,52 +268,52 @@ def _usage(usage: types.GenerateContentResponseUsageMetadata) -> Usage:
     )
 
 
-def _contents(messages: Sequence[Message], ref: str) -> list[types.Content]:
-    turns: list[tuple[str, list[types.Part]]] = []
-    for message in messages:
-        is_own = message.origin == ref
-        role = "user" if message.role == "user" else "model"
-        parts = [sent for part in message.parts if (sent := _part(part, is_own))]
-        if turns and turns[-1][0] == role:
-            turns[-1][1].extend(parts)
-        elif parts:
-            turns.append((role, parts))
-    for _, parts in turns:
-        parts.sort(key=lambda part: part.function_response is None)
-    return [types.Content(role=role, parts=parts) for role, parts in turns]
+def _blocks(message: Message, ref: str) -> Blocks[dict[str, Any]]:
+    """What a call shows comes behind its result."""
+    is_own = message.origin == ref
+    attached = [it for result in message.results for it in result.attached]
+    others = (it for it in (*attached, *message.parts) if not isinstance(it, ToolResult))
+    parts = (sent for it in others if (sent := _part(it, is_own)))
+    return Blocks(message.role, tuple(map(_result, message.results)), tuple(parts))
 
 
-def _part(part: Part, is_own: bool) -> types.Part | None:
+def _part(part: Text | Attachment | Thinking | ToolCall, is_own: bool) -> dict[str, Any] | None:
     match part:
         case Text(text, signature):
-            signed = _bytes(signature) if is_own else None
-            return types.Part(text=text, thought_signature=signed) if text.strip() or signed else None
-        case Image(media_type, data):
-            return types.Part(inline_data=types.Blob(mime_type=media_type, data=base64.b64decode(data)))
+            signed = _signed(signature) if is_own else {}
+            return {"text": text, **signed} if text.strip() or signed else None
+        case Image() | Document():
+            return {"inlineData": {"mime_type": part.media_type, "data": part.data}}
         case Thinking(text, {"signature": str(signature)}) if is_own:
-            return types.Part(text=text, thought=True, thought_signature=_bytes(signature))
+            return {"text": text, "thought": True, **_signed(signature)}
         case Thinking():
             return None
         case ToolCall(id, name, arguments, _, signature):
-            call = types.FunctionCall(id=_id(id), name=name, args=dict(arguments))
-            return types.Part(function_call=call, thought_signature=_bytes(signature) if is_own else FOREIGN)
-        case ToolResult(call_id, name, content, failed):
-            response = {"error" if failed else "output": content}
-            return types.Part(function_response=types.FunctionResponse(id=_id(call_id), name=name, response=response))
+            call = {**_id(id), "name": name, "args": dict(arguments)}
+            return {"functionCall": call, **_signed(signature if is_own else FOREIGN)}
 
 
-def _bytes(signature: str | None) -> bytes | None:
-    return base64.b64decode(signature) if signature else None
+def _result(result: ToolResult) -> dict[str, Any]:
+    response = {"error" if result.failed else "output": result.content}
+    return {"functionResponse": {**_id(result.call_id), "name": result.name, "response": response}}
 
 
-def _id(id: str) -> str | None:
-    return None if id.startswith(OWN_ID) else id
+def _signed(signature: str | None) -> dict[str, str]:
+    return {"thoughtSignature": signature} if signature else {}
 
 
-def _tool(spec: ToolSpec) -> types.FunctionDeclaration:
-    return types.FunctionDeclaration(
-        name=spec.name, description=spec.description, parameters_json_schema=dict(spec.schema)
-    )
+def _id(id: str) -> dict[str, str]:
+    return {} if id.startswith(OWN_ID) else {"id": id}
+
+
+def _tool(spec: ToolSpec) -> dict[str, Any]:
+    return {"name": spec.name, "description": spec.description, "parameters_json_schema": dict(spec.schema)}
+
+
+async def _let_go(error: Any) -> None:
+    """Of an error within an answer, which the SDK raises half-way through its generators."""
+    if segments := getattr(error.response, "segment_iterator", None):
+        await segments.aclose()
 
 
 @contextmanager

@@ -10,10 +10,11 @@ from urllib.request import getproxies
 from odin_lsp.config import Config
 from odin_lsp.errors import ModelError
 from odin_lsp.models.base import Connection, Model, Network
+from odin_lsp.models.local_servers import SERVERS
 from odin_lsp.models.reference import ModelRef
-from odin_lsp.models.selection import KEYLESS, keys, named
+from odin_lsp.models.selection import EDITOR, KEYLESS, keys, named
 
-EXTRAS = {"openai": "odin-lsp[openai]"}
+EXTRAS = dict.fromkeys(("openai", *SERVERS), "odin-lsp[openai]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,8 @@ async def connect(candidate: Candidate, config: Config) -> Model:
     """A model that can be asked. In a thread: importing an SDK and reading certificates takes a second or two."""
     ref = named(candidate.ref)
     network = Network(proxy=config.network.proxy, ca_bundle=config.network.ca_bundle)
-    model = await asyncio.to_thread(lambda: load(ref.provider).connect(ref, Connection(candidate.key, network)))
+    connection = Connection(candidate.key, network, _place(candidate.key_name))
+    model = await asyncio.to_thread(lambda: load(ref.provider).connect(ref, connection))
     entry = config.models.get(ref.model)
     if entry is None or not entry.written_calls:
         return model
@@ -59,9 +61,14 @@ async def connect(candidate: Candidate, config: Config) -> Model:
     return ReadsWrittenCalls(model, entry.written_calls)
 
 
+def _place(key_name: str) -> str:
+    return f"the key in {key_name}" if key_name == EDITOR else key_name
+
+
 def load(provider: str) -> Provider:
+    module = "local" if provider in SERVERS else provider
     try:
-        return cast("Provider", import_module(f"odin_lsp.models.{provider}"))
+        return cast("Provider", import_module(f"odin_lsp.models.{module}"))
     except ImportError as error:
         extra = EXTRAS.get(provider, "odin-lsp")
         raise ModelError(f"{provider} is not installed ({error.name} is missing): pip install '{extra}'") from error

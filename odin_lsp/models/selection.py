@@ -9,6 +9,7 @@ from odin_lsp import state_folder
 from odin_lsp.config import Config
 from odin_lsp.errors import ModelError
 from odin_lsp.models import catalog
+from odin_lsp.models.local_servers import SERVERS
 from odin_lsp.models.reference import EFFORTS, Effort, ModelRef
 
 KEY_VARIABLES: Mapping[str, tuple[str, ...]] = {
@@ -18,8 +19,10 @@ KEY_VARIABLES: Mapping[str, tuple[str, ...]] = {
 }
 INSTEAD_OF_KEYS = {"anthropic": "ANTHROPIC_AUTH_TOKEN", "openai": "OPENAI_BASE_URL"}
 """Variables that do without a key: a token, or the address of a server that wants none."""
-KEYLESS = ("offline", "scripted")
+KEYLESS = ("offline", "scripted", *SERVERS)
 OFFLINE = "offline/odin"
+EDITOR = "the editor"
+"""Where a key comes from that the user has typed into it."""
 Role = Literal["model", "small_model"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
@@ -88,7 +91,7 @@ def _hint(model: str) -> str:
 def keys(provider: str, config: Config, secrets: Mapping[str, str]) -> list[tuple[str, str]]:
     """The provider's keys with the names of where they come from, in the order to use them."""
     names = cast("Mapping[str, tuple[str, ...]]", config.keys).get(provider) or KEY_VARIABLES.get(provider, ())
-    found = [("the editor", secrets[provider])] if secrets.get(provider) else []
+    found = [(EDITOR, secrets[provider])] if secrets.get(provider) else []
     found += [(name, os.environ[name]) for name in names if os.environ.get(name)]
     unique = {key.strip(): name for name, key in reversed(found) if key.strip()}
     return [(name, key) for key, name in reversed(unique.items())]

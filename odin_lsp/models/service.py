@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -20,6 +21,7 @@ from odin_lsp.messages import Message, Part, ToolCall
 from odin_lsp.models.base import Connection, Limited, Network, Reply, StopReason, parse_arguments
 from odin_lsp.models.reference import ModelRef
 from odin_lsp.records import RateLimit, Usage
+from odin_lsp.values import is_object
 
 BROKEN = (httpx2.HTTPError, json.JSONDecodeError, UnicodeDecodeError, RecursionError)
 """What reading an answer raises when the network, or what stands in between, spoils it."""
@@ -41,7 +43,8 @@ class Service:
     provider: str
     ref: ModelRef
     key: str
-    key_variable: str
+    key_place: str
+    """Where the user can change the key."""
     base_variable: str
     usual_host: str
     """Where requests go, unless `base_variable` says otherwise."""
@@ -104,9 +107,12 @@ class Service:
         if 400 <= status < 500 and status not in (401, 408, 429) and _is_page(message, headers):
             return self._stranger(f"a web page with status {status}")
         if status in (401, 403):
-            return KeyRejected(f"{self.provider} does not accept the key ({said}); check {self.key_variable}")
+            return KeyRejected(f"{self.provider} does not accept the key ({said}); check {self.key_place}")
         if status == UNPAID:
-            return ModelError(f"{self.provider} wants to be paid first ({said}); check the plan, or set another key")
+            return ModelError(
+                f"{self.provider} refused the request because of billing ({said}); check the plan and credit of your"
+                " account, or set another key"
+            )
         if status == 404:
             return ModelError(f"{self.provider} does not know {self.model} ({said}); check `model` in the settings")
         if status == 429:
@@ -151,6 +157,7 @@ class Service:
 
 def find_key(provider: str, connection: Connection, *variables: str) -> str:
     """The key that was given, or the first in the environment; `KeyRejected` if there is none to send."""
+    place = connection.key_place or variables[0]
     found = connection.key or next(filter(None, map(os.environ.get, variables)), "")
     key = found.strip().removeprefix("Bearer ").strip()
     if not key:
@@ -158,7 +165,7 @@ def find_key(provider: str, connection: Connection, *variables: str) -> str:
     if not re.fullmatch(r"[!-~]+", key):
         raise KeyRejected(
             f"the key for {provider} has spaces, line breaks or characters that keys do not have;"
-            f" copy it again, whole and alone, into {variables[0]}"
+            f" copy it again, whole and alone, into {place.removeprefix('the key in ')}"
         )
     return key
 
@@ -233,6 +240,17 @@ def tool_call(id: str | None, name: str, raw: str, signature: str | None = None)
 def join(pieces: Iterable[str]) -> str:
     """Some servers cut an emoji into two surrogates, one per piece. A lone one could not be sent back."""
     return "".join(pieces).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def string(values: Mapping[str, Any], name: str) -> str:
+    """What the provider sent by this name, if it is a text."""
+    value = values.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def mapping(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = values.get(name)
+    return value if is_object(value) else {}
 
 
 def count(value: object) -> int:

@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +49,10 @@ def exact(text: str) -> str:
     )
 
 
+async def _ask_always(_: Want) -> bool:
+    return False
+
+
 class Gate:
     """One session's; what was allowed for the session ends with it, and what was allowed in a mode stays in it."""
 
@@ -68,6 +72,8 @@ class Gate:
         """What the user allowed and could not be stored, by id: it counts as long as the session."""
         self._decided: list[tuple[Want, str | None]] = []
         """This step's, decided together: each with the reason against it, if it was denied."""
+        self.consult: Callable[[Want], Awaitable[bool]] = _ask_always
+        """Whether the user need not be asked, because somebody has answered for them; raises `PermissionDenied`."""
         self._one_at_a_time = asyncio.Lock()
         self._rules: tuple[tuple[int, Path | None, tuple[str, ...]], Rules] | None = None
 
@@ -109,6 +115,8 @@ class Gate:
                 if against is not None:
                     raise PermissionDenied(against)
                 return None
+        if await self.consult(want):
+            return None
         async with self._one_at_a_time:
             answer = await self.asker.ask(self._question(want))
         chosen = answer.option_ids[0] if answer and len(answer.option_ids) == 1 else ""
@@ -126,11 +134,11 @@ class Gate:
         question = Question(
             question_id=uuid.uuid4().hex,
             kind="permission",
-            title=f"Odin wants to do {len(wants)} things. May it?",
+            title=f"Allow these {len(wants)} actions?",
             detail=listed,
             options=(
-                Option(ONCE.id, f"Allow all {len(wants)} once"),
-                Option("one_by_one", "Ask one by one"),
+                Option(ONCE.id, "Allow all once"),
+                Option("one_by_one", "Ask for each"),
                 Option(DENY.id, "Deny all"),
             ),
             allow_text=True,

@@ -1,15 +1,19 @@
 """Pure decisions: what a mode allows, by what a call would do, and what the user's rules say to it."""
 
+import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Literal
 
 from odin_lsp.config import Config, FileRules
 from odin_lsp.modes import MODES, Mode
 from odin_lsp.patterns import CommandPattern, host_matches, path_matches, program_name
+from odin_lsp.values import is_list
 
 
 class Effect(StrEnum):
@@ -24,6 +28,8 @@ class Effect(StrEnum):
     """Whatever a helper with no more rights does."""
     BLOCKING = "blocking"
     """It waits for a person."""
+    FOREIGN = "foreign"
+    """Whatever somebody else's program does, of which Odin knows nothing."""
 
 
 CAPABILITIES: dict[Mode, frozenset[Effect]] = {
@@ -31,11 +37,19 @@ CAPABILITIES: dict[Mode, frozenset[Effect]] = {
     "plan_mode": frozenset(Effect) - {Effect.MUTATING},
     "edit_mode": frozenset(Effect),
 }
-NEEDS_NO_QUESTION = frozenset(Effect) - {Effect.NETWORK}
+NEEDS_NO_QUESTION = frozenset(Effect) - {Effect.NETWORK, Effect.FOREIGN}
 """Edits are not asked about here, because every one of them is reviewed."""
 COMMANDS = "ExecuteCommand"
 ALIASES = {"Bash": COMMANDS, "FileRead": "Read", "FileWrite": "WriteFile", "FileEdit": "EditTool"}
 """Names that other agents' rules have for these tools."""
+FOREIGN = "mcp__"
+"""What the names of MCP servers' tools begin with: `mcp__server__tool`."""
+
+
+ONLY_READS = (
+    "{} mode only reads, and {} may do more; say what you would do with it. The user can switch to Edit, or allow it"
+    " here by a rule with `modes`"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +68,23 @@ class Rule:
     modes: frozenset[Mode] = frozenset()
     """Empty: all of them."""
     reason: str = ""
+    arguments: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of an MCP server's tool: patterns, by the names of arguments."""
+    is_users: bool = True
+    """Not the workspace's, nor what an editor may have from there."""
 
     def applies(self, tool: str, mode: Mode) -> bool:
-        return self.tool in ("*", tool) and (not self.modes or mode in self.modes)
+        return means(self.tool, tool) and (not self.modes or mode in self.modes)
+
+    def is_about_arguments(self, arguments: Mapping[str, Any]) -> bool:
+        """Of a list, one that matches is enough to be forbidden or asked about; to be allowed all have to."""
+        enough = all if self.decision == "allow" else any
+        for name, pattern in self.arguments.items():
+            value: object = arguments.get(name)
+            texts = [_text(it) for it in (value if is_list(value) else [value])] if value is not None else []
+            if not texts or not enough(fnmatchcase(it, pattern) for it in texts):
+                return False
+        return True
 
     def is_about(self, path: Path | None, root: Path | None) -> bool:
         if self.path is None or path is None:
@@ -93,6 +121,8 @@ class Rules:
                         it.host,
                         frozenset(MODES[mode] for mode in it.modes),
                         it.reason,
+                        it.arguments,
+                        it.is_users,
                     )
                     for it in config.rules
                 ),
@@ -126,21 +156,42 @@ class Rules:
         found = self.word_on(argv, mode, cwd)
         return found is not None and found[0] == "allow"
 
-    def on(self, tool: str, mode: Mode, *, path: Path | None = None, host: str | None = None) -> Verdict | None:
+    def on(
+        self,
+        tool: str,
+        mode: Mode,
+        *,
+        path: Path | None = None,
+        host: str | None = None,
+        arguments: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Verdict | None:
         """What the rules say to any other call; nothing, if none matches."""
-        found = [
-            rule
-            for rule in self._rules
-            if rule.applies(tool, mode)
-            and rule.pattern is None
-            and rule.is_about(path, self._root)
-            and (rule.host is None or (host is not None and host_matches(rule.host, host)))
-        ]
+        found = self._matching(tool, mode, path, host, arguments)
         said = next((rule for rule in found if rule.decision == "deny"), found[-1] if found else None)
         if said is None:
             return None
         whose = "the user's" if said.decision == "deny" else "your"
         return Verdict(said.decision, said.reason or f"{whose} rules {said.decision} {tool}")
+
+    def say_that_it_reads(self, tool: str, mode: Mode, arguments: Mapping[str, Any]) -> bool:
+        """Whether the user, and nobody else, allows it in this very mode."""
+        found = self._matching(tool, mode, None, None, arguments)
+        counting = [it for it in found if it.decision != "allow" or (it.is_users and it.modes)]
+        denied = any(it.decision == "deny" for it in counting)
+        return bool(counting) and counting[-1].decision == "allow" and not denied
+
+    def _matching(
+        self, tool: str, mode: Mode, path: Path | None, host: str | None, arguments: Mapping[str, Any]
+    ) -> list[Rule]:
+        return [
+            rule
+            for rule in self._rules
+            if rule.applies(tool, mode)
+            and rule.pattern is None
+            and rule.is_about(path, self._root)
+            and rule.is_about_arguments(arguments)
+            and (rule.host is None or (host is not None and host_matches(rule.host, host)))
+        ]
 
     def _applies(self, rule: Rule, mode: Mode, cwd: Path) -> bool:
         return rule.applies(COMMANDS, mode) and rule.host is None and rule.is_about(cwd, self._root)
@@ -162,6 +213,15 @@ class _ByProgram:
         return (rule for _, rule in found)
 
 
+def means(named: str, tool: str) -> bool:
+    """Whether a name in settings is that of a tool; that of an MCP server (`mcp__server`) is that of all its tools."""
+    if named in ("*", tool):
+        return True
+    server = named.removesuffix("__*")
+    is_server = server.startswith(FOREIGN) and "__" not in server.removeprefix(FOREIGN)
+    return is_server and tool.startswith(f"{server}__")
+
+
 def forbidden(tool: str, effect: Effect, mode: Mode) -> str:
     """Why the mode does not have it; empty if it has."""
     if effect in CAPABILITIES[mode]:
@@ -178,15 +238,24 @@ def decide(
     *,
     path: Path | None = None,
     host: str | None = None,
+    arguments: Mapping[str, Any] = MappingProxyType({}),
 ) -> Verdict:
     """No rule gives a mode what it cannot do."""
     if why := forbidden(tool, effect, mode):
         return Verdict("deny", why)
-    if rules is not None and (said := rules.on(tool, mode, path=path, host=host)) is not None:
+    if effect is Effect.FOREIGN and mode != "edit_mode":
+        if rules is not None and rules.say_that_it_reads(tool, mode, arguments):
+            return Verdict("allow")
+        return Verdict("deny", ONLY_READS.format(mode.removesuffix("_mode").title(), tool))
+    if rules is not None and (said := rules.on(tool, mode, path=path, host=host, arguments=arguments)) is not None:
         return said
     if effect in NEEDS_NO_QUESTION:
         return Verdict("allow")
     return Verdict("ask", f"{tool} has effects outside of Odin")
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _readable(pattern: str) -> bool:

@@ -62,16 +62,19 @@ class Picks:
         if self._is_damaged:
             self._is_damaged = False
             self._store({})
-            yield "which models you had picked could not be read; the settings count"
+            yield "Your selected models could not be read. Odin uses the models from your settings."
         for role, pick in [it for it in self._picks.items() if it[0] not in config.fixed]:
             if pick.configured != _configured(config, role):
                 if self._can_pick:
                     del self._picks[role]
                     self._store({role: None}, instead_of=pick)
-                    yield f"the settings have changed since you picked {pick.model}; they count again"
+                    yield f"The model in your settings has changed and replaces your selection, {pick.model}."
             elif role in self._restored - self._left_out and not is_usable(pick.model, config, secrets):
                 self._left_out.add(role)
-                yield f"{pick.model}, which you had picked, cannot be used (is there a key for it?); the settings count"
+                yield (
+                    f"The selected model {pick.model} is not available; its API key may be missing."
+                    " Odin uses the model from your settings."
+                )
         while self._untold:
             yield self._untold.pop()
 
@@ -92,7 +95,7 @@ class Picks:
         try:
             private_files.update_json(self._path, change)
         except OSError as error:
-            self._untold.append(f"what you pick cannot be kept for the next time ({error.strerror}: {self._path})")
+            self._untold.append(f"Could not save your model selection ({error.strerror}: {self._path}).")
 
 
 def _configured(config: Config, role: Role) -> str | None:

@@ -17,8 +17,9 @@ from odin_lsp.models import selection
 from odin_lsp.models.selection import Role
 
 if TYPE_CHECKING:
+    from odin_lsp.extensions.mcp_files import McpServer
     from odin_lsp.extensions.registry import Extensions
-    from odin_lsp.permissions.trust import Standing, Trust
+    from odin_lsp.permissions.trust import Change, Standing, Trust
     from odin_lsp.project.picks import Picks
 
 log = logging.getLogger("odin.project")
@@ -38,6 +39,10 @@ class Told:
     """The command line's."""
     secrets: Mapping[str, str] = field(default_factory=dict[str, str])
     """Keys from the editor's own safe, by provider."""
+    servers: "tuple[McpServer, ...]" = ()
+    """MCP servers that the front end brings. They are the user's, and go before those of files."""
+    extensions: bool = True
+    """Whether what users and projects plug in is used."""
     trusted: bool | None = None
     """The editor's word; `False` is its restricted mode."""
     problems: tuple[ConfigProblem, ...] = ()
@@ -58,6 +63,10 @@ class Situation:
     standing: "Standing" = "unknown"
     switched: Mapping[str, bool] = field(default_factory=dict[str, bool])
     """Extensions that the user has switched on or off, until Odin ends."""
+    servers: "tuple[McpServer, ...]" = ()
+    """MCP servers of the front end."""
+    is_plain: bool = False
+    """What users and projects plug in is not used."""
     is_restricted: bool = False
     """The editor opened the folder in its restricted mode."""
 
@@ -77,7 +86,10 @@ class Situation:
 
         switches = {**dict.fromkeys(self.config.extensions.disabled, False), **self.switched}
         disabled = [name for name, is_on in switches.items() if not is_on]
-        return Extensions.found(self.root, is_trusted=self.is_trusted, disabled=disabled)
+        if self.is_plain:
+            return Extensions().with_servers(self.servers)
+        found = Extensions.found(self.root, is_trusted=self.is_trusted, disabled=disabled)
+        return found.with_servers(self.servers)
 
     @property
     def models(self) -> tuple[str, str]:
@@ -130,6 +142,10 @@ class Project:
             self.look()
         return self.now.is_trusted
 
+    def changes_since_trust(self) -> "list[Change]":
+        """Of what the first folder brings, if it was trusted. This reads files."""
+        return self._trust.changes(self.now.root) if self.now.root and self.now.standing == "changed" else []
+
     def keep_trust(self) -> None:
         """Store what was decided. This waits for the disk; an `OSError` says why it cannot be stored."""
         if self._trust_store is not None:
@@ -142,7 +158,10 @@ class Project:
                 selection.named(ref)
             if ref and role in self.now.config.fixed:
                 variable = config.variable_of(role)
-                raise RequestError(f"{variable} is set, which goes before what you pick; unset it first")
+                raise RequestError(
+                    f"cannot select a model: the environment variable {variable} overrides the selection; unset it and"
+                    " restart Odin"
+                )
         self._picks_of(self.now.root).pick(
             {role: ref for role, ref in chosen.items() if ref is not None}, self._settings
         )
@@ -196,6 +215,8 @@ class Project:
             picked=self._picks_of(root).in_force(settings, told.secrets) if is_there else {},
             standing=standing,
             switched=self._switched,
+            servers=told.servers,
+            is_plain=not told.extensions,
             is_restricted=told.trusted is False,
         )
 

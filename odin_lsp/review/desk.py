@@ -8,13 +8,23 @@ from pathlib import Path
 
 from odin_lsp.config import ReviewSettings, Timeouts
 from odin_lsp.events import Notice, QuestionAnswered, QuestionAsked, ReviewChanged, ReviewClosed, ReviewOpened
-from odin_lsp.ports import Cause, Decision, Editor, PreviewingEditor, Receipt, Review, ReviewAnswer, WaitingEditor
+from odin_lsp.ports import (
+    UNASKED,
+    Cause,
+    Decision,
+    Editor,
+    PreviewingEditor,
+    Receipt,
+    Review,
+    ReviewAnswer,
+    WaitingEditor,
+)
 from odin_lsp.review.applying import SEE_LOG, Applier
 from odin_lsp.review.journal import ReviewJournal, StoredReview
 from odin_lsp.review.making import Maker, noted_of
 from odin_lsp.review.open_reviews import OpenReview, Proposals
 from odin_lsp.review.previews import Preview
-from odin_lsp.review.proposals import UNASKED, FileProposal, PendingHunk, Proposal
+from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal
 from odin_lsp.review.screen import Caution, Screen, answer_of, question_of, receipt_of
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo_log import UndoLog

@@ -28,7 +28,6 @@ TEXT: tuple[FileOperation, ...] = ("edit", "create")
 CHOSEN: tuple[HunkState, ...] = ("accepted", "modified")
 TYPED_INSIDE = "the user typed there meanwhile"
 NOT_WHOLE = "it belongs to a change of which another part cannot be made any more"
-UNASKED = "applied without asking, as the user's settings say"
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +191,7 @@ class FileProposal:
         shift = end = 0
         for it in sorted(self.hunks, key=_place):
             here = it.standing
-            it.hunk = replace(it.hunk, start=max(here.start + shift, end))  # what is lost may be within another
+            it.hunk = Hunk(max(here.start + shift, end), it.hunk.old, it.hunk.new)  # what is lost may be within another
             if it.id in texts:
                 it.applied = texts[it.id]
                 steps.append(replace(here, new=it.standing.old))
@@ -329,7 +328,8 @@ def operation_of(
 
 
 def _place(it: PendingHunk) -> tuple[int, int]:
-    return it.standing.start, it.standing.end
+    standing = it.standing
+    return standing.start, standing.end
 
 
 def _could_be(it: PendingHunk) -> bool:

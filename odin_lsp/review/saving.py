@@ -32,9 +32,10 @@ class Saver:
 
     async def save(self, *, at_end: bool = False) -> str:
         """Save what the turn has touched; what the model should know of it. At the end of a turn, documents in which
-        the user had unsaved changes of their own are left to the user."""
+        the user had unsaved changes of their own are left to the user, as notebooks always are."""
         ours = {path for path, was_clean in self.turn.touched.items() if was_clean or not at_end}
-        uris = {it.path: it.uri for it in self.files.buffers if it.path in ours and it.unsaved}
+        buffers = [it for it in self.files.buffers if it.path in ours and it.unsaved and not it.is_notebook]
+        uris = {it.path: it.uri for it in buffers if it.path is not None}
         if not uris or not await self._may_save(uris):
             return ""
         before = {path: self.applier.text(path) for path in uris}

@@ -13,6 +13,8 @@ UNSHOWN = ("Neovim",)
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
+    client: str = ""
+    """What it calls itself."""
     events: bool = False
     """It shows `odin/event`."""
     question: bool = False
@@ -53,6 +55,7 @@ class Abilities:
             return get_capability(capabilities, name, None) is not None
 
         return cls(
+            client=editor,
             events=odin.get("events") is True,
             question=odin.get("question") is True,
             review=odin.get("review") is True,

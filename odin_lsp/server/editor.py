@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from lsprotocol import types
 
@@ -14,6 +13,8 @@ from odin_lsp.ports import Answer, Decision, FileChange, Level, Question, Review
 from odin_lsp.server import wire
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.hints import Hints
+from odin_lsp.server.open_notebooks import cell_edit
+from odin_lsp.server.plain_questions import PlainQuestions
 from odin_lsp.server.rpc import ClientError, OdinProtocol
 from odin_lsp.server.surfaces import surface, whole_question
 from odin_lsp.server.workspace_edits import annotated_edit, workspace_edit
@@ -41,13 +42,14 @@ class LspEditor:
         self.abilities = abilities
         self._timeouts = timeouts
         self.hints = Hints(protocol, buffers, abilities)
+        self.questions = PlainQuestions(protocol, timeouts, self.notify)
 
     async def ask(self, question: Question) -> Answer | None:
         async with self._one_at_a_time:
             try:
                 if self.abilities.question:
                     return await self._ask_odin(question)
-                return await self._ask_anyone(question)
+                return await self.questions.ask(question, has_actions=self.abilities.code_actions)
             except (ClientError, TimeoutError, RequestError):
                 return None
 
@@ -81,7 +83,13 @@ class LspEditor:
         """Cancelling the request has taken it off the screen."""
 
     async def apply(self, change: FileChange) -> str | None:
-        edit = workspace_edit(change, self.abilities)
+        buffer = self._buffers.of_uri(change.uri)
+        if buffer is not None and buffer.is_notebook:
+            edit = cell_edit(buffer, change, self._buffers.encoding)
+            if edit is None or not self.abilities.document_changes:
+                return "the notebook is open, and only the text of its cells can be changed there"
+        else:
+            edit = workspace_edit(change, self.abilities)
         if edit is None:
             done = {"edit": "apply edits", "create": "create files", "rename": "rename files", "delete": "delete files"}
             return f"the editor cannot {done[change.operation]}"
@@ -112,6 +120,20 @@ class LspEditor:
         self._protocol.notify(
             types.WINDOW_SHOW_MESSAGE, types.ShowMessageParams(LEVELS[level], unlinked(f"Odin: {message}"))
         )
+
+    async def open_document(self, uri: str, line: int | None = None) -> bool:
+        """Have the user look at a document, at that line; whether the editor shows it."""
+        place = types.Position(line, 0) if line is not None else None
+        selection = types.Range(place, place) if place else None
+        params = types.ShowDocumentParams(uri, take_focus=True, selection=selection)
+        try:
+            return self.abilities.show_document and await self._shown(params)
+        except (ClientError, TimeoutError):
+            return False
+
+    async def _shown(self, params: types.ShowDocumentParams) -> bool:
+        shown = await self._protocol.ask_client(types.WINDOW_SHOW_DOCUMENT, params, self._timeouts().client)
+        return bool(shown and shown.success)
 
     async def _review_with_anyone(self, review: Review) -> ReviewAnswer | None:
         """Hints are decided later, by commands; in the meantime the rest is asked."""
@@ -149,10 +171,9 @@ class LspEditor:
 
         self._buffers.watchers.append(watch)
         try:
-            params = types.ShowDocumentParams(uri, take_focus=False)
-            shown = await self._protocol.ask_client(types.WINDOW_SHOW_DOCUMENT, params, self._timeouts().client)
+            shown = await self._shown(types.ShowDocumentParams(uri, take_focus=False))
             async with asyncio.timeout(min(OPEN_SECONDS, self._timeouts().client)):
-                return bool(shown and shown.success) and await opened.wait()
+                return shown and await opened.wait()
         except (ClientError, TimeoutError):
             return False
         finally:
@@ -165,17 +186,3 @@ class LspEditor:
         given = from_wire(Answer, answer)
         known = {option.id for option in question.options}
         return given if known.issuperset(given.option_ids) else None
-
-    async def _ask_anyone(self, question: Question) -> Answer | None:
-        """A message with buttons: it knows no free text and one choice only."""
-        if not question.options:
-            return None
-        params = types.ShowMessageRequestParams(
-            types.MessageType.Info,
-            unlinked(f"{question.title}\n{question.detail}".strip()),
-            [types.MessageActionItem(option.label) for option in question.options],
-        )
-        chosen: Any = await self._protocol.ask_client(
-            types.WINDOW_SHOW_MESSAGE_REQUEST, params, self._timeouts().person
-        )
-        return next((Answer((it.id,)) for it in question.options if chosen and it.label == chosen.title), None)

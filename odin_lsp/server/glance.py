@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from odin_lsp.language_servers.kept import ServerState
+from odin_lsp.mcp.served import McpState
 from odin_lsp.modes import Mode
 from odin_lsp.records import ModelStatus, QueuedMessage, SubagentRecord, Todo, Usage
 from odin_lsp.sessions.turn_record import TurnRecord
@@ -66,3 +67,5 @@ class State(Value):
     models: tuple[ModelStatus, ...]
     language_servers: tuple[ServerState, ...]
     """Odin's own. Those of the editor are not known."""
+    mcp_servers: tuple[McpState, ...]
+    """Those that are on. One that no turn has needed yet is only configured."""

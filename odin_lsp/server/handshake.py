@@ -1,12 +1,18 @@
 """What client and server tell each other at `initialize`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from lsprotocol import types
-
-from odin_lsp.values import Value
+from odin_lsp import __version__
+from odin_lsp.config import ConfigProblem
+from odin_lsp.errors import ModelError, RequestError
+from odin_lsp.models import selection
+from odin_lsp.modes import MODES
+from odin_lsp.project.project import Project
+from odin_lsp.server.declared import tool_names
+from odin_lsp.values import Value, from_wire
 from odin_lsp.workspace.uris import path_of
 
 PROTOCOL_VERSION = 1
@@ -19,7 +25,7 @@ class InitOptions(Value):
     settings: dict[str, Any] = field(default_factory=dict[str, Any])
     """As in `odinconfig.json`."""
     secrets: dict[Literal["anthropic", "google", "openai"], str] = field(default_factory=dict[Any, str])
-    """Keys from the editor's own safe."""
+    """API keys from the editor's secret storage."""
     trusted: bool | None = None
     """Whether the user has told the editor that this workspace is trusted. `false` is its restricted mode: only
     Ask works then, and no commands run. Left out: the editor has no such notion, and the user is asked by Odin."""
@@ -36,12 +42,37 @@ class ServerInfo(Value):
     modes: tuple[str, ...]
     tools: tuple[str, ...]
     skills: tuple[str, ...] = ()
+    resident: bool = False
+    """It has no editor: a terminal has started it."""
 
 
-def roots_of(params: types.InitializeParams) -> tuple[Path, ...]:
+def roots_of(folders: Sequence[str], root_uri: str | None, root_path: str | None) -> tuple[Path, ...]:
     """The folders that the client has opened, in whichever of three ways it says so."""
-    uris = [folder.uri for folder in params.workspace_folders or []]
-    if not uris and params.root_uri:
-        uris = [params.root_uri]
-    paths = [path_of(uri) for uri in uris] or [Path(params.root_path) if params.root_path else None]
+    uris = folders or ([root_uri] if root_uri else [])
+    paths = [path_of(uri) for uri in uris] or [Path(root_path) if root_path else None]
     return tuple(path for path in paths if path is not None)
+
+
+def tell(project: Project, roots: tuple[Path, ...], said: object) -> None:
+    """What a client says of the workspace when it opens one. `said`: its `initializationOptions`."""
+    options, problems = InitOptions(), ()
+    try:
+        if said is not None:
+            options = from_wire(InitOptions, said)
+    except RequestError as error:
+        problems = (ConfigProblem("initializationOptions", None, f"{error}; they are not used"),)
+    project.tell(
+        roots=roots,
+        settings=options.settings,
+        secrets={str(name): key for name, key in options.secrets.items()},
+        trusted=options.trusted,
+        problems=problems,
+    )
+
+
+def info(project: Project) -> ServerInfo:
+    try:
+        model, small = project.now.models
+    except ModelError:
+        model = small = selection.OFFLINE
+    return ServerInfo(PROTOCOL_VERSION, __version__, model, small, tuple(MODES.values()), tool_names())

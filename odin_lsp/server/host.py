@@ -13,8 +13,10 @@ from odin_lsp.workspace.watch import Watcher
 
 if TYPE_CHECKING:
     from odin_lsp.agent.core import Core
+    from odin_lsp.agent.open_sessions import Seating
     from odin_lsp.events import Outcome, Todo
     from odin_lsp.server.editor import LspEditor
+    from odin_lsp.server.instructions import Instructions
     from odin_lsp.server.rpc import OdinProtocol
     from odin_lsp.server.wire import MessageParams
 
@@ -61,7 +63,13 @@ class Client(Protocol):
 
 class TakesTurns(Protocol):
     async def take(
-        self, mode: Mode, params: "MessageParams", token: types.ProgressToken | None, todos: "tuple[Todo, ...]" = ()
+        self,
+        mode: Mode,
+        params: "MessageParams",
+        token: types.ProgressToken | None,
+        *,
+        meaning: tuple[str, ...] = (),
+        todos: "tuple[Todo, ...]" = (),
     ) -> "Outcome": ...
 
     async def go_on(self, session_id: str | None, token: types.ProgressToken | None) -> "Outcome": ...
@@ -83,7 +91,15 @@ class Work(Client, Protocol):
     def core(self) -> "Core": ...
 
     @property
+    def seat(self) -> "Seating":
+        """Where it takes its sessions."""
+        ...
+
+    @property
     def turns(self) -> TakesTurns: ...
+
+    @property
+    def instructions(self) -> "Instructions": ...
 
     async def keep_trust(self) -> None:
         """Store what was decided about it."""
@@ -102,4 +118,8 @@ class Work(Client, Protocol):
         ...
 
 
-class Host(Features, Documents, Work, Protocol): ...
+class Commanded(Features, Work, Protocol):
+    """Where commands are sent to."""
+
+
+class Host(Documents, Commanded, Protocol): ...

@@ -80,6 +80,18 @@ class OdinProtocol(LanguageServerProtocol):
             self._receive_call, message.get("id"), message["method"], message.get("params")
         )
 
+    def take_over(self, params: Mapping[str, Any]) -> None:
+        """Do what an `initialize` asks for that was answered already. What of the client's capabilities cannot be read
+        is left out: the answer does not depend on it."""
+        try:
+            structured = self._structure(types.INITIALIZE, params)
+        except RequestError as error:
+            logger.warning("the capabilities of the client are not used: %s", error)
+            structured = self._structure(
+                types.INITIALIZE, {**params, "capabilities": _readable(params["capabilities"])}
+            )
+        _call(self._handlers[types.INITIALIZE], structured)
+
     def notify(self, method: str, params: Any | None = None) -> None:
         """Odin's own messages are plain JSON: they need none of what makes JSON of LSP's types."""
         if method in types.METHOD_TO_TYPES:
@@ -103,6 +115,13 @@ class OdinProtocol(LanguageServerProtocol):
         finally:
             self._request_futures.pop(ask_id, None)
             self._result_types.pop(ask_id, None)
+
+    def hang_up(self) -> None:
+        """The client is gone: nothing more is sent, and what it was asked it does not answer."""
+        self._transport = None
+        for future in tuple(self._request_futures.values()):
+            if future.set_running_or_notify_cancel():
+                future.set_exception(ClientError("the client is gone", types.ErrorCodes.InternalError))
 
     async def exited(self) -> int:
         """Wait for the client's `exit` and return the code that it asks for."""
@@ -246,6 +265,15 @@ class OdinProtocol(LanguageServerProtocol):
         body = json.dumps(data, default=self._serialize_message, allow_nan=False)
         if self._transport:
             self._transport.send(body.encode())
+
+
+def _readable(capabilities: Mapping[str, Any]) -> dict[str, Any]:
+    match capabilities:
+        case {"general": {"positionEncodings": [*encodings]}}:
+            wanted = [it for it in encodings if isinstance(it, str)]
+        case _:
+            wanted = []
+    return {"general": {"positionEncodings": wanted}, "experimental": capabilities.get("experimental")}
 
 
 _INVALID = (cattrs.BaseValidationError, TypeError, ValueError, RecursionError)

@@ -6,39 +6,38 @@ without it, and the functions of `OdinServer` are the place where it comes in.""
 import asyncio
 import gc
 import pkgutil
+import typing
 from collections.abc import Coroutine, Generator
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import lsp_method
 
 from odin_lsp import __version__, state_folder
-from odin_lsp.config import ConfigProblem
-from odin_lsp.errors import ModelError, RequestError
-from odin_lsp.logs import Level, Logs
-from odin_lsp.models import selection
-from odin_lsp.modes import MODES
-from odin_lsp.project.project import Project, Situation, Told
-from odin_lsp.server import features, rpc, serving
+from odin_lsp.logs import Logs
+from odin_lsp.project.project import Project, Situation
+from odin_lsp.server import features, rpc
 from odin_lsp.server.client import Abilities
-from odin_lsp.server.declared import tool_names
 from odin_lsp.server.features import notebooks
-from odin_lsp.server.handshake import PROTOCOL_VERSION, InitOptions, ServerInfo, roots_of
+from odin_lsp.server.handshake import ServerInfo, info, roots_of, tell
 from odin_lsp.server.settings_report import SettingsReport
 from odin_lsp.server.tracing import Tracing
-from odin_lsp.server.transport import stdio_channel, tcp_channel
 from odin_lsp.tasks import Tasks
-from odin_lsp.values import from_wire, is_object, to_flat_wire
+from odin_lsp.values import is_object, to_flat_wire
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.watch import Watcher
 
 if TYPE_CHECKING:
     from odin_lsp.agent.core import Core
+    from odin_lsp.agent.open_sessions import Seating
     from odin_lsp.server.editor import LspEditor
     from odin_lsp.server.event_sender import EventSender
+    from odin_lsp.server.front_ends import FrontEnds
+    from odin_lsp.server.instructions import Instructions
+    from odin_lsp.server.listening import Listening
     from odin_lsp.server.turns import Turns
 
 REPLACED = (
@@ -55,37 +54,39 @@ REPLACED = (
 """What pygls does by itself and Odin does differently."""
 
 
-def serve(tcp_port: int | None, log_level: Level | None = None) -> NoReturn:
-    channel = stdio_channel() if tcp_port is None else tcp_channel("127.0.0.1", tcp_port)
-    server = OdinServer(Told(flags={"logLevel": log_level} if log_level else {}))
-    server.logs.begin()
-    serving.run(server, channel)
+class Introduced(typing.Protocol):
+    def info(self) -> ServerInfo:
+        """What it says of itself."""
+        ...
 
 
 class Protocol(rpc.OdinProtocol):
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
         result = yield from super().lsp_initialize(params)
-        server = cast("OdinServer", self._server)
+        server = cast("Introduced", self._server)
         result.capabilities.experimental = {"odin": to_flat_wire(server.info())}
         return result
 
 
 class OdinServer(LanguageServer):
-    def __init__(self, told: Told | None = None) -> None:
+    def __init__(self, project: Project | None = None) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
             "odin", __version__, protocol_cls=Protocol, notebook_document_sync=notebooks.SYNC
         )
         self.rpc = cast("Protocol", self.protocol)
         self.buffers = Buffers()
         self.abilities = Abilities()
-        self.project = Project(told)
+        self.project = project or Project()
         self.watcher: Watcher | None = None
         self.report = SettingsReport(self)
         self._core: Core | None = None
         self._editor: LspEditor | None = None
+        self._front_ends: FrontEnds | None = None
         self._turns: Turns | None = None
+        self._instructions: Instructions | None = None
         self._sender: EventSender | None = None
+        self._listening: Listening | None = None
         self.tasks = Tasks()
         self.logs = Logs("warning")
         self._log(self.project.now)
@@ -111,12 +112,32 @@ class OdinServer(LanguageServer):
         return self._editor
 
     @property
+    def front_ends(self) -> "FrontEnds":
+        if self._front_ends is None:
+            from odin_lsp.server.front_ends import FrontEnds
+
+            self._front_ends = FrontEnds(self.editor)
+        return self._front_ends
+
+    @property
+    def seat(self) -> "Seating":
+        return self.core.sessions
+
+    @property
     def turns(self) -> "Turns":
         if self._turns is None:
             from odin_lsp.server.turns import Turns
 
             self._turns = Turns(self)
         return self._turns
+
+    @property
+    def instructions(self) -> "Instructions":
+        if self._instructions is None:
+            from odin_lsp.server.instructions import Instructions
+
+            self._instructions = Instructions(self)
+        return self._instructions
 
     @property
     def is_working(self) -> bool:
@@ -141,20 +162,10 @@ class OdinServer(LanguageServer):
     def start(self, params: types.InitializeParams) -> None:
         self.tracing.set(params.trace)
         self.abilities = Abilities.of(params.capabilities, params.client_info.name if params.client_info else "")
-        self.buffers.encoding = cast("Any", str(getattr(self.workspace.position_encoding, "value", None) or "utf-16"))
-        options, problems = InitOptions(), ()
-        try:
-            if params.initialization_options is not None:
-                options = from_wire(InitOptions, params.initialization_options)
-        except RequestError as error:
-            problems = (ConfigProblem("initializationOptions", None, f"{error}; they are not used"),)
-        self.project.tell(
-            roots=roots_of(params),
-            settings=options.settings,
-            secrets={str(name): key for name, key in options.secrets.items()},
-            trusted=options.trusted,
-            problems=problems,
-        )
+        encoding = self.workspace.position_encoding
+        self.buffers.encoding = cast("Any", getattr(encoding, "value", encoding))
+        folders = [folder.uri for folder in params.workspace_folders or ()]
+        tell(self.project, roots_of(folders, params.root_uri, params.root_path), params.initialization_options)
 
     async def keep_trust(self) -> None:
         """What was decided counts already; this is for the next time."""
@@ -193,21 +204,26 @@ class OdinServer(LanguageServer):
         self.project.follow(lambda _: self.background(self.keep_trust()))
 
     def info(self) -> ServerInfo:
-        try:
-            model, small = self.project.now.models
-        except ModelError:
-            model = small = selection.OFFLINE
-        return ServerInfo(PROTOCOL_VERSION, __version__, model, small, tuple(MODES.values()), tool_names())
+        return info(self.project)
 
     def abort(self) -> None:
         """End all turns: the client is about to leave."""
         if self._core is not None:
             self._core.abort()
 
+    async def listen(self) -> None:
+        await asyncio.to_thread(_import_the_rest)
+        from odin_lsp.server.listening import Listening
+
+        self._listening = Listening(self)
+        await self._listening.run()
+
     async def close(self) -> None:
         self.tasks.cancel()
         if self._core is not None:
             await self._core.close()
+        if self._listening is not None:
+            await self._listening.close()
 
     def _log(self, now: Situation) -> None:
         self.logs.configure(now.config.log_level, now.secrets.values())
@@ -220,7 +236,8 @@ class OdinServer(LanguageServer):
         from odin_lsp.server.notices import Notices
 
         editors = EditorServers(self.rpc, self.buffers, self.abilities.editor, lambda: self.project.now.config.timeouts)
-        core = Core(self.project, self.editor, buffers=self.buffers, servers=partial(Chosen, editors))
+        core = Core(self.project, self.front_ends, buffers=self.buffers, servers=partial(Chosen, editors))
+        core.stream.subscribe(self.front_ends.follow)
         core.stream.subscribe(self.editor.hints.follow)
         if self.abilities.events:
             self._sender = EventSender(partial(self.rpc.notify, "odin/event"), lambda: self.rpc.backlog)

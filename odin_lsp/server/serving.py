@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from typing import Any, NoReturn, cast
 
@@ -14,17 +14,18 @@ from odin_lsp.server.rpc import OdinProtocol
 from odin_lsp.server.transport import Channel, Transport
 
 
-def run(server: LanguageServer, channel: Channel) -> NoReturn:
+def run(server: LanguageServer, channel: Channel, opened: Mapping[str, Any] | None = None) -> NoReturn:
     """Serve one client, then leave the process at once: no task and no thread that hangs may keep it."""
-    code = asyncio.new_event_loop().run_until_complete(serve(server, channel))
+    code = asyncio.new_event_loop().run_until_complete(serve(server, channel, opened))
     logging.shutdown()
     channel.close()
     os._exit(code)
 
 
-async def serve(server: LanguageServer, channel: Channel) -> int:
+async def serve(server: LanguageServer, channel: Channel, opened: Mapping[str, Any] | None = None) -> int:
     """Serve one client to its end and return the exit code: 0 only for `exit` after `shutdown`.
 
+    `opened`: the parameters of its `initialize`, if that was answered already.
     However it ends, handlers are cancelled, `server.close()` is awaited if there is one, and the last answers
     are sent, all within two seconds.
     """
@@ -32,6 +33,8 @@ async def serve(server: LanguageServer, channel: Channel) -> int:
     protocol = cast("OdinProtocol", server.protocol)
     transport = Transport(channel)
     protocol.connect(transport)
+    if opened is not None:
+        protocol.take_over(opened)
     try:
         return await _first(
             protocol.exited(),

@@ -6,7 +6,7 @@ import os
 import select
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from queue import SimpleQueue
 from threading import Condition, Thread
@@ -30,6 +30,12 @@ class Channel(Protocol):
     def close(self) -> None: ...
 
 
+class Cutting(Protocol):
+    """Cuts what is read into frames."""
+
+    def feed(self, data: bytes, /) -> Iterator[Frame]: ...
+
+
 class Transport:
     """Two daemon threads do what blocks, so that the event loop never waits for the client.
 
@@ -37,8 +43,12 @@ class Transport:
     is not asked for more. Neither grows the process.
     """
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(
+        self, channel: Channel, frames: Cutting | None = None, framed: Callable[[bytes], bytes] = framed
+    ) -> None:
         self._channel = channel
+        self._frames = frames or Frames()
+        self._framed = framed
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[Ending] = self._loop.create_future()
         self._outgoing: SimpleQueue[bytes | asyncio.Event | None] = SimpleQueue()
@@ -60,7 +70,7 @@ class Transport:
         return await self._ended
 
     def send(self, body: bytes) -> None:
-        frame = framed(body)
+        frame = self._framed(body)
         with self._changed:
             self._backlog += len(frame)
         self._outgoing.put(frame)
@@ -81,10 +91,9 @@ class Transport:
         self._outgoing.put(None)
 
     def _read(self, on_frame: Callable[[Frame], None]) -> None:
-        frames = Frames()
         try:
             while not self._closed and (data := self._channel.read(2**14)):
-                for frame in frames.feed(data):
+                for frame in self._frames.feed(data):
                     self._deliver_soon(frame, on_frame)
             self._end_soon("eof")
         except FrameError as error:
@@ -171,7 +180,7 @@ def tcp_channel(host: str, port: int) -> Channel:
         sys.stderr.flush()
         connection, _ = listener.accept()
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return _Socket(connection)
+    return SocketChannel(connection)
 
 
 def _fill_gaps() -> None:
@@ -219,7 +228,7 @@ class _Stdio:
         self._forwarder.join(timeout=0.2)
 
 
-class _Socket:
+class SocketChannel:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
 

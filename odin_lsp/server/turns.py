@@ -6,16 +6,16 @@ import uuid
 
 from lsprotocol import types
 
-from odin_lsp.agent.context import gathered, with_problems
+from odin_lsp.agent.context import gathered, looked_up
 from odin_lsp.agent.live_session import LiveSession
-from odin_lsp.agent.turn import Compact, RunCommand, Turn, UserMessage
+from odin_lsp.agent.own_commands import Typed
+from odin_lsp.agent.turn import Compact, Turn, UserMessage
 from odin_lsp.errors import RequestError, SessionError
-from odin_lsp.messages import Image
 from odin_lsp.modes import Mode
 from odin_lsp.records import Outcome, Todo
+from odin_lsp.server.attachments import attached
 from odin_lsp.server.host import Work
 from odin_lsp.server.progress import TurnProgress
-from odin_lsp.server.rpc import ClientError
 from odin_lsp.server.transcript import write_transcript
 from odin_lsp.server.wire import MessageParams
 from odin_lsp.workspace.uris import path_of
@@ -30,21 +30,34 @@ class Turns:
         self._by_token: dict[types.ProgressToken, str] = {}
 
     async def take(
-        self, mode: Mode, params: MessageParams, token: types.ProgressToken | None, todos: tuple[Todo, ...] = ()
+        self,
+        mode: Mode,
+        params: MessageParams,
+        token: types.ProgressToken | None,
+        *,
+        meaning: tuple[str, ...] = (),
+        todos: tuple[Todo, ...] = (),
     ) -> Outcome:
+        """`meaning`: what the model is told beside the user's words."""
         core = self._server.core
-        self._check(mode)
-        live = await core.sessions.take_up(params.session_id)
-        context = gathered(await with_problems(params.context, core.servers), core.files)
+        typed = await asyncio.to_thread(core.own.understood, params.text, mode)
+        if typed.is_apart:
+            return await self._apart(typed, params, token)
+        self._check(typed.mode)
+        live = await self._server.seat.take_up(params.session_id)
+        context = gathered(await looked_up(params.context, core.servers, core.search), core.files)
+        images = await asyncio.to_thread(attached, params.images, core.files)
         turn = live.turns.start(
             UserMessage(
                 turn_id=params.turn_id or uuid.uuid4().hex,
-                text=params.text,
-                mode=mode,
+                text=typed.text,
+                mode=typed.mode,
                 context=context.texts,
-                images=tuple(Image(image.media_type, image.data) for image in params.images),
+                sent=context.sent,
+                attached=(*context.attached, *images),
+                meaning=meaning,
                 todos=todos,
-                errand=RunCommand.of(params.text),
+                errand=core.own.errand(live, typed),
                 temperature=params.temperature,
                 max_tokens=params.max_tokens,
             )
@@ -53,9 +66,24 @@ class Turns:
             self._server.editor.notify("warning", notice)
         return await self._see_through(live, turn, token)
 
+    async def _apart(self, typed: Typed, params: MessageParams, token: types.ProgressToken | None) -> Outcome:
+        """What changes the session itself is no turn of it, but is answered like one."""
+        if typed.own is not None and typed.own.name == "continue":
+            return await self.go_on(params.session_id, token)
+        live, told = await self._server.core.own.apart(typed, params.session_id, self._server.seat)
+        if not self._server.abilities.events:
+            self._server.editor.notify("info", told)
+        return Outcome(
+            turn_id=params.turn_id or uuid.uuid4().hex,
+            session_id=live.session.id,
+            mode=typed.mode,
+            reason="end_turn",
+            answer=told,
+        )
+
     async def go_on(self, session_id: str | None, token: types.ProgressToken | None) -> Outcome:
         """Take up the last turn of the session."""
-        live = await self._server.core.sessions.existing(session_id)
+        live = await self._server.seat.existing(session_id)
         if live.session.turns:
             self._check(live.session.turns[-1].mode)
         return await self._see_through(live, live.turns.go_on(), token)
@@ -64,7 +92,7 @@ class Turns:
         self, session_id: str | None, focus: str, turn_id: str | None, token: types.ProgressToken | None
     ) -> tuple[int, int]:
         """Tokens of the conversation before and after it."""
-        live = await self._server.core.sessions.existing(session_id)
+        live = await self._server.seat.existing(session_id)
         turn = live.turns.start(Compact(focus).message(turn_id or uuid.uuid4().hex, live.turns.mode))
         outcome = await self._see_through(live, turn, token)
         if outcome.reason == "failed":
@@ -89,7 +117,9 @@ class Turns:
 
     def _check(self, mode: Mode) -> None:
         if self._server.project.now.is_restricted and mode != "ask_mode":
-            raise RequestError("the editor has opened this workspace in restricted mode; trust it there, or use Ask")
+            raise RequestError(
+                "only Ask works in Restricted Mode; to use Plan or Edit, trust the workspace in your editor"
+            )
 
     def cancel_by_token(self, token: types.ProgressToken) -> None:
         if turn_id := self._by_token.get(token):
@@ -118,7 +148,7 @@ class Turns:
 
     async def _show_plan(self, uri: str) -> None:
         """It is the answer, and something to work with."""
-        if not (self._server.abilities.show_document and await self._show_document(uri)):
+        if not await self._server.editor.open_document(uri):
             self._server.editor.notify(
                 "info", f"the plan is in {path_of(uri)}: edit it, and have its steps carried out"
             )
@@ -130,16 +160,8 @@ class Turns:
         except (OSError, SessionError) as error:
             log.warning("the transcript cannot be written: %s", error)
             path = None
-        if path and self._server.abilities.show_document and await self._show_document(path.as_uri()):
+        if path and await self._server.editor.open_document(path.as_uri()):
             return
         text = outcome.answer or outcome.detail or outcome.reason
         where = f"\n(the whole conversation: {path})" if path else ""
         self._server.editor.notify("error" if outcome.reason == "failed" else "info", text[:MAX_SHOWN] + where)
-
-    async def _show_document(self, uri: str) -> bool:
-        params = types.ShowDocumentParams(uri, take_focus=True)
-        try:
-            shown = await self._server.rpc.ask_client(types.WINDOW_SHOW_DOCUMENT, params, self._server.client_timeout)
-        except (ClientError, TimeoutError):
-            return False
-        return bool(shown and shown.success)

@@ -1,9 +1,12 @@
 """What editors send to keep a conversation in order between its turns."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from odin_lsp.agent.own_commands import SlashCommand
 from odin_lsp.extensions.registry import Listed
+from odin_lsp.models.local_servers import FoundServer
+from odin_lsp.models.reference import Effort
 from odin_lsp.values import Value
 
 
@@ -49,7 +52,7 @@ class Removed(Value):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactParams(Value):
     """`odin.compact`: make the conversation shorter, as Odin does when it no longer fits. It is a turn: it can wait in
-    the queue and be cancelled, and its events have its id."""
+    the queue and be canceled, and its events have its id."""
 
     session_id: str | None = None
     """Without it: the current session."""
@@ -104,6 +107,55 @@ class Permissions(Value):
     allowed: tuple[Allowed, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelParams(Value):
+    """`odin.model`: choose models, now and for the next time in this workspace, or see which are chosen."""
+
+    model: str | None = None
+    """`provider/model[@effort]`; empty: as in the settings again."""
+    small_model: str | None = None
+    """The same."""
+    find_local: bool = False
+    """Look for model servers on this computer, which takes up to two seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts(Value):
+    """Of a model that is known."""
+
+    context: int
+    """Tokens that a request may have."""
+    input_usd: float
+    """For a million tokens."""
+    output_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState(Value):
+    model: str
+    small_model: str
+    running: str
+    available: tuple[str, ...]
+    """Models that are known and have a key. Others may be selected by name."""
+    efforts: dict[str, tuple[Effort, ...]] = field(default_factory=dict[str, tuple[Effort, ...]])
+    """Of these models: what may be written behind an `@`."""
+    picked: bool = False
+    """Whether `model` was chosen by this command rather than by the settings."""
+    small_picked: bool = False
+    facts: dict[str, ModelFacts] = field(default_factory=dict[str, ModelFacts])
+    """Of those that are available and have a price."""
+    local: tuple[FoundServer, ...] | None = None
+    """Model servers on this computer, if they were looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCheckParams(Value):
+    """`odin.key.check`: whether a provider takes a key. It is neither kept nor used for anything else."""
+
+    provider: Literal["anthropic", "google", "openai"]
+    key: str
+
+
 @dataclass(frozen=True, slots=True)
 class RoleParams(Value):
     """`odin.role`: switch to another role, or see which there are."""
@@ -139,3 +191,26 @@ class ExtensionsParams(Value):
 @dataclass(frozen=True, slots=True)
 class ExtensionList(Value):
     extensions: tuple[Listed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SlashCommandsParams(Value):
+    """`odin.slashCommands`: what `/name` may stand for at the beginning of a message, for completion. All can be sent
+    as messages by `odin.ask`, `odin.plan` and `odin.edit`; those of Odin are answered without a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlashCommands(Value):
+    commands: tuple[SlashCommand, ...]
+    """Odin's own, then commands and skills by name, then prompts of the MCP servers that are ready."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilesParams(Value):
+    """`odin.files`: what `@name` may stand for in a message, for completion where there is no editor."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFiles(Value):
+    files: tuple[str, ...]
+    """All that the model may find, as it names them; what `.gitignore` excludes is left out."""

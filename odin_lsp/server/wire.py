@@ -1,25 +1,18 @@
 """Odin's own messages: what editors send and get. `docs/protocol.md` is made from it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from odin_lsp.agent.context import ContextItem
 from odin_lsp.agent.plans import StepStatus
-from odin_lsp.models.reference import Effort
 from odin_lsp.modes import Mode
 from odin_lsp.ports import Receipt, Review
 from odin_lsp.records import KeptFile, QueuedMessage
+from odin_lsp.server.attachments import ImageItem
 from odin_lsp.sessions.listing import SessionSummary
 from odin_lsp.values import Value
-
-
-@dataclass(frozen=True, slots=True)
-class ImageItem(Value):
-    media_type: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
-    data: str
-    """Base64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +73,9 @@ class PlanSteps(Value):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusePlanParams(Value):
-    """`odin.plan.refuse`: plan on. The answer is the turn's `Outcome`, or `Cancelled` if the user gave no reason."""
+    """`odin.plan.refuse`: plan on. The answer is the turn's `Outcome`, or `Cancelled` if the user gave no reason. A
+    client that does not answer `odin/question` gets a document to write in, and the answer is `{uri}`; `odin.send`
+    sends it."""
 
     uri: str
     reason: str | None = None
@@ -94,8 +89,8 @@ class BeginParams(Value):
     stand still until a command is answered; they see the outcome, and review, as every plain editor does."""
 
     command: (
-        Literal["odin.ask", "odin.plan", "odin.edit", "odin.prompt", "odin.executePlan", "odin.plan.refuse"]
-        | Literal["odin.undoTurn", "odin.provenance.open"]
+        Literal["odin.ask", "odin.plan", "odin.edit", "odin.prompt", "odin.send"]
+        | Literal["odin.executePlan", "odin.plan.refuse", "odin.undoTurn", "odin.provenance.open"]
     )
     argument: dict[str, Any]
     """What that command takes."""
@@ -113,7 +108,7 @@ class CancelParams(Value):
     turn_id: str | None = None
     """Without it: the running turn."""
     agent_id: str | None = None
-    """With it: only this helper of the turn."""
+    """With it: only this subagent of the turn."""
     only: Literal["compaction"] | None = None
     """With it: not the turn, but the summary that is written to make its conversation shorter."""
     drop: bool = False
@@ -131,7 +126,7 @@ class SteerParams(Value):
     turn_id: str | None = None
     """Without it: the running turn."""
     agent_id: str | None = None
-    """With it: to this helper of the turn."""
+    """With it: to this subagent of the turn."""
     context: tuple[ContextItem, ...] = ()
 
 
@@ -163,30 +158,6 @@ class QueueParams(Value):
 @dataclass(frozen=True, slots=True)
 class Queue(Value):
     queue: tuple[QueuedMessage, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelParams(Value):
-    """`odin.model`: choose models, now and for the next time in this workspace, or see which are chosen."""
-
-    model: str | None = None
-    """`provider/model[@effort]`; empty: as in the settings again."""
-    small_model: str | None = None
-    """The same."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelState(Value):
-    model: str
-    small_model: str
-    running: str
-    available: tuple[str, ...]
-    """Models that are known and have a key. Others may be selected by name."""
-    efforts: dict[str, tuple[Effort, ...]] = field(default_factory=dict[str, tuple[Effort, ...]])
-    """Of these models: what may be written behind an `@`."""
-    picked: bool = False
-    """Whether `model` was chosen by this command rather than by the settings."""
-    small_picked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,9 +224,10 @@ class UndoParams(Value):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptParams(Value):
     """`odin.prompt`: ask the user what to do with the context, then take that turn. The answer is its `Outcome`, or
-    `Cancelled` if the user said nothing."""
+    `Cancelled` if the user said nothing. A client that does not answer `odin/question` gets a document to write in,
+    and the answer is `{uri}`; `odin.send` sends it."""
 
-    mode: Literal["plan", "edit"]
+    mode: Literal["ask", "plan", "edit"]
     context: tuple[ContextItem, ...] = ()
     turn_id: str | None = None
 
@@ -279,7 +251,7 @@ class Undone(Value):
 
 @dataclass(frozen=True, slots=True)
 class TrustParams(Value):
-    """`odin.trust`: whether the workspace's own settings may do more than restrict, as they are now."""
+    """`odin.trust`: whether to trust the workspace's own settings in their current version."""
 
     decision: Literal["trust", "restrict"]
 
@@ -333,7 +305,7 @@ class ForkSessionParams(Value):
     session_id: str | None = None
     """Without it: the current session."""
     message: int | None = None
-    """Of the user's messages the one, counted from 0, before which the copy ends; it comes back as `draft`."""
+    """Only what comes before this message of the user is copied (the first is 0); the message comes back as `draft`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from odin_lsp.markdown import as_code, harmless
 from odin_lsp.modes import Mode
 from odin_lsp.ports import Answer, Question
 from odin_lsp.records import Diagnostic
-from odin_lsp.sessions import listing, reader, replay
+from odin_lsp.sessions import attachments, listing, reader, replay
 from odin_lsp.sessions.loading import MAX_TURNS
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import log_path, open_log
@@ -48,7 +48,7 @@ Format = Literal["markdown", "html", "json"]
 SUFFIXES: dict[Format, str] = {"markdown": ".md", "html": ".html", "json": ".json"}
 FOLDED: dict[type[Item], str] = {
     Used: "tool",
-    Helped: "helper",
+    Helped: "subagent",
     Noted: "notice",
     Planned: "todo",
     Asked: "question",
@@ -295,13 +295,14 @@ def _endings(turn: ToldTurn) -> Iterator[str]:
 
 
 def _json(folder: Path, summary: listing.SessionSummary) -> Iterator[str]:
-    """All records as they are stored, unknown ones too."""
+    """All records as they are stored, unknown ones too, with what is stored beside them."""
     about = json.dumps(to_wire(summary))
     yield f'{{"version":{reader.SCHEMA_VERSION},"session":{about},"records":['
     separator = "\n"
-    with open_log(log_path(folder, summary.session_id)) as file:
+    log = log_path(folder, summary.session_id)
+    with open_log(log) as file:
         for line in reader.index(file).lines:
             for record in reader.read(file, line):
-                yield separator + json.dumps(record)
+                yield separator + json.dumps(attachments.filled(log, record))
                 separator = ",\n"
     yield "\n]}\n"

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from odin_lsp import private_files
 from odin_lsp.errors import SessionError
-from odin_lsp.sessions import reader
+from odin_lsp.sessions import attachments, reader
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import line_of, log_path, open_log
 from odin_lsp.sessions.turn_record import TurnRecord
@@ -33,6 +33,7 @@ def fork(folder: Path, session_id: str, at_message: int | None = None) -> tuple[
         first = line_of({"type": "session", "id": new_id, "title": source.title, "forkedFrom": session_id, "at": now})
         last = line_of({"type": "title", "title": source.title, "by": source.titled_by, "at": now})
         try:
+            attachments.copy(log_path(folder, session_id), log_path(folder, new_id), file, copied)
             private_files.write_file(log_path(folder, new_id), chain([first], _copied(file, copied), [last]))
         except OSError as error:
             raise SessionError(f"{folder} cannot be written: {error.strerror}") from error

@@ -7,10 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from odin_lsp.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult, user
+from odin_lsp.messages import Document, Image, Message, Part, Text, Thinking, ToolCall, ToolResult, user
 
 CHARS_PER_TOKEN = 3.5
 IMAGE_TOKENS = 1600
+"""What providers make of a large image; of a smaller one less."""
+PIXELS_PER_TOKEN = 750
+PAGE_TOKENS = 2000
+"""Of a PDF: its text, and its picture."""
 LOST_BEGINNING = "(The beginning of this conversation is lost.)"
 UNKNOWN_OUTCOME = "The outcome of this call is unknown: the turn was interrupted before it was recorded."
 
@@ -127,28 +131,31 @@ def _tokens(part: Part) -> int:
         case Text() | Thinking():
             size = len(part.text)
         case ToolResult():
-            size = len(part.content)
+            return int(len(part.content) / CHARS_PER_TOKEN) + 4 + sum(map(_tokens, part.attached))
         case ToolCall():
             size = len(str(part.arguments)) + len(part.name)
         case Image():
-            return IMAGE_TOKENS
+            return min(IMAGE_TOKENS, part.width * part.height // PIXELS_PER_TOKEN or IMAGE_TOKENS)
+        case Document():
+            return PAGE_TOKENS * max(1, part.pages)
     return int(size / CHARS_PER_TOKEN) + 4
 
 
 def characters(message: Message) -> int:
     """Characters, roughly."""
-    size = 0
-    for part in message.parts:
-        match part:
-            case Text() | Thinking():
-                size += len(part.text)
-            case ToolResult():
-                size += len(part.content)
-            case ToolCall():
-                size += len(str(part.arguments))
-            case Image():
-                size += len(part.data)
-    return size
+    return sum(map(_characters, message.parts))
+
+
+def _characters(part: Part) -> int:
+    match part:
+        case Text() | Thinking():
+            return len(part.text)
+        case ToolResult():
+            return len(part.content) + sum(map(_characters, part.attached))
+        case ToolCall():
+            return len(str(part.arguments))
+        case Image() | Document():
+            return len(part.data)
 
 
 def without_thinking(message: Message) -> Message:

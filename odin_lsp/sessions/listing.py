@@ -63,6 +63,15 @@ def logs(folder: Path) -> list[Path]:
     return [path for _, path in sorted(dated, reverse=True)]
 
 
+def named(folder: Path, beginning: str) -> str:
+    """The id that begins like this, if there is exactly one."""
+    log_path(folder, beginning)
+    found = [path.stem for path in logs(folder) if path.stem.startswith(beginning)]
+    if len(found) > 1 and beginning not in found:
+        raise SessionError(f"{len(found)} sessions begin with {beginning!r}; say more of the id")
+    return beginning if beginning in found else next(iter(found), beginning)
+
+
 def summaries(folder: Path, own: Collection[str] = ()) -> Iterator[SessionSummary]:
     """`own`: those that this process has open."""
     for path in logs(folder):

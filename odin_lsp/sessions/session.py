@@ -10,11 +10,12 @@ from typing import BinaryIO
 from odin_lsp import locks
 from odin_lsp.errors import SessionError
 from odin_lsp.events import MAIN, Event, TurnFinished
-from odin_lsp.messages import Message, Text, ToolCall, ToolResult, user
+from odin_lsp.messages import Message, Text, ToolResult, user
 from odin_lsp.records import Outcome, QueuedMessage, Stretch, SubagentRecord, Todo, Usage
 from odin_lsp.redaction import without_keys
-from odin_lsp.sessions import loading, reader, titles
+from odin_lsp.sessions import attachments, loading, reader, titles
 from odin_lsp.sessions.cleaning import cleaned_record
+from odin_lsp.sessions.helpers import handed_over
 from odin_lsp.sessions.history import History, characters, without_thinking
 from odin_lsp.sessions.loading import MAX_TURNS
 from odin_lsp.sessions.store import SessionLog, open_log
@@ -229,7 +230,7 @@ class Session:
         for message in self.unbegun:
             said = titles.from_message(message.body)
             self.notices.append(
-                f"this message had not been begun when Odin was ended, send it again if need be: {said}"
+                f"Odin stopped before it could work on this message. Send it again if you still need it: {said}"
             )
 
     def _count_what_was_cut_off(self, file: BinaryIO, found: reader.Index) -> None:
@@ -246,12 +247,10 @@ class Session:
         return outcome
 
     def _hand_over(self) -> None:
-        """What helpers had found when Odin was ended in the middle of a turn is the result of the calls that waited."""
-        waiting = {call.id: call for message in self.messages[-1:] for call in message.calls}
-        ended = [it for it in self.subagents.values() if it.turn_id in self._unsettled and it.status != "running"]
-        results = tuple(_result(waiting[it.call_id], it) for it in ended if it.call_id in waiting)
-        if results:
-            self.append(Message("user", results))
+        """What helpers had found when Odin was ended in the middle of their turn is not lost."""
+        cut_off = self._begun.keys() | self._unsettled.keys()
+        for message in [*handed_over(self.messages, [it for it in self.subagents.values() if it.turn_id in cut_off])]:
+            self.append(message)
 
     def _write(self, record: dict[str, object], *, flush: bool = False) -> None:
         """A disk that fails costs the log, not the conversation; when it works again, all of it is written. Keys never
@@ -277,15 +276,15 @@ class Session:
         read = loading.excerpt(file, found)
         self.is_compacted = read.is_compacted
         self.first_message, self.earlier_turns = read.first_message, read.earlier_turns
+        wanted = attachments.newest(self.log.path, file, read.lines)
         for line in read.lines:
-            self._replay_line(file, line)
+            self._replay_line(file, line, wanted)
         self.todos = loading.todos(file, found, self.todos)
         if read.earlier_messages:
             self._mark_gap(read.opening, read.earlier_messages, self.messages)
 
-    def _replay_line(self, file: BinaryIO, line: reader.Line) -> None:
-        records = reader.read(file, line)
-        understood = [self._replay(record) for record in records]
+    def _replay_line(self, file: BinaryIO, line: reader.Line, wanted: frozenset[str]) -> None:
+        understood = [self._replay(attachments.filled(self.log.path, it, wanted)) for it in reader.read(file, line)]
         self._damaged += line.size > 1 and not (understood and all(understood))
 
     def _replay(self, record: reader.Record) -> bool:
@@ -393,8 +392,3 @@ class Session:
         count += turn
         self.history.replace([user(*opening, f"<reminder>\n{count}{GAP}"), *rest[turn:]])
         self.notices.append(f"this session is long: {count} of its messages are not sent to the model any more")
-
-
-def _result(call: ToolCall, helper: SubagentRecord) -> ToolResult:
-    told = f"The helper {helper.agent_id} had {helper.status} before Odin was ended.\n\n{helper.summary}".strip()
-    return ToolResult(call.id, call.name, told, failed=helper.status != "completed")

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import secrets
+import shutil
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, BinaryIO
 
 from odin_lsp import locks, private_files, state_folder
 from odin_lsp.errors import SessionError, SessionLocked
-from odin_lsp.sessions import reader
+from odin_lsp.sessions import attachments, reader
 
 MAX_WAITING = 64 * 1024 * 1024
 """Bytes that are kept for a disk that may work again."""
@@ -68,7 +69,10 @@ def delete_log(folder: Path, session_id: str) -> None:
         raise SessionLocked(f"session {session_id!r} is open in another Odin; close it there first")
     try:
         for file in (path, *folder.glob(f"{session_id}.*")):
-            file.unlink(missing_ok=True)
+            if file.is_dir() and not file.is_symlink():
+                shutil.rmtree(file)
+            else:
+                file.unlink(missing_ok=True)
     except OSError as error:
         raise SessionError(f"{path} cannot be deleted: {error.strerror}") from error
 
@@ -117,7 +121,7 @@ class SessionLog:
 
     def append(self, record: dict[str, Any], *, flush: bool = False) -> None:
         """Write the record. If that fails it waits, and is written before the next one."""
-        self._waiting.append(line_of(record))
+        self._waiting.append(line_of(attachments.set_aside(self.path, record)))
         try:
             self._write()
             if flush:

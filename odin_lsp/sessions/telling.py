@@ -125,8 +125,9 @@ class ToldTurn:
     def take(self, record: EventRecord) -> None:
         self.turn_id, event = record.turn_id, record.event
         match event:
-            case TurnStarted(mode, model, text):
-                self.mode, self.model, self.said = mode, model or self.model, text
+            case TurnStarted(mode, model, text, attached):
+                self.mode, self.model = mode, model or self.model
+                self.said = "\n".join([text, *(f"(with {it.name or it.media_type})" for it in attached)])
                 self.began = self.began or record.at
                 self.outcome = None
             case TurnFinished(outcome):

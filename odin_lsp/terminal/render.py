@@ -5,38 +5,12 @@ from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
 
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.markdown import Markdown
-from rich.spinner import Spinner
-from rich.text import Text as Line
-
-from odin_lsp.events import (
-    PASSING,
-    ActivityChanged,
-    DiagnosticsCompared,
-    EventRecord,
-    MessageFinished,
-    Notice,
-    StreamRolledBack,
-    TextStreamed,
-    ThinkingStreamed,
-    TodosChanged,
-    ToolFinished,
-    ToolStarted,
-    TurnFinished,
-)
-from odin_lsp.markdown import harmless, unlinked
-from odin_lsp.records import Diagnostic, Outcome, Usage
-from odin_lsp.terminal.editor import say
+from odin_lsp.events import PASSING, EventRecord, MessageFinished, Notice, TurnFinished
+from odin_lsp.records import Outcome
 from odin_lsp.terminal.output import PipedOutput
+from odin_lsp.terminal.person import say
 from odin_lsp.values import to_wire
-from odin_lsp.workspace.uris import path_of, printable
-
-MARKS = {"success": "[green]✓[/]", "error": "[red]✗[/]", "cancelled": "[yellow]–[/]"}
-SPARE_LINES = 8
-"""What streams must fit onto the screen together with the spinner; more could not be erased again."""
-TODO_MARKS = {"pending": "☐", "in_progress": "◐", "completed": "☑"}
+from odin_lsp.workspace.uris import path_of
 
 
 class Renderer(Protocol):
@@ -72,17 +46,15 @@ class PlainRenderer:
 
     def __init__(self, output: PipedOutput) -> None:
         self._output = output
+        self._last = ""
+        """What the model said last: all that there is of an answer that was cut off."""
 
     def show(self, record: EventRecord) -> None:
         match record.event:
+            case MessageFinished(text):
+                self._last = text
             case TurnFinished(outcome):
-                self._output.write(f"{outcome.answer}\n" if outcome.answer else "")
-                if outcome.reason != "end_turn":
-                    say(ending(outcome))
-                if outcome.plan:
-                    say(f"the plan: {path_of(outcome.plan)}")
-                for it in outcome.diagnostics:
-                    say(f"left by this turn: {placed(it)}")
+                self._finish(outcome)
             case Notice(level, message):
                 say(f"{level}: {message}")
             case _:
@@ -94,63 +66,42 @@ class PlainRenderer:
     def paused(self) -> AbstractContextManager[None]:
         return nullcontext()
 
+    def _finish(self, outcome: Outcome) -> None:
+        from odin_lsp.terminal.telling import ending, placed, spent  # nobody waits any more
+
+        is_cut_off = outcome.reason in ("interrupted", "aborted")
+        answer = outcome.answer or (self._last if is_cut_off else "")
+        self._output.write(f"{answer}\n" if answer else "")
+        if outcome.reason != "end_turn":
+            say(f"{ending(outcome)}{f' · {spent(outcome.usage, outcome.duration_ms)}' if is_cut_off else ''}")
+        if outcome.plan:
+            say(f"the plan: {path_of(outcome.plan)}")
+        for it in outcome.diagnostics:
+            say(f"left by this turn: {placed(it)}")
+
 
 class RichRenderer:
     """Markdown as it streams, a line per tool, a spinner, and the usage at the end."""
 
     def __init__(self) -> None:
+        from rich.console import Console  # what is piped needs none of it
+        from rich.live import Live
+
+        from odin_lsp.terminal.telling import Telling
+
         self._console = Console(highlight=False)
-        self._text = ""
-        self._activity = "thinking"
+        self._telling = Telling()
         self._live = Live(console=self._console, refresh_per_second=12, transient=True)
         self._live.start()
 
     def show(self, record: EventRecord) -> None:
-        match record.event:
-            case TextStreamed(text):
-                self._text += text
-            case ThinkingStreamed():
-                self._activity = "thinking"
-            case StreamRolledBack():
-                self._text = ""
-            case MessageFinished(text):
-                self._text = ""
-                self._live.update(self._screen(), refresh=True)
-                if text.strip():
-                    self._console.print(Markdown(harmless(text)))
-            case ActivityChanged():
-                self._activity = record.event.words
-            case ToolStarted(description=description):
-                self._activity = description
-            case ToolFinished(name=name, status=status, description=description):
-                line = Line.from_markup(f"{MARKS[status]} [bold]{name}[/] ") + Line(description, style="dim")
-                self._console.print(line, no_wrap=True, overflow="ellipsis")
-            case TodosChanged(todos):
-                for todo in todos:
-                    self._console.print(Line(f"  {TODO_MARKS[todo.status]} {todo.content}"))
-            case DiagnosticsCompared(introduced=introduced, fixed=fixed, unsure=unsure):
-                for it in (*introduced, *unsure):
-                    self._console.print(Line(f"  + {placed(it)}", style="red" if it.severity == "error" else "yellow"))
-                for it in fixed:
-                    self._console.print(Line(f"  - {placed(it)}", style="green"))
-            case Notice(level, message):
-                self._console.print(Line(f"{level}: {message}", style="yellow"))
-            case TurnFinished(outcome):
-                self._live.stop()
-                if outcome.answer and not outcome.steps:
-                    self._console.print(Line(unlinked(outcome.answer)))
-                if outcome.reason != "end_turn":
-                    self._console.print(Line(ending(outcome), style="red"))
-                if outcome.plan:
-                    self._console.print(Line(f"the plan: {path_of(outcome.plan)}"))
-                for it in outcome.diagnostics:
-                    self._console.print(Line(f"left by this turn: {placed(it)}", style="red"))
-                self._console.print(Line(spent(outcome.usage, outcome.duration_ms), style="dim"))
-                return
-            case _:
-                return
-        if self._live.is_started:
-            self._live.update(self._screen())
+        settled = list(self._telling.settled(record))
+        if isinstance(record.event, TurnFinished):
+            self._live.stop()
+        elif self._live.is_started:
+            self._live.update(self._telling.under_way(self._console.height), refresh=bool(settled))
+        for it in settled:
+            self._console.print(it)
 
     def close(self) -> None:
         self._live.stop()
@@ -162,27 +113,3 @@ class RichRenderer:
             yield
         finally:
             self._live.start()
-
-    def _screen(self) -> RenderableType:
-        spinner = Spinner("dots", Line(self._activity, style="dim", no_wrap=True, overflow="ellipsis"))
-        tail = "\n".join(self._text.splitlines()[-max(1, self._console.height - SPARE_LINES) :])
-        return Group(Markdown(harmless(tail)), spinner) if tail else spinner
-
-
-def placed(diagnostic: Diagnostic) -> str:
-    """Where it is, and in words."""
-    return printable(f"{path_of(diagnostic.uri) or diagnostic.uri}:{diagnostic.words}")
-
-
-def ending(outcome: Outcome) -> str:
-    return (
-        f"{outcome.reason.replace('_', ' ')}: {outcome.detail}" if outcome.detail else outcome.reason.replace("_", " ")
-    )
-
-
-def spent(usage: Usage, duration_ms: int) -> str:
-    tokens = (
-        f"{usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens:,} in · {usage.output_tokens:,} out"
-    )
-    cost = f" · ${usage.cost_usd:.4f}" if usage.cost_usd else ""
-    return f"{tokens}{cost} · {duration_ms / 1000:.1f} s"

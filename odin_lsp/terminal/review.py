@@ -7,29 +7,34 @@ import signal
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from odin_lsp.errors import ToolError
-from odin_lsp.library.disk_editor import span
 from odin_lsp.ports import Decision, Review, ReviewAnswer, ReviewFile, ReviewHunk
 from odin_lsp.workspace import disk
+from odin_lsp.workspace.ranges import span
 from odin_lsp.workspace.text import Lines, line_end, whole_lines
 from odin_lsp.workspace.uris import path_of
 
-PROMPT = "Apply this hunk? [y,n,a,A,d,q,e,?]"
-WHOLE = "Apply all of these hunks? They belong together. [y,n]"
+PROMPT = "Accept this hunk? [y,n,a,A,d,q,e,?]"
+WHOLE = "Accept all of these hunks? They belong together. [y,n,?]"
 WHY_NOT = "Why not? (an empty line is fine)"
 HELP = """\
-y  apply this hunk
-n  leave it out, and say why
-a  apply this hunk and all that follow in this file; they are shown
-A  apply this hunk and all that follow, in other files too; they are shown
-d  leave out this hunk and all that follow in this file
-q  leave out this hunk and all that follow, in other files too
-e  edit the new text, then apply it
-?  show this"""
+y  accept this hunk
+n  reject it (optional reason)
+a  accept it and the rest of this file; they are shown
+A  accept it and the rest of this review; they are shown
+d  reject it and the rest of this file
+q  reject it and the rest of this review
+e  edit it, then accept
+?  help"""
+WHOLE_HELP = """\
+y  accept all of them
+n  reject all of them (optional reason)
+q  reject all of them
+?  help"""
 CONTEXT = 3
 BOLD, RED, GREEN, YELLOW, CYAN = 1, 31, 32, 33, 36
 COLOURS = {"+": GREEN, "-": RED, "@": CYAN}
@@ -72,6 +77,8 @@ class Reviewer:
         said: str | None = ""
         while hunks and said not in ("y", "n", "q", None):
             said = await self.ask(WHOLE)
+            if said not in ("y", "n", "q", "", None):
+                self.say(WHOLE_HELP)
         reason = await self.ask(WHY_NOT) if said == "n" else None
         kind = "accept" if said == "y" else "reject"
         decisions = (Decision(hunk_id=it.id, decision=kind, reason=reason or None) for _, it in hunks)
@@ -114,8 +121,8 @@ class Reviewer:
 
     def _show(self, file: ReviewFile, hunk: ReviewHunk, reason: str) -> None:
         number = f" ({file.hunks.index(hunk) + 1} of {len(file.hunks)})" if len(file.hunks) > 1 else ""
-        to = f" → {visible(_path(file.new_uri))}" if file.new_uri else ""
-        self._say(f"\n{file.operation} {visible(_path(file.uri))}{to}{number}", BOLD)
+        to = f" → {_shown(file.new_uri)}" if file.new_uri else ""
+        self._say(f"\n{file.operation} {_shown(file.uri)}{to}{number}", BOLD)
         if file.note:
             self._say(f"note: {one_line(file.note)}", YELLOW)
         if reason:
@@ -185,6 +192,14 @@ def _common(one: Sequence[str], two: Sequence[str]) -> int:
 def _place(start: int, count: int) -> str:
     """Lines as a diff counts them."""
     return f"{start + 1 if count else start},{count}"
+
+
+def _shown(uri: str) -> str:
+    """As seen from here, if it is below."""
+    path = Path(_path(uri))
+    with suppress(OSError, ValueError):  # the folder may be gone
+        path = path.relative_to(Path.cwd())
+    return visible(str(path))
 
 
 def _path(uri: str) -> str:

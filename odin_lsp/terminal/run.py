@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from odin_lsp.errors import OdinError, RequestError
-from odin_lsp.library.session import Turn
-from odin_lsp.library.workspace import Workspace
-from odin_lsp.logs import Logs
 from odin_lsp.modes import MODES
 from odin_lsp.records import ExitReason, Outcome
-from odin_lsp.terminal.editor import Policy, TerminalEditor, say
+from odin_lsp.terminal.answering import Answering, Policy
+from odin_lsp.terminal.opening import opened
 from odin_lsp.terminal.output import PipedOutput
+from odin_lsp.terminal.person import say
+from odin_lsp.terminal.seam import Turn, Workspace
+from odin_lsp.workspace.uris import path_of
 
 if TYPE_CHECKING:
     from odin_lsp.terminal.render import Renderer
@@ -46,8 +47,15 @@ class Options:
     json: bool
     session: str | None
     settings: Mapping[str, Any]
+    images: Sequence[Path] = ()
     steps: Sequence[int] | None = None
     """Of the plan; none: all that are open."""
+    then_run: bool = False
+    """Of `plan`: carry it out."""
+    is_new: bool = False
+    """Not in the session that an editor shows."""
+    attaches: bool = True
+    """Whether a host may do it that has the folder open."""
 
 
 def run(options: Options) -> int:
@@ -62,33 +70,38 @@ def run(options: Options) -> int:
 
 
 async def _run(options: Options) -> int:
-    editor, output, logs = TerminalEditor(options.policy), PipedOutput(), Logs("error")
+    output = PipedOutput()
     try:
-        async with Workspace(options.cwd, settings=options.settings, editor=editor) as workspace:
-            logs.configure(workspace.config.log_level)
-            logs.begin()
-            outcome = await _turn(workspace, options, editor, output)
+        opening = opened(options.cwd, options.settings, options.policy, attaches=options.attaches)
+        async with opening as (workspace, answering):
+            outcome = await _turn(workspace, options, answering, output)
     finally:
         _when_interrupted(output.give_up)
         is_read = await output.close()
     if not is_read:
         return EXIT_CODES["interrupted"]
-    if editor.denied and outcome.reason == "end_turn":
+    if answering.denied and outcome.reason == "end_turn":
         return DENIED
     return EXIT_CODES[outcome.reason]
 
 
-async def _turn(workspace: Workspace, options: Options, editor: TerminalEditor, output: PipedOutput) -> Outcome:
+async def _turn(workspace: Workspace, options: Options, answering: Answering, output: PipedOutput) -> Outcome:
     renderer = _renderer(output, json=options.json)
-    editor.pause = renderer.paused
+    answering.pause = renderer.paused
     workspace.subscribe(renderer.show)
     try:
-        turn = await _begun(workspace, options)
-        output.if_lost = turn.cancel
-        _when_interrupted(turn.cancel)
-        return await turn.outcome()
+        outcome = await _taken(await _begun(workspace, options), output)
+        if options.then_run and outcome.reason == "end_turn" and (plan := path_of(outcome.plan or "")):
+            outcome = await _taken(await workspace.carry_out(plan), output)
+        return outcome
     finally:
         renderer.close()
+
+
+async def _taken(turn: Turn, output: PipedOutput) -> Outcome:
+    output.if_lost = turn.cancel
+    _when_interrupted(turn.cancel)
+    return await turn.outcome()
 
 
 async def _begun(workspace: Workspace, options: Options) -> Turn:
@@ -99,9 +112,11 @@ async def _begun(workspace: Workspace, options: Options) -> Turn:
             return (await workspace.resume(options.session)).compact(options.text)
         case "run":
             return await workspace.carry_out(Path(options.text), options.steps, session_id=options.session)
+        case mode if options.session:
+            return (await workspace.resume(options.session)).send(MODES[mode], options.text, images=options.images)
         case mode:
-            session = await workspace.resume(options.session) if options.session else workspace.session
-            return session.send(MODES[mode], options.text)
+            session = workspace.begin() if options.is_new else workspace.session
+            return session.send(MODES[mode], options.text, images=options.images)
 
 
 def _when_interrupted(action: Callable[[], object]) -> None:

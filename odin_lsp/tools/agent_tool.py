@@ -1,4 +1,4 @@
-"""Give a part of the work to a helper with a conversation of its own."""
+"""Give a part of the work to a subagent with a conversation of its own."""
 
 from typing import Annotated, Literal
 
@@ -8,6 +8,7 @@ from odin_lsp.errors import ToolError
 from odin_lsp.modes import MODES
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.permissions.subagent_rights import is_within
+from odin_lsp.sessions.helpers import ENDED, STARTED
 from odin_lsp.tools.base import AgentTask, Completion, Params, Tool, ToolContext, ToolOutput
 
 HEADINGS = {
@@ -20,20 +21,20 @@ HEADINGS = {
 }
 
 
-BEGUN = "The helper {} has started. Go on with other work; you get its report when it is done."
+BEGUN = f"{STARTED} Continue with other work; you get its report when it is done."
 
 
 class AgentParams(Params):
     description: Annotated[str, Field(min_length=1)]
     """The task in a few words, for the user."""
     prompt: Annotated[str, Field(min_length=1)]
-    """The whole task: the helper knows nothing of this conversation. Say what to answer with."""
+    """The whole task: the subagent does not see this conversation. Say what to report."""
     mode: Literal["ask", "plan", "edit"] = "ask"
     """What it may do; never more than you."""
     agent: str | None = None
-    """A named agent of this project."""
+    """A named subagent of this project."""
     model: str | None = None
-    """`provider/model[@effort]`; left out, the small model reads and the user's model edits."""
+    """`provider/model[@effort]`. Default: the small model; in edit mode the user's."""
     write_scope: tuple[str, ...] = ()
     """Files and folders that it may edit. Left out: all."""
     run_in_background: bool = False
@@ -41,8 +42,8 @@ class AgentParams(Params):
 
 
 class AgentTool(Tool[AgentParams]):
-    """Start a helper that works on its own and reports once: for searches over many files, or independent parts of a
-    larger task. Several in one step run side by side. It cannot ask back."""
+    """Start a subagent that works on its own and reports once: for searches over many files, or independent parts of a
+    larger task. Calls made together run in parallel. It cannot ask you anything."""
 
     name = "AgentTool"
     effect = Effect.DELEGATE
@@ -56,10 +57,10 @@ class AgentTool(Tool[AgentParams]):
         mode = MODES[params.mode]
         if not is_within(mode, context.mode):
             raise ToolError(
-                f"a helper cannot be in {params.mode} mode here: it may never do more than you; set mode to ask"
+                f"a subagent cannot be in {params.mode} mode here: it may never do more than you; set mode to ask"
             )
         if context.delegate is None or context.begin is None:
-            raise ToolError("helpers start no helpers; do it yourself, or say in your result what is left to do")
+            raise ToolError("subagents start no subagents; do it yourself, or say in your result what is left to do")
         scope = tuple([await context.reach(name) for name in params.write_scope])
         task = AgentTask(params.description, params.prompt, mode, params.agent, params.model, scope, context.call_id)
         if params.run_in_background:
@@ -75,7 +76,7 @@ class AgentTool(Tool[AgentParams]):
 
 
 def report(completion: Completion) -> str:
-    parts = [f"The helper {completion.agent_id} has {completion.status}.", completion.summary.strip()]
+    parts = [ENDED.format(completion.agent_id, completion.status), completion.summary.strip()]
     for name, heading in HEADINGS.items():
         items: tuple[str, ...] = getattr(completion, name)
         if items:

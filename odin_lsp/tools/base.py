@@ -5,7 +5,7 @@ import os
 import pkgutil
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib import import_module
@@ -21,6 +21,8 @@ from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.events import Emit
 from odin_lsp.extensions.skills import Skill
 from odin_lsp.intelligence.servers import NoServers, Servers
+from odin_lsp.mcp.pool import McpServers
+from odin_lsp.messages import Attachment
 from odin_lsp.modes import Mode
 from odin_lsp.permissions.gate import CHANGED, Gate, Want
 from odin_lsp.permissions.outside import OutsideGate
@@ -67,6 +69,8 @@ class ToolOutput:
     created: bool = False
     diff: str | None = None
     ran: CommandRun | None = None
+    attached: tuple[Attachment, ...] = ()
+    """What the model is shown beside `data`."""
 
 
 class ToolFailed(ToolError):
@@ -112,18 +116,26 @@ class ToolContext:
     skills: Mapping[str, Skill] = field(default_factory=dict[str, Skill])
     servers: Servers = field(default_factory=NoServers)
     """Language servers."""
+    mcp: McpServers | None = None
+    """None: there are none."""
     delegate: "Callable[[AgentTask], Awaitable[Completion]] | None" = None
     """Has a helper do it; none: this is one."""
     begin: "Callable[[AgentTask], str] | None" = None
     """The same, but nobody waits for it: its id."""
     write_scope: tuple[Path, ...] = ()
     """Where edits are allowed; empty: everywhere."""
+    sees: bool = True
+    """Whether the model sees images."""
+    reads_documents: bool = True
+    """Whether it takes PDFs as they are."""
     memory: Memory | None = None
     """Notes on the workspace; none: the user wants none."""
     note: Callable[[str], None] = lambda _: None
     """Keeps a finding with the session."""
     may_note: bool = True
     """Whether notes may be taken and dropped, or only read."""
+    has_results: Callable[[Collection[str]], bool] = lambda _: False
+    """Whether the results of all these calls are in the conversation, as they were."""
     call_id: str = ""
     granted: Want | None = None
     """What the user has just allowed this call; none: nothing had to be."""
@@ -195,7 +207,7 @@ class Completion:
 class Tool(ABC, Generic[P]):
     """The class's docstring is what the model reads."""
 
-    name: ClassVar[str]
+    name: str
     effect: ClassVar[Effect]
     params: type[P]
     main_only: ClassVar[bool] = False
@@ -237,7 +249,10 @@ class Tool(ABC, Generic[P]):
 
     def wants(self, params: P, context: ToolContext) -> Want | None:
         """What only the user can allow, as things are now; `PermissionDenied` where nobody can."""
-        name, host = self.about(params)
+        return self.judged(params, context, *self.about(params))
+
+    def judged(self, params: P, context: ToolContext, name: str | None, host: str | None) -> Want | None:
+        """The same, by what the user's rules say to this path and this host."""
         path = context.files.resolve(name).path if name else None
         verdict = decide(self.name, self.effect, context.mode, context.gate.rules(context.mode), path=path, host=host)
         match verdict.decision:

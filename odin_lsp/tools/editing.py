@@ -6,10 +6,10 @@ from pathlib import Path
 
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.permissions.subagent_rights import may_edit
-from odin_lsp.ports import Receipt
+from odin_lsp.ports import UNASKED, Receipt
 from odin_lsp.review.drafts import FileReceipts
 from odin_lsp.review.hunks import Difference, difference
-from odin_lsp.review.proposals import CHOSEN, UNASKED, FileProposal
+from odin_lsp.review.proposals import CHOSEN, FileProposal
 from odin_lsp.tools.base import ToolContext, ToolOutput
 from odin_lsp.workspace.buffers import moved
 from odin_lsp.workspace.files import FileText
@@ -20,11 +20,15 @@ MAX_DIFF_CHARS = 100_000
 LATER = "Proposed; the user reviews it when you are done, and you read the file as if it were accepted."
 
 
-def readable(path: Path, context: ToolContext) -> FileText:
-    """The text to edit. Where the disk has moved on under an open document an edit would end in a clobbered file."""
+def readable(path: Path, context: ToolContext, *, in_cell: bool = False) -> FileText:
+    """The text to edit. Where the disk has moved on under an open document an edit would end in a clobbered file.
+    `in_cell`: of a notebook, and no more than what is in a cell."""
     buffer = context.files.buffers.of_path(path)
-    if buffer is not None and buffer.is_notebook:
-        raise ToolError(f"{path} is open as a notebook, which cannot be edited; the user has to close it first")
+    if buffer is not None and buffer.is_notebook and not in_cell:
+        raise ToolError(
+            f"{path} is open as a notebook: NotebookEdit can replace the source of its cells; for all other edits the "
+            "user has to close it first"
+        )
     if buffer is not None and not buffer.synchronised:
         raise ToolError(f"{path} is open, but its text on the screen is not known; the user has to open it again")
     if buffer is not None and moved(buffer):

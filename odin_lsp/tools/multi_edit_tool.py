@@ -8,7 +8,7 @@ from odin_lsp.permissions.rules import Effect
 from odin_lsp.review import matching
 from odin_lsp.review.proposals import Wish, edit_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
-from odin_lsp.tools.editing import carry_out, readable, undrafted
+from odin_lsp.tools.editing import carry_out, number_of, readable, undrafted
 from odin_lsp.tools.seen_enough import require_seen, require_shown
 
 
@@ -32,7 +32,7 @@ class MultiEditTool(Tool[MultiEditParams]):
     params = MultiEditParams
 
     def describe(self, params: MultiEditParams) -> str:
-        return f"edit {params.file_path} in {len(params.edits)} places"
+        return f"edit {params.file_path} in {number_of(len(params.edits), 'place')}"
 
     async def execute(self, params: MultiEditParams, context: ToolContext) -> ToolOutput:
         path = await context.reach(params.file_path)
@@ -40,7 +40,7 @@ class MultiEditTool(Tool[MultiEditParams]):
         file = readable(path, context)
         edits = [(it.old_string, it.new_string, it.replace_all) for it in params.edits]
         made = matching.apply_all(file.text, edits, undrafted(path, context))
-        wish = Wish(context.call_id, f"{len(edits)} edits of {context.files.shown(path)}")
+        wish = Wish(context.call_id, f"{number_of(len(edits), 'edit')} of {context.files.shown(path)}")
         proposed = edit_of(path, file.text, made.text, wish)
         touched = [proposed.lines.numbers(*it) for it in made.touched]
         doubtful = [(old, new) for old, new, is_everywhere in edits if not is_everywhere]

@@ -6,10 +6,11 @@ along: no cookies, no credentials, no proxy of the environment."""
 import asyncio
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from ipaddress import ip_address
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
@@ -31,6 +32,7 @@ HEADERS = {
     "Accept": "text/html, text/markdown, text/plain, application/json;q=0.9, */*;q=0.1",
     "Accept-Encoding": CODINGS,
 }
+NOTHING: Mapping[str, str] = MappingProxyType({})
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 TEXT = frozenset({
     "application/ecmascript", "application/graphql", "application/javascript", "application/json", "application/jsonl",
@@ -76,12 +78,13 @@ class Fetcher:
         self._resolve = resolve
         self._tls: ssl.SSLContext | None = None
 
-    async def fetch(self, url: str) -> Fetched | Redirected:
-        """A `ToolError` says why there is no page. It takes as long as it takes: the caller sets the deadline."""
+    async def fetch(self, url: str, headers: Mapping[str, str] = NOTHING) -> Fetched | Redirected:
+        """A `ToolError` says why there is no page. It takes as long as it takes: the caller sets the deadline.
+        `headers` go to no other host."""
         target = parse(url)
         been = {target.url}
         while True:
-            answer = await self._hop(target)
+            answer = await self._hop(target, headers)
             if isinstance(answer, Fetched):
                 return answer
             if not _same_place(target, answer):
@@ -93,14 +96,14 @@ class Fetcher:
             been.add(answer.url)
             target = answer
 
-    async def _hop(self, target: Target) -> "Fetched | Target":
+    async def _hop(self, target: Target, headers: Mapping[str, str]) -> "Fetched | Target":
         """The page, or where the host sends us."""
         import httpx2
 
         addresses = await self._checked(target)
         try:
             async with await self._transport() as transport:
-                response = await self._answer(transport, target, addresses)
+                response = await self._answer(transport, target, addresses, headers)
                 try:
                     return await self._taken(target, response)
                 finally:
@@ -152,7 +155,11 @@ class Fetcher:
             raise ToolError("the proxy cannot be used; the user should check `network.proxy`") from None
 
     async def _answer(
-        self, transport: "httpx2.AsyncHTTPTransport", target: Target, addresses: Sequence[Address]
+        self,
+        transport: "httpx2.AsyncHTTPTransport",
+        target: Target,
+        addresses: Sequence[Address],
+        headers: Mapping[str, str],
     ) -> "httpx2.Response":
         import httpx2
 
@@ -161,10 +168,10 @@ class Fetcher:
         for address in addresses:
             path = target.path.encode("ascii")
             url = httpx2.URL(scheme=target.scheme, host=str(address), port=target.port, raw_path=path)
-            headers = {"Host": target.authority, **HEADERS}
+            said = {"Host": target.authority, **HEADERS, **headers}
             try:
                 return await transport.handle_async_request(
-                    httpx2.Request("GET", url, headers=headers, extensions=extensions)
+                    httpx2.Request("GET", url, headers=said, extensions=extensions)
                 )
             except (httpx2.ConnectError, httpx2.ConnectTimeout):
                 if address == addresses[-1]:

@@ -8,14 +8,15 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
-from odin_lsp.config import Network, WebSettings
+from odin_lsp.config import Network, SearchSettings, WebSettings
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.redaction import MIN_SECRET_CHARS, secrets_of
-from odin_lsp.web.addresses import Target, parse
+from odin_lsp.web.addresses import Target, host_of, parse, shown
 from odin_lsp.web.body import decode
 from odin_lsp.web.fetch import Fetched, Fetcher, Redirected, Resolve, system_resolve
+from odin_lsp.web.searching import Found, answers, question
 from odin_lsp.web.untrusted import visible
 
 MAX_HTML_CHARS = 1_500_000
@@ -42,6 +43,7 @@ class Pages:
         settings: WebSettings | None = None,
         network: Network | None = None,
         secrets: Iterable[str] = (),
+        search: SearchSettings | None = None,
         *,
         resolve: Resolve = system_resolve,
         clock: Callable[[], float] = time.monotonic,
@@ -49,12 +51,19 @@ class Pages:
         self._resolve = resolve
         self._clock = clock
         self._kept: OrderedDict[str, tuple[float, WebPage]] = OrderedDict()
-        self.configure(settings or WebSettings(), network or Network(), secrets)
+        self.configure(settings or WebSettings(), network or Network(), secrets, search or SearchSettings())
 
-    def configure(self, settings: WebSettings, network: Network, secrets: Iterable[str]) -> None:
+    def configure(
+        self, settings: WebSettings, network: Network, secrets: Iterable[str], search: SearchSettings
+    ) -> None:
         """From now on by these settings; what was fetched by others is fetched again."""
         self._settings = settings
+        self._search = search
         self._fetcher = Fetcher(settings, network, self._resolve)
+        own = (urlsplit(search.url).netloc,) if search.url else ()
+        self._searcher = Fetcher(
+            settings.model_copy(update={"private_hosts": (*settings.private_hosts, *own)}), network, self._resolve
+        )
         self._secrets = tuple(secrets)
         self._kept.clear()
 
@@ -74,6 +83,22 @@ class Pages:
             raise ToolError(f"{wanted} was given up after {self._settings.timeout:g} seconds") from None
         self._keep(wanted, page)
         return page
+
+    def search_host(self, query: str) -> str:
+        """The host that a search asks."""
+        return host_of(question(self._search, query, os.environ).url)
+
+    async def search(self, query: str) -> list[Found]:
+        """What the service of the user's choice has found."""
+        asked = question(self._search, query, os.environ)
+        try:
+            async with asyncio.timeout(self._settings.timeout):
+                fetched = await self._searcher.fetch(asked.url, asked.headers)
+                if isinstance(fetched, Redirected):
+                    raise ToolError(f"{shown(fetched.source.host)} sends searches on to {shown(fetched.target.host)}")
+                return answers(self._search, (await _page(fetched)).text)
+        except TimeoutError:
+            raise ToolError(f"the search was given up after {self._settings.timeout:g} seconds") from None
 
     def refuse_secrets(self, url: str) -> None:
         """A URL that holds one of the user's secrets is a letter to a stranger."""

@@ -26,6 +26,18 @@ def is_of_screen(stamp: Stamp) -> bool:
 
 
 @dataclass(slots=True)
+class OpenCell:
+    """A cell of a notebook on the screen: a document of its own."""
+
+    uri: str
+    kind: str
+    version: int
+    lines: Lines
+    place: int | None = None
+    """Which cell of the file it was; none: it is new."""
+
+
+@dataclass(slots=True)
 class Buffer:
     uri: str
     path: Path | None
@@ -39,8 +51,8 @@ class Buffer:
     """What was on disk when the editor last read or wrote it."""
     change: Change | None = None
     """The step that led to this text, while the watchers are told of it."""
-    is_notebook: bool = False
-    """Shown as cells, which are documents of their own: what they make of the file is never known."""
+    cells: list[OpenCell] | None = None
+    """Of a notebook, which is shown as these; its text is what they make of the file."""
     steps: int = 0
     """Changes since it was opened."""
     number: int = field(default_factory=count(1).__next__)
@@ -48,6 +60,10 @@ class Buffer:
     @property
     def text(self) -> str:
         return self.lines.text
+
+    @property
+    def is_notebook(self) -> bool:
+        return self.cells is not None
 
     @property
     def stamp(self) -> Stamp:
@@ -78,9 +94,11 @@ class Buffers:
         buffer.unsaved = buffer.disk is None or buffer.disk.digest != digest_of(text)
         self._tell(buffer)
 
-    def open_notebook(self, uri: str) -> None:
-        buffer = self._put(uri, 0, "")
-        buffer.synchronised, buffer.is_notebook = False, True
+    def open_notebook(self, uri: str, version: int, cells: list[OpenCell], text: str | None) -> None:
+        """`text`: of the whole, if that is known."""
+        buffer = self._put(uri, version, text or "")
+        buffer.cells, buffer.synchronised = cells, text is not None
+        buffer.unsaved = buffer.disk is None or buffer.disk.digest != digest_of(buffer.text)
         self._tell(buffer)
 
     def _put(self, uri: str, version: int, text: str) -> Buffer:
@@ -114,6 +132,13 @@ class Buffers:
             buffer.change = change
             self._tell(buffer)
             buffer.change = None
+
+    def lose(self, uri: str, version: int) -> None:
+        """Nobody knows any more what is on the screen."""
+        if buffer := self.of_uri(uri):
+            buffer.version, buffer.synchronised = version, False
+            buffer.steps += 1
+            self._tell(buffer)
 
     def save(self, uri: str) -> None:
         if buffer := self.of_uri(uri):

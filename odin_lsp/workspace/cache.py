@@ -220,8 +220,10 @@ class FileCache:
         """A file or folder is called otherwise now; its text is the same."""
         for known in (self._files, self._earlier):
             for path in [it for it in known if it.is_relative_to(old)]:
-                self._evict(new / path.relative_to(old))
-                known[new / path.relative_to(old)] = known.pop(path)
+                place = new / path.relative_to(old)
+                self._evict(place)
+                self._earlier.pop(place, None)
+                known[place] = known.pop(path)
         self._eviction = Eviction(self.settings.eviction_policy, self._files)
 
     def forget(self, path: Path) -> None:

@@ -1,7 +1,7 @@
 """Which file leaves the cache first, by what the cache knows of each: there is no second book that could differ."""
 
 from collections.abc import Callable, Mapping
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappush, heapreplace
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -29,18 +29,22 @@ RANKS: dict[Policy, Callable[[Used], Rank]] = {
 }
 
 
+NOTED: dict[Policy, Callable[[Used], Rank]] = {**RANKS, "hybrid": lambda it: (False, it.last_accessed)}
+"""The lowest that it can be: whether a file is modified is found out by its hash, which takes time."""
+
+
 class Eviction:
-    """A heap in which a rank that is out of date stays until it comes up."""
+    """A heap in which a rank that is too low or out of date stays until it comes up."""
 
     def __init__(self, policy: Policy, files: Mapping[Path, Used]) -> None:
-        self._rank = RANKS[policy]
+        self._rank, self._noted = RANKS[policy], NOTED[policy]
         self._files = files
         self._ranked: list[tuple[Rank, Path]] = []
         self._rebuild()
 
     def note(self, path: Path) -> None:
         """The file is new, or was used or modified."""
-        heappush(self._ranked, (self._rank(self._files[path]), path))
+        heappush(self._ranked, (self._noted(self._files[path]), path))
         if len(self._ranked) > 4 * len(self._files) + SPARE_RANKS:
             self._rebuild()
 
@@ -49,10 +53,13 @@ class Eviction:
         while True:
             rank, path = self._ranked[0]
             file = self._files.get(path)
-            if file is not None and self._rank(file) == rank:
+            if file is None or rank not in (self._noted(file), self._rank(file)):
+                heappop(self._ranked)
+            elif rank != (now := self._rank(file)):
+                heapreplace(self._ranked, (now, path))
+            else:
                 return path
-            heappop(self._ranked)
 
     def _rebuild(self) -> None:
-        self._ranked = [(self._rank(file), path) for path, file in self._files.items()]
+        self._ranked = [(self._noted(file), path) for path, file in self._files.items()]
         heapify(self._ranked)

@@ -145,8 +145,9 @@ class Files:
         is to be edited may be larger than what is kept."""
         buffer = self._on_screen(path)
         if buffer is not None:
+            note = _note(buffer)
             self._hold_buffer(path, buffer, counts=not to_edit)
-            return FileText(path, buffer.text, buffer.unsaved, _note(buffer))
+            return FileText(path, buffer.text, buffer.unsaved, note)
         with opened_file(path) as (file, status):
             stamp = stamp_of(status)
             content = self.cache.full(path, stamp, to_edit=to_edit)
@@ -154,6 +155,13 @@ class Files:
                 content = self._content(path, file, status, to_edit=to_edit)
                 self.cache.put(path, stamp, status.st_size, content, counts=not to_edit)
         return FileText(path, content.text, note=_note(self.buffers.of_path(path)), form=content)
+
+    def data(self, path: Path, most: int) -> bytes:
+        """The bytes of a file that is not text, if it has no more than so many."""
+        with opened_file(path) as (file, status):
+            if status.st_size > most:
+                raise ToolError(f"{printable(str(path))} has {status.st_size:,} bytes; at most {most:,} are read")
+            return read_bytes(path, file, most)
 
     def window(self, path: Path, start: int, count: int, *, counts: bool = True) -> Window:
         """Some lines, from `start` on, counted from 1. No more than these is kept, and of a large file no more read."""
@@ -278,10 +286,11 @@ class Files:
             self.cache.put(path, buffer.stamp, _size(text), Decoded(text, "utf-8"), len(buffer.lines), counts=counts)
 
     def _window_of_buffer(self, path: Path, buffer: Buffer, start: int, count: int, *, counts: bool) -> Window:
+        note = _note(buffer)
         lines, content, size = split_lines(buffer.text), Decoded(buffer.text, "utf-8"), _size(buffer.text)
         some = lines[start - 1 : start - 1 + count]
         self.cache.put_parts(path, buffer.stamp, size, {start: some}, len(lines), content, counts=counts)
-        return Window(path, some, len(lines), size, unsaved=buffer.unsaved, note=_note(buffer), stamp=buffer.stamp)
+        return Window(path, some, len(lines), size, unsaved=buffer.unsaved, note=note, stamp=buffer.stamp)
 
     def _content(self, path: Path, file: BinaryIO, status: os.stat_result, *, to_edit: bool = False) -> Decoded:
         most = max(self.cache.settings.max_file_size, MAX_EDIT_BYTES if to_edit else 0)
@@ -348,6 +357,7 @@ def _text(path: Path, data: bytes) -> Decoded:
 
 
 def _note(buffer: Buffer | None) -> str:
+    """Before its stamp is used: to look at the file may give the document another one."""
     if buffer is None or not buffer.synchronised:
         return "" if buffer is None else NOTEBOOK if buffer.is_notebook else UNKNOWN
     return "; ".join(filter(None, (UNSAVED if buffer.unsaved else "", MOVED if moved(buffer) else "")))

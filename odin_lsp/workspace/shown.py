@@ -13,6 +13,7 @@ from odin_lsp.records import Stretch
 from odin_lsp.workspace.buffers import Stamp
 from odin_lsp.workspace.comparing import LineStep, changed_lines, same_lines
 from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.told import ToldText
 
 MAX_FILES = 500
 
@@ -38,16 +39,31 @@ class ShownFile:
 
 
 class Shown:
-    """One conversation's view of the workspace."""
+    """One conversation's view of the workspace. One that is apart has an `earlier` one, which it does not change."""
 
-    def __init__(self) -> None:
+    def __init__(self, earlier: "Shown | None" = None) -> None:
         self._files: OrderedDict[Path, ShownFile] = OrderedDict()
+        self._told: dict[Path, ToldText] = {}
+        self._earlier = earlier
 
     def __iter__(self) -> Iterator[tuple[Path, ShownFile]]:
         return iter(tuple(self._files.items()))
 
     def of(self, path: Path) -> ShownFile | None:
         return self._files.get(path)
+
+    def told(self, path: Path) -> ToldText | None:
+        """What the conversation has word for word, unless it was made shorter since."""
+        return self._told.get(path) or (self._earlier.told(path) if self._earlier else None)
+
+    def tell(self, path: Path, page: ToldText) -> None:
+        """It was told now, of a file that is noted as shown."""
+        known = self.told(path)
+        self._told[path] = known.joined_by(page) if known else page
+
+    def forget_told(self) -> None:
+        """The conversation was made shorter: what is told from now on counts anew."""
+        self._told.clear()
 
     def note(
         self,
@@ -66,6 +82,8 @@ class Shown:
         """What was shown there was shown here."""
         for path, file in other:
             self._add(path, file)
+        for path, page in other._told.items():
+            self.tell(path, page)
 
     def _add(self, path: Path, new: ShownFile) -> None:
         file = self._files.setdefault(path, ShownFile())
@@ -76,7 +94,7 @@ class Shown:
         file.at, file.stamp, file.is_outdated = time.time(), None if file.is_outdated else new.stamp, False
         self._files.move_to_end(path)
         if len(self._files) > MAX_FILES:
-            self._files.popitem(last=False)
+            self.forget(next(iter(self._files)))
 
     def follow(self, path: Path, old: Sequence[str], new: Sequence[str]) -> None:
         """The file was edited by the model itself: what it wrote it has seen, and the rest is where it is now."""
@@ -155,12 +173,14 @@ class Shown:
 
     def forget(self, path: Path) -> None:
         self._files.pop(path, None)
+        self._told.pop(path, None)
 
     def move(self, old: Path, new: Path) -> None:
         """The file is called otherwise now."""
         if (file := self._files.pop(old, None)) is not None:
             file.at = time.time()
             self._files[new] = file
+            self._told.pop(old, None)
 
     def stretches(self, path: Path) -> tuple[Stretch, ...]:
         """What was shown of the file, without its text."""

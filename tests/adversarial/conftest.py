@@ -19,20 +19,29 @@ from odin_lsp.tools.base import ToolContext, ToolOutput, all_tools
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
-from tests.e2e.conftest import anthropic, root, start, step, wire
+from tests.e2e.conftest import anthropic, root, script, start, step, wire
 from tests.support.context import tool_context
+from tests.support.sampling import sampled
 from tests.unit.conftest import call, odin, person
 
-__all__ = ["anthropic", "call", "odin", "person", "root", "start", "step", "wire"]
+__all__ = ["anthropic", "call", "odin", "person", "root", "script", "start", "step", "wire"]
 """Fixtures for what needs a real server, or the whole loop."""
 
+HERE = Path(__file__).parent
 CANARY = "canary-7f3a91c4"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where nothing holds commands, those that are let run because they are held are asked about."""
-    others = [] if sandbox.available() else [item for item in items if item.get_closest_marker("held")]
-    items[:] = [item for item in items if item not in others]
+    """Where nothing holds commands, those that are let run because they are held are asked about. What is thorough
+    draws a sample itself."""
+    is_held = sandbox.available()
+    ours = [it for it in items if HERE in it.path.parents]
+    wanted = [it for it in ours if is_held or not it.get_closest_marker("held")]
+    drawn = sampled([it for it in wanted if not it.get_closest_marker("thorough")], 3)
+    chosen = {*drawn, *(it for it in wanted if it.get_closest_marker("thorough"))}
+    others = [it for it in ours if it not in chosen]
+    dropped = set(others)
+    items[:] = [it for it in items if it not in dropped]
     config.hook.pytest_deselected(items=others)
 
 

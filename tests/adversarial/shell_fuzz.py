@@ -105,7 +105,7 @@ def fuzz(world: ShellWorld, examples: int, seed: int) -> tuple[int, int]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--examples", type=int, default=int(os.environ.get("ODIN_FUZZ_EXAMPLES", "100000")))
+    parser.add_argument("--examples", type=int, default=int(os.environ.get("FUZZ_EXAMPLES", "100000")))
     parser.add_argument("--seed", type=int, default=Random().randrange(1 << 32))
     options = parser.parse_args()
     sys.stdout.write(f"seed {options.seed}\n")

@@ -49,7 +49,6 @@ BY_OTHER_NAMES = {
 }
 """Rows that are shown by tests of something wider, by the beginning of their names."""
 NOT_APPLICABLE = {
-    **{f"MCP-{number:02}": "Odin speaks to no MCP server" for number in range(1, 10)},
     "RPC-12": "takes hours: `nox -s soak -- 480`",
 }
 IN_FUNCTION = re.compile(r"test_([a-z]+)_(\d\d(?!\d)(?:_(?:to_)?\d\d(?!\d|_\d{3}))*)")

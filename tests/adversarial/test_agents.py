@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.planner import Ending
 from odin_lsp.agent.subagents import Subagents
 from odin_lsp.agent.turn import Progress, UserMessage
@@ -29,7 +30,8 @@ class Planner:
 
     def __init__(self, go):
         self.go = go
-        self.model = self.prompt = self.executor = self
+        self.model = self.prompt = self.executor = self.context = self.gate = self
+        self.hooks = Hooks()
 
     def opening(self, conversation):
         return ""

@@ -130,6 +130,7 @@ async def test_mode_01_forged_names_reach_no_tool_that_writes(odin, call, person
 @pytest.mark.parametrize("mode", READ_ONLY)
 async def test_mode_01_what_writes_is_listed_in_every_mode_and_refused_in_this_one(odin, call, person, mode):
     """In a session that has read the file in Edit mode just before, and where no edit would be reviewed."""
+    (odin.root / "a.ipynb").write_text('{"cells": []}')
     path = str(odin.root / "greet.py")
     edit = {"old_string": "def", "new_string": "x"}
     arguments = {
@@ -137,6 +138,7 @@ async def test_mode_01_what_writes_is_listed_in_every_mode_and_refused_in_this_o
         "EditTool": {"file_path": path, **edit},
         "MoveFile": {"file_path": path, "new_path": f"{path}.moved"},
         "MultiEditTool": {"file_path": path, "edits": [edit]},
+        "NotebookEdit": {"file_path": str(odin.root / "a.ipynb"), "cell_id": "x"},
         "WriteFile": {"file_path": path, "content": "x"},
     }
     tries = [call(name, **arguments.get(name, {})) for name in WRITING]

@@ -41,11 +41,12 @@ from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.shown import Shown
 from odin_lsp.workspace.text import Change, Position
+from tests.support.sampling import IS_FUZZED, fewer
 
 T = TypeVar("T")
 CHOSEN = ("accepted", "modified")
-EXAMPLES = max(1000, settings().max_examples)
-IS_SAME = "ODIN_FUZZ_EXAMPLES" not in os.environ
+EXAMPLES = max(fewer(1000), settings().max_examples)
+IS_SAME = not IS_FUZZED
 """Each time the same examples; `nox -s fuzz` looks for others."""
 NAMES = ("a.txt", "b.txt")
 PIECES = ("a", "a", "b", "a\n", "\n", "\r\n", "\r", "😀")

@@ -10,13 +10,14 @@ import pytest
 from tests.adversarial import shell_corpus
 from tests.adversarial.shell_fuzz import fuzz
 from tests.adversarial.shell_world import ShellWorld
+from tests.support.sampling import fewer, sampled
 
 STRICTNESS = {"ALLOW": 0, "RULE": 0, "-": 0, "ASK": 1, "DENY": 2}
 CASES = [json.loads(line) for line in Path(__file__).with_name("shell_cases.jsonl").read_text().splitlines()]
 GIVEN = [case for case in CASES if case["family"] != "benign control"]
 GIVEN_BENIGN = [case["cmd"] for case in CASES if case["family"] == "benign control"]
 ATTACKS = [(family, command) for family, commands in shell_corpus.ATTACKS.items() for command in commands]
-CI_EXAMPLES = 5_000
+MUTATED = fewer(2_500)
 CHANGES_BY_ITSELF = re.compile(r"\b(date|df|du|free|uptime|stat|ls -\w*u)\b|^rg .*\| head")
 """Times, sizes and the machine's state are others each time, and so is what ripgrep comes upon first."""
 
@@ -146,7 +147,7 @@ def test_a_rule_for_the_first_word_is_honoured_in_edit_mode_alone(world, command
 @pytest.mark.thorough
 def test_what_is_allowed_starts_nothing_that_was_not_predicted(worlds):
     benign = (*shell_corpus.BENIGN, *shell_corpus.BENIGN_IN_A_HARMLESS_REPOSITORY, *shell_corpus.DAILY)
-    commands = [*GIVEN_BENIGN, *benign, *generated()]
+    commands = sampled([*GIVEN_BENIGN, *benign, *generated()])
     ran = 0
     for world in worlds.values():
         before = world.state()
@@ -157,7 +158,7 @@ def test_what_is_allowed_starts_nothing_that_was_not_predicted(worlds):
                     runner.check(command, verdict)
                     ran += 1
         assert world.state() == before
-    assert ran > 600
+    assert ran > fewer(600)
 
 
 @pytest.mark.thorough
@@ -170,7 +171,7 @@ def test_readers_do_not_notice_that_they_are_held(worlds):
         return sorted(line for line in output.splitlines() if not re.search(r"\.(env|pem)", line, re.IGNORECASE))
 
     with world.running() as runner:
-        for command in (*GIVEN_BENIGN, *shell_corpus.BENIGN, *shell_corpus.DAILY):
+        for command in sampled([*GIVEN_BENIGN, *shell_corpus.BENIGN, *shell_corpus.DAILY]):
             verdict = world.judge(command, "ask_mode")
             if verdict.decision == "allow" and not CHANGES_BY_ITSELF.search(command):
                 held, free = runner.run(verdict), runner.run(verdict, held=False)
@@ -211,11 +212,11 @@ def generated():
 
 @pytest.mark.thorough
 def test_mutated_commands_that_are_allowed_do_no_harm(worlds):
-    tried, ran = fuzz(worlds["hostile"], CI_EXAMPLES // 2, seed=1)
-    more_tried, more_ran = fuzz(worlds["harmless"], CI_EXAMPLES // 2, seed=2)
+    tried, ran = fuzz(worlds["hostile"], MUTATED, seed=1)
+    more_tried, more_ran = fuzz(worlds["harmless"], MUTATED, seed=2)
 
-    assert tried + more_tried == CI_EXAMPLES
-    assert ran + more_ran > 300
+    assert tried + more_tried == 2 * MUTATED
+    assert ran + more_ran > fewer(300)
 
 
 def test_exec_08_what_runs_is_named_by_its_full_path(world, monkeypatch):

@@ -9,23 +9,28 @@ import pytest
 
 from odin_lsp.commands.session import SessionCommands, judged_by
 from odin_lsp.config import Config
+from odin_lsp.config.schema import SearchSettings
 from odin_lsp.errors import PermissionDenied
 from odin_lsp.permissions.gate import Gate
 from odin_lsp.review.drafts import Draft
 from odin_lsp.tools.base import ToolOutput, all_tools
+from odin_lsp.web.pages import Pages
 
 VERDICTS = ("allow", "ask", "deny")
 PAIRS = list(product(VERDICTS, VERDICTS))
 ARGUMENTS = {
     "AgentTool": {"description": "x", "prompt": "x"},
     "AskUser": {"question": "x"},
+    "CallTool": {"name": "x"},
     "CommandStatus": {},
     "ContextSummarizer": {"file_paths": ["a.txt"], "focus": "x"},
     "DeleteFile": {"file_path": "{root}/a.txt"},
     "EditTool": {"file_path": "{root}/a.txt", "old_string": "plain", "new_string": "x"},
+    "FindTool": {"query": "x"},
     "Glob": {"pattern": "*"},
     "Grep": {"pattern": "x"},
     "InitTool": {},
+    "NotebookEdit": {"file_path": "{root}/a.txt", "cell_id": "x", "source": "x"},
     "LS": {"path": "{root}"},
     "Lookup": {"what": "references", "symbol": "x"},
     "Skill": {"name": "deploy"},
@@ -37,6 +42,7 @@ ARGUMENTS = {
     "ReplaceInFiles": {"pattern": "plain", "replacement": "x", "glob": "*"},
     "TodoWrite": {"todos": []},
     "WebFetch": {"url": "https://example.org/", "prompt": "x"},
+    "WebSearch": {"query": "x"},
     "WriteFile": {"file_path": "{root}/a.txt", "content": "x"},
 }
 COMMAND_RULES = {"allow": {"allowedCommands": ["touch made"]}, "ask": {}, "deny": {"forbiddenCommands": ["touch"]}}
@@ -49,7 +55,8 @@ class Rules:
         self.config = Config()
         gate = Gate(world.person, lambda: self.config, lambda: world.root)
         commands = SessionCommands(lambda: self.config, judged_by(gate.rules))
-        world.context = replace(world.context, mode="edit_mode", gate=gate, commands=commands)
+        pages = Pages(search=SearchSettings(provider="duckduckgo"))
+        world.context = replace(world.context, mode="edit_mode", gate=gate, commands=commands, pages=pages)
 
     def say(self, tool, decision):
         if tool == "ExecuteCommand":

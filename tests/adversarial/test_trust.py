@@ -375,7 +375,7 @@ async def test_trust_04_in_restricted_mode_a_forged_call_runs_nothing(start, hos
     assert commands.startswith("ExecuteCommand is not available")
     assert files.startswith("Ask mode cannot change files")
     for mode in ("edit", "plan"):
-        with pytest.raises(Exception, match="restricted mode"):
+        with pytest.raises(Exception, match="Restricted Mode"):
             await client.command(mode, text="go")
     assert not (hostile / "PWNED").exists()
     assert client.questions == []

@@ -12,7 +12,19 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
-from tests.bench import commands, lookup, measure, recorded, recorded_tasks, review, steps, undo, workspace
+from tests.bench import (
+    commands,
+    lookup,
+    mapping,
+    mcp_servers,
+    measure,
+    recorded,
+    recorded_tasks,
+    review,
+    steps,
+    undo,
+    workspace,
+)
 from tests.bench.endpoint import PAUSE
 from tests.bench.measure import STEPS, Series, percentile_99
 from tests.bench.recorded import EARLIER
@@ -20,6 +32,8 @@ from tests.support.long_work import WINDOW, long_work
 
 PAGE = Path("docs/performance.md")
 LONG_STEPS = 300
+PREFIX_OF_SERVERS = 200_000
+"""Bytes: 5 % of a window of 1,000,000 tokens, of four characters each."""
 COUNTED = {
     "steps": "steps",
     "small": "questions to the small model",
@@ -42,6 +56,9 @@ BASELINES = f"""
   mode, with the provider's real SDK.
 - First token and cancel use a reply of text only, one delta each {PAUSE * 1000:g} ms.
 - Keystrokes, edits, reviews, searches and the cache are measured in one process, without an editor.
+- The map of a tree is made in a process of its own, and then again after one file has changed.
+- The MCP servers are programs in Python that answer at once. Without them Odin does not load the SDK of MCP.
+- The language server of its own is pyright, which a question to the model without a key has made Odin start.
 - The long turn is counted, not timed: a model that reads 20 lines in each step; tokens as a provider counts them that
   has the prefix of the last request in its cache, at a tenth of the price.
 - A step's own cost after so many messages is measured in one process, with a model that reads 20 lines in each step and
@@ -76,6 +93,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as tree:
         rows += asyncio.run(_workspace_rows(Path(tree)))
     with tempfile.TemporaryDirectory() as folder:
+        rows += list(_map_rows(Path(folder)))
+    with tempfile.TemporaryDirectory() as folder:
         rows += asyncio.run(_review_rows(Path(folder)))
     rows += asyncio.run(_recorded_rows())
     table = "\n".join(
@@ -94,6 +113,8 @@ async def _rows(workspace: Path) -> list[Row]:
     tokens = await measure.first_tokens(workspace, 3)
     cancelling = await measure.cancelling(workspace, 5)
     offline, warmed = await measure.idle_memory(workspace, 3)
+    with_pyright = await measure.own_language_server(workspace, 3)
+    extended = await mcp_servers.with_servers(workspace, 3)
     long = await long_work(workspace, LONG_STEPS)
     by_history = await steps.seconds(5)
     return [
@@ -118,6 +139,8 @@ async def _rows(workspace: Path) -> list[Row]:
         ),
         _memory("memory, idle, no key; bare server", offline, 90),
         _memory("memory, idle, Anthropic's SDK loaded; bare server", warmed, 90),
+        _memory("memory, idle, with a language server of its own behind it; before that", with_pyright.odin, 100),
+        Row("… of that server, pyright", f"{median(with_pyright.pyright):.0f} MiB", "–", "–", "–", True),
         _memory(f"memory after a turn of {STEPS} steps; bare loop", turns.memory, 150),
         Row(
             "fixed prefix of each request, Edit mode",
@@ -127,6 +150,7 @@ async def _rows(workspace: Path) -> list[Row]:
             "≤ 16,000 B",
             turns.prefix <= 16_000,
         ),
+        *_extended_rows(extended),
         Row(
             f"a turn of {LONG_STEPS} steps on a window of {WINDOW:,} tokens: input read from the provider's cache",
             f"{long.cached:.0%}",
@@ -145,6 +169,26 @@ async def _rows(workspace: Path) -> list[Row]:
         ),
         *_by_history(by_history),
     ]
+
+
+def _extended_rows(found: mcp_servers.WithServers) -> Iterator[Row]:
+    tools = f"{mcp_servers.SERVERS} MCP servers of {mcp_servers.TOOLS} tools"
+    yield Row(
+        f"fixed prefix with {tools}; without",
+        f"{found.prefix:,} B",
+        f"{found.prefix_without:,} B",
+        f"{found.prefix / found.prefix_without:.2f}",
+        "5 % of the window more",
+        found.prefix <= found.prefix_without + PREFIX_OF_SERVERS,
+    )
+    added = median(found.known.odin) - median(found.known.bare)
+    what = "command → first request, with these servers; without"
+    yield _row(what, found.known, 1000, "ms", "≤ 50 ms more", added <= 0.05)
+    wait = median(found.unknown.odin)
+    what = "… that Odin has never seen; without"
+    yield _row(what, found.unknown, 1000, "ms", "≤ `mcp.wait`, 3 s, and 0.2 s", wait <= 3.2)
+    yield _memory("memory after a turn, with these servers; without", found.memory, 200)
+    yield Row("… of all these servers", f"{median(found.servers):.0f} MiB", "–", "–", "–", True)
 
 
 async def _workspace_rows(tree: Path) -> list[Row]:
@@ -195,6 +239,23 @@ async def _workspace_rows(tree: Path) -> list[Row]:
     return rows
 
 
+def _map_rows(folder: Path) -> Iterator[Row]:
+    fewer, many = 1_000, 10_000
+    for files in (fewer, many):
+        mapping.make_tree(folder / f"{files}", files)
+    less, more = (mapping.mapping(folder / f"{files}", 3) for files in (fewer, many))
+    what = f"map of what a tree of {many:,} files defines; the list of its files"
+    yield _row(what, more.first, 1, "s", "≤ 5 s", median(more.first.odin) <= 5)
+    first, again = median(more.first.odin), median(more.again.odin)
+    ratio = again / first
+    yield Row("… again after one change", f"{again:.2f} s", f"{first:.2f} s", f"{ratio:.2f}", "≤ 0.8 ×", ratio <= 0.8)
+    growth = first / median(less.first.odin)
+    tenth = f"{median(less.first.odin):.2f} s"
+    yield Row("… and a tenth of it", f"{first:.2f} s", tenth, f"{growth:.2f}", "≤ 10 ×", growth <= 10)
+    grown, tenth = median(more.memory), f"{median(less.memory):.0f} MiB for a tenth"
+    yield Row("… grows the process by", f"{grown:.0f} MiB", tenth, "–", "≤ 30 MiB", grown <= 30)
+
+
 def _by_history(seconds: dict[int, list[float]]) -> Iterator[Row]:
     first = min(seconds)
     for messages in sorted(seconds)[1:]:
@@ -210,6 +271,7 @@ async def _review_rows(folder: Path) -> list[Row]:
     fewer_opened, opened = [await review.opening(folder / f"opened-{number}", number, 5) for number in (100, 1_000)]
     fewer_told, told = [await review.told(folder / f"told-{number}", number, 50) for number in (100, 1_000)]
     fewer_one, fewer_all = await review.accepting(folder / "accepts-100", 100, 5)
+    half, _ = await review.accepting(folder / "accepts-500", 500, 5)
     one, all_of_them = await review.accepting(folder / "accepts-1000", 1_000, 5)
     checked = await review.checked(folder / "checked", 1_000, 7)
     added = median(checked.odin) - median(checked.bare)
@@ -225,7 +287,15 @@ async def _review_rows(folder: Path) -> list[Row]:
             breaks.ratio <= 2,
         ),
         *_grown("1,000 hunks proposed, kept and shown; a diff", opened, fewer_opened, 1000),
-        *_grown("one of 1,000 pending hunks accepted; one change of pygls' own document", one, fewer_one, 20),
+        _row(
+            "one of 500 pending hunks accepted; one change of pygls' own document",
+            half,
+            1000,
+            "ms",
+            "≤ 20 ms",
+            median(half.odin) <= 0.02,
+        ),
+        *_grown("one of 1,000 pending hunks accepted; one change of pygls' own document", one, fewer_one, 40),
         *_grown("1,000 pending hunks accepted and applied; as many such changes", all_of_them, fewer_all, 1000),
         _row(
             "told to the editor per character typed beside 1,000 hunks; what the editor sent for it",

@@ -18,6 +18,12 @@ KEPT = ("PATH", "LANG", "LC_ALL")
 CAPABILITIES = {"experimental": {"odin": {"version": 1, "events": True, "question": True}}}
 
 
+def resident(process: int | str) -> float:
+    """MiB of a process; `self`: of this one."""
+    status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
+
+
 class Client:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
@@ -29,9 +35,7 @@ class Client:
 
     @property
     def memory(self) -> float:
-        """MiB that are resident."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
-        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
+        return resident(self.process.pid)
 
     async def at_rest(self) -> None:
         """Until the process has done by itself what it does after its start, however long that takes here."""
@@ -98,7 +102,7 @@ class Client:
         match message:
             case {"method": "odin/event", "params": {"event": {"kind": "textStreamed", "text": text}}}:
                 now = perf_counter()
-                self.heard.update((int(word), now) for word in text.split())
+                self.heard.update((int(word), now) for word in text.split() if word.isdecimal())
             case {"id": int(id), "result": result}:
                 self._answers.pop(id).set_result(result)
             case {"id": int(id), "error": error}:

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import sys
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,6 +72,34 @@ async def _idle_memory(workspace: Path, command: tuple[str, ...], **variables: s
 
 
 @dataclass
+class LentNothing:
+    """What a server costs whose editor lends it no language server, so that it starts its own."""
+
+    odin: Series = field(default_factory=Series)
+    """MiB of Odin with pyright behind it, both idle; beside it, Odin before it has started any."""
+    pyright: list[float] = field(default_factory=list[float])
+    """MiB of that."""
+
+
+async def own_language_server(workspace: Path, times: int) -> LentNothing:
+    found = LentNothing()
+    first, *_ = make_files(workspace)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for _ in range(times):
+        async with started(*ODIN, workspace=workspace, PATH=path) as client:
+            await client.initialize(workspace)
+            await client.at_rest()
+            found.odin.bare.append(client.memory)
+            await client.command("odin.ask", {"text": f"where is `value_1` of {first.name} used?"})
+            await client.at_rest()
+            found.odin.odin.append(client.memory)
+            servers = {it["name"]: it for it in (await client.command("odin.state", {}))["languageServers"]}
+            assert servers["pyright"]["state"] == "ready"
+            found.pyright.append(servers["pyright"]["memory"] / 2**20)
+    return found
+
+
+@dataclass
 class Turns:
     """What turns of `STEPS` steps show."""
 
@@ -89,11 +119,11 @@ async def turns(workspace: Path, times: int) -> Turns:
     for _ in range(times):
         async with Endpoint(files).listening() as endpoint, running(workspace, endpoint) as client:
             began = perf_counter()
-            await _edit(client)
+            await edit(client)
             result.first_request.odin.append(endpoint.arrivals[0] - began)
             result.overhead.odin += endpoint.gaps
             result.memory.odin.append(client.memory)
-            result.prefix = _size(endpoint.requests[0])
+            result.prefix = prefix_of(endpoint.requests[0])
         began = perf_counter()
         async with Endpoint(files, held=True).listening() as endpoint, _loop(workspace, endpoint) as client:
             await endpoint.talking.wait()
@@ -108,7 +138,7 @@ async def first_tokens(workspace: Path, times: int, deltas: int = 200) -> Series
     series = Series()
     for _ in range(times):
         async with Endpoint([], deltas).listening() as endpoint, running(workspace, endpoint) as client:
-            await _edit(client)
+            await edit(client)
             series.odin += _delays(endpoint, client)
         async with Endpoint([], deltas).listening() as endpoint, _loop(workspace, endpoint) as client:
             await client.finished()
@@ -121,7 +151,7 @@ async def cancelling(workspace: Path, times: int) -> Series:
     series = Series()
     for _ in range(times):
         async with Endpoint([], held=True).listening() as endpoint, running(workspace, endpoint) as client:
-            turn = asyncio.create_task(_edit(client))
+            turn = asyncio.create_task(edit(client))
             await endpoint.talking.wait()
             began = perf_counter()
             await client.command("odin.cancel", {})
@@ -136,9 +166,9 @@ async def cancelling(workspace: Path, times: int) -> Series:
 
 
 @asynccontextmanager
-async def running(workspace: Path, endpoint: Endpoint) -> Any:
+async def running(workspace: Path, endpoint: Endpoint, **variables: str) -> Any:
     """A server that has been running for a while."""
-    async with started(*ODIN, workspace=workspace, **_provider(endpoint.url)) as client:
+    async with started(*ODIN, workspace=workspace, **_provider(endpoint.url), **variables) as client:
         await client.initialize(workspace)
         await client.at_rest()
         yield client
@@ -153,7 +183,7 @@ def _provider(url: str) -> dict[str, str]:
     return {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "fake", "ODIN_MODEL": model, "ODIN_TITLES": "0"}
 
 
-async def _edit(client: Client) -> None:
+async def edit(client: Client) -> None:
     outcome = await client.command("odin.edit", {"text": "read the files"})
     if outcome["reason"] not in ("end_turn", "interrupted"):
         raise RuntimeError(f"the turn ended with {outcome['reason']}: {outcome.get('detail')}")
@@ -171,5 +201,5 @@ def _delays(endpoint: Endpoint, client: Client) -> list[float]:
     return [client.heard[number] - written for number, written in enumerate(endpoint.spoken)]
 
 
-def _size(request: dict[str, Any]) -> int:
+def prefix_of(request: dict[str, Any]) -> int:
     return len(json.dumps([request["system"], request["tools"]], ensure_ascii=False).encode())

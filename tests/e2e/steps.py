@@ -34,5 +34,11 @@ def results_of(request: dict[str, Any]) -> list[str]:
     return [block["content"] if isinstance(block["content"], str) else block["content"][0]["text"] for block in blocks]
 
 
+def said(wire: kit.Wire) -> list[str]:
+    """The user's messages, as the last request has them."""
+    last = [it["content"][-1] for it in wire.request["messages"] if it["role"] == "user"]
+    return [block["text"] for block in last if block["type"] == "text"]
+
+
 def _is_result(block: Any) -> bool:
     return isinstance(block, dict) and block["type"] == "tool_result"

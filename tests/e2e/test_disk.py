@@ -94,7 +94,7 @@ async def test_a_terminal_works_where_nothing_can_be_kept(run, script, nowhere):
     assert (code, out) == (0, "1. one\n2. two\n")
     assert [line.partition(" /")[0] for line in err.splitlines()] == [
         "warning: Cannot write to",
-        "warning: this conversation is not saved:",
+        "warning: The session is not being saved:",
     ]
 
 

@@ -10,7 +10,7 @@ from textwrap import dedent
 
 import pytest
 
-from tests.support.forking import forked
+from tests.support.forking import forked, make_program
 
 PATIENCE = 60
 LOOK_AROUND = """
@@ -93,6 +93,15 @@ def test_a_module_is_run_as_python_runs_it(tmp_path):
     )
 
     assert started == run
+
+
+def test_a_program_is_forked_and_gets_its_arguments(tmp_path):
+    program = tmp_path / "program"
+    make_program(program, script(tmp_path, "import sys\nprint('odin_lsp.server' in sys.modules, *sys.argv[1:])"))
+
+    run = subprocess.run([program, "a", "b c"], capture_output=True, check=True, text=True)
+
+    assert run.stdout == "True a b c\n"
 
 
 def test_lines_reach_a_terminal_at_once(tmp_path):

@@ -83,5 +83,5 @@ async def test_a_client_that_takes_no_events_sees_warnings_and_logs_the_rest(sta
 
     logged = [(it.type, it.message) for it in client.lsp.log_messages]
     assert [level for level, message in logged if "instructions: " in message] == [types.MessageType.Info]
-    shown = {it.type for it in client.lsp.messages if "this conversation is not saved" in it.message}
+    shown = {it.type for it in client.lsp.messages if "The session is not being saved" in it.message}
     assert shown == {types.MessageType.Warning}

@@ -74,7 +74,7 @@ async def test_several_commands_of_a_step_are_one_question_and_each_is_judged_ag
     await client.command("edit", text="go")
 
     both, again = client.questions
-    assert both["title"] == "Odin wants to do 2 things. May it?"
+    assert both["title"] == "Allow these 2 actions?"
     assert again["command"] == "bash run.sh"
     assert not (root / "evil").exists()
     assert "did not allow" in results(wire)[1]
@@ -151,7 +151,7 @@ async def test_in_the_editors_restricted_mode_only_ask_works_and_nothing_runs(st
     client = await start(options={"trusted": False}, **anthropic)
     wire.play(says("hello"))
 
-    with pytest.raises(Exception, match="restricted mode"):
+    with pytest.raises(Exception, match="Restricted Mode"):
         await client.command("edit", text="go")
     outcome = await client.command("ask", text="go")
 

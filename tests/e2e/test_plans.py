@@ -60,6 +60,8 @@ async def test_a_plan_edited_by_hand_is_carried_out_and_ticked_in_the_editor(scr
     assert boxes(planned.read_text()) == ["- [ ] Shout in `greet.py`", "- [ ] Translate it", "- [ ] Test it"]
     asked = str(wire.request["messages"])
     assert "Carry out the plan “Greet louder”: steps 1, 2, 3 of 3" in asked
+    [began] = [it["event"] for it in screen.client.events if it["turnId"] == "run" and "text" in it["event"]][:1]
+    assert began["text"] == "Run steps 1, 2, 3 of the plan “Greet louder”.", "the user's words are for people"
     assert "greet louder" in asked, "it is the session that has made the plan"
     assert "the id of each is `step-` and its number" in asked
     assert "[pending] Test it (id step-3)" in asked, "it was reminded of what it left open"
@@ -202,5 +204,5 @@ async def test_in_the_editors_restricted_mode_no_plan_is_carried_out(start, scri
     (root / "plan.md").write_text("- [ ] rm -rf\n")
     client = await start(options={"trusted": False}, **script({"text": "x"}))
 
-    with pytest.raises(Exception, match="restricted mode"):
+    with pytest.raises(Exception, match="Restricted Mode"):
         await client.command("executePlan", uri=(root / "plan.md").as_uri())

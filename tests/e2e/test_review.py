@@ -290,6 +290,8 @@ async def test_a_project_is_described_in_odin_md_also_without_a_model(start, roo
     ]
     assert "Languages: Python (1 file)" in text
     assert "ODIN.md: accepted." in outcome["answer"]
+    [began] = [it["event"] for it in screen.client.events if it["event"]["kind"] == "turnStarted"]
+    assert began["text"] == "/init", "what the model is told is nothing that the user has said"
     assert screen.reviews[0]["files"][0]["note"] == "changes what agents are told"
 
 

@@ -100,12 +100,12 @@ class Server:
 
 @pytest.fixture
 def serve(root, anthropic):
-    """A server for the workspace, as long as the block lasts; one that is to be killed is started with `COMMAND`."""
+    """A server for the workspace, as long as the block lasts."""
 
     @asynccontextmanager
-    async def serve(odin=None, command=None, **env):
+    async def serve(odin=None, **env):
         process = await asyncio.create_subprocess_exec(
-            *(command or forked(COMMAND)),
+            *forked(COMMAND),
             stdin=-1,
             stdout=-1,
             cwd=root,
@@ -245,7 +245,7 @@ async def test_ses_04_a_killed_server_leaves_a_session_that_goes_on(serve, wire,
     for _ in range(after):
         step(("Read", {"file_path": str(root / "greet.py")}), ("LS", {"path": str(root)}))
     wire.play(kit.Answer([kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, "I was"))], held=True))
-    async with serve(command=COMMAND) as server:
+    async with serve() as server:
         turn = asyncio.create_task(server.command("ask", text="look around"))
         await server.until(lambda: "textStreamed" in server.kinds())
         session = server.events[0]["sessionId"]
@@ -267,7 +267,7 @@ async def test_c_123_a_server_that_is_killed_in_a_turn_loses_no_todos(serve, wir
     todos = [{"id": "1", "content": "look", "status": "in_progress"}]
     step(("TodoWrite", {"todos": todos}))
     wire.play(kit.Answer([kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, "I was"))], held=True))
-    async with serve(command=COMMAND) as server:
+    async with serve() as server:
         turn = asyncio.create_task(server.command("ask", text="look around"))
         await server.until(lambda: "textStreamed" in server.kinds())
         session = server.events[0]["sessionId"]
@@ -281,7 +281,7 @@ async def test_c_123_a_server_that_is_killed_in_a_turn_loses_no_todos(serve, wir
 
 async def test_nothing_that_was_said_is_lost_when_the_server_dies(serve, wire, root):
     wire.play(kit.Answer([kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, "I was"))], held=True))
-    async with serve(command=COMMAND) as server:
+    async with serve() as server:
         begun = asyncio.create_task(server.command("ask", text="look around", turnId="begun"))
         await server.until(lambda: "textStreamed" in server.kinds())
         session = server.events[0]["sessionId"]
@@ -310,7 +310,9 @@ async def test_nothing_that_was_said_is_lost_when_the_server_dies(serve, wire, r
         "> the third, *changed*",
     ]
     assert transcript.count("*not begun: Odin was ended before*") == 2
-    assert [text.rpartition(": ")[2] for text in told if "had not been begun" in text] == [
+    assert [
+        text.rpartition(": ")[2] for text in told if "Odin stopped before it could work on this message" in text
+    ] == [
         "the second",
         "the third, *changed*",
     ]
@@ -320,7 +322,7 @@ async def test_nothing_that_was_said_is_lost_when_the_server_dies(serve, wire, r
 
 async def test_ses_12_a_command_that_was_running_when_the_server_died_is_not_run_again(serve, wire, step, root):
     step(("ExecuteCommand", {"command": "echo ran >> ran.txt && sleep 600", "description": "run"}))
-    async with serve(command=COMMAND) as server:
+    async with serve() as server:
         turn = asyncio.create_task(server.command("edit", text="run it"))
         while not (root / "ran.txt").exists():
             await asyncio.sleep(0.02)
@@ -356,7 +358,7 @@ async def test_ses_12_what_a_helper_found_before_the_server_died_is_not_searched
 
     wire.reply_to = reply
     step(*(("AgentTool", {"description": f"part {name}", "prompt": name}) for name in ("one", "two")))
-    async with serve(command=COMMAND) as server:
+    async with serve() as server:
         turn = asyncio.create_task(server.command("ask", text="have it looked at"))
         await server.until(lambda: "subagentFinished" in server.kinds())
         session = server.events[0]["sessionId"]
@@ -482,8 +484,9 @@ def settled(records, turn_id):
 async def test_who_opens_a_session_later_is_told_what_those_were_told_who_were_there(serve, wire, step, root):
     step(("Read", {"file_path": str(root / "greet.py")}), ("ExecuteCommand", {"command": "echo one"}))
     wire.play(says("It greets."))
+    sent = {"kind": "file", "uri": (root / "greet.py").as_uri()}
     async with serve() as server:
-        outcome = await server.command("ask", text="what does it do?", turnId="t")
+        outcome = await server.command("ask", text="what does it do?", turnId="t", context=[sent])
         live = settled(server.events, "t")
         page = await server.command("session.events")
         last = server.events[-1]["seq"]
@@ -494,13 +497,14 @@ async def test_who_opens_a_session_later_is_told_what_those_were_told_who_were_t
     assert settled(page["events"], "t") == settled(again["events"], "t") == live
     assert (page["seq"], page["earlierTurns"], page.get("before")) == (last, 0, None)
     assert [it["kind"] for _, it in live][:1] == ["turnStarted"]
+    assert [it["context"] for _, it in live if it["kind"] == "turnStarted"] == [[sent]]
     assert [it["output"] for _, it in live if it["kind"] == "toolFinished"] == ["", "one\n"]
 
 
 async def test_a_turn_that_the_server_died_in_goes_on_and_nothing_is_said_or_read_again(serve, wire, step, root):
     step(("Read", {"file_path": str(root / "greet.py")}))
     wire.play(kit.Answer([kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, "I was"))], held=True))
-    async with serve(command=COMMAND) as server:
+    async with serve() as server:
         begun = asyncio.create_task(server.command("ask", text="look around", turnId="begun"))
         await server.until(lambda: "textStreamed" in server.kinds())
         session = server.events[0]["sessionId"]

@@ -126,7 +126,7 @@ async def test_a_helper_has_no_more_rights_than_its_turn_and_starts_no_helpers(c
     assert "it may never do more than you" in refused
     assert "I could not" in done
     assert {"WriteFile", "AgentTool"}.isdisjoint(tool["name"] for tool in inner[0]["tools"])
-    assert all("did not run" in it or "is not for helpers" in it for it in results_of(inner[1]))
+    assert all("did not run" in it or "is not for subagents" in it for it in results_of(inner[1]))
     assert not (root / "x").exists()
 
 
@@ -151,7 +151,7 @@ async def test_a_failed_helper_hands_over_what_it_has(client, wire, step):
 
     assert outcome["answer"] == "go on without"
     [told] = results(wire)
-    assert told.startswith("The helper ask-1 has failed.")
+    assert told.startswith("The subagent ask-1 has failed.")
     assert "Not done:" in told
     assert (await client.command("state"))["subagents"] == []
 

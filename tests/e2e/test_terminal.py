@@ -14,6 +14,7 @@ import pytest
 from tests.e2e.steps import says
 from tests.support import wire as kit
 from tests.support.forking import forked
+from tests.support.pictures import png
 
 COMMAND = [sys.executable, "-m", "odin_lsp"]
 
@@ -60,12 +61,52 @@ async def test_a_terminal_that_knows_few_characters_loses_no_answer_and_no_file(
     assert '"name": "Read", "status": "success"' in events
 
 
+async def test_images_go_with_the_prompt(run, root, wire, anthropic):
+    (root / "shot.png").write_bytes(png())
+    wire.play(says("two dots"))
+
+    assert await run("ask", "what?", "--image", "shot.png", "--image", "shot.png", **anthropic) == (0, "two dots\n", "")
+    assert [it["type"] for it in wire.request["messages"][0]["content"]][:2] == ["image", "text"]
+    assert await run("ask", "what?", "--image", "gone.png", **anthropic) == (
+        2,
+        "",
+        "odin: gone.png cannot be read: No such file or directory\n",
+    )
+
+
 async def test_the_prompt_can_come_from_stdin(run, script):
     code, out, _ = await run(
         "plan", stdin=b"what is it?", **script({"text": "a plan", "when": {"contains": "what is it?"}})
     )
 
     assert (code, out) == (0, "a plan\n")
+
+
+async def test_what_is_piped_in_is_added_to_the_prompt(run, script):
+    answer = {"text": "a bug", "when": {"contains": "what is it?\n\n-one\n+two"}}
+
+    assert await run("ask", "what is it?", stdin=b"-one\n+two\n", **script(answer)) == (0, "a bug\n", "")
+
+
+async def test_what_is_piped_in_is_no_part_of_a_command(run, root, script):
+    code, out, _ = await run("ask", "!ls", stdin=b"; touch made\n", **script())
+
+    assert (code, out.splitlines()[0]) == (0, "greet.py")
+    assert not (root / "made").exists()
+
+
+async def test_a_pipe_into_which_nobody_writes_is_not_waited_for(root, script):
+    reader, writer = os.pipe()
+    env = {**os.environ, **script({"text": "hello"})}
+    process = await asyncio.create_subprocess_exec(
+        *forked(COMMAND), "ask", "x", stdin=reader, stdout=-1, stderr=-1, cwd=root, env=env
+    )
+    out, err = await ended(process)
+    os.close(reader)
+    os.close(writer)
+
+    assert (process.returncode, out) == (0, b"hello\n")
+    assert b"nothing came from stdin" in err
 
 
 async def test_json_is_one_event_a_line_and_the_outcome_last(run, script):
@@ -105,14 +146,14 @@ async def test_a_limit_ends_with_the_answer_so_far(run, script):
     code, out, err = await run("ask", "x", "--max-turns", "1", **script(call, {"text": "so far"}))
 
     assert (code, out) == (3, "so far\n")
-    assert "limit of 1 steps" in err
+    assert "limit of steps is reached (1)" in err
 
 
 async def test_a_session_goes_on(run, script):
     _, out, _ = await run("ask", "--json", "first", **script({"text": "one"}))
     session = json.loads(out.splitlines()[-1])["sessionId"]
 
-    code, out, _ = await run("ask", "second", "--session", session, "--json", **script({"text": "two"}))
+    code, out, _ = await run("ask", "second", "--session", session[:10], "--json", **script({"text": "two"}))
 
     assert code == 0
     assert json.loads(out.splitlines()[-1])["sessionId"] == session
@@ -131,6 +172,17 @@ async def test_a_plan_is_carried_out_and_ticked(run, script):
     assert plan.read_text().endswith("- [ ] Shout\n- [x] Sing\n")
     code, _, said = await run("run", str(plan), "--steps", "2", **script({"text": "again"}))
     assert (code, said) == (2, "odin: step 2 is done already; open it again first\n")
+
+
+async def test_a_plan_can_be_carried_out_at_once(run, script):
+    plan = {"text": "# Louder\n\n## Steps\n\n- [ ] Shout\n"}
+    done = {"todos": [{"id": "step-1", "content": "Shout", "status": "completed"}]}
+    replies = {"calls": [{"name": "TodoWrite", "arguments": done}]}, {"text": "shouted"}
+
+    code, out, said = await run("plan", "--run", "greet louder", **script(plan, *replies))
+
+    assert (code, out) == (0, f"{plan['text']}\nshouted\n")
+    assert Path(re.search(r"the plan: (.*)", said)[1]).read_text().endswith("- [x] Shout\n")
 
 
 async def test_ctrl_c_ends_the_turn_and_its_connection(root):
@@ -215,15 +267,16 @@ async def test_nobody_has_to_wait_for_a_reader_that_reads_nothing(root, script):
                 await asyncio.sleep(0.01)
             while process.returncode is None:  # the first signal may still be meant for the turn
                 process.send_signal(signal.SIGINT)
-                await asyncio.wait([asyncio.create_task(process.wait())], timeout=5)
+                await asyncio.wait([asyncio.create_task(process.wait())], timeout=1)
 
     assert process.returncode == 130
 
 
-async def test_a_full_disk_is_told_and_is_a_failure(root, script):
+@pytest.mark.parametrize("arguments", [["ask", "x"], ["sessions", "list", "--json"], ["doctor"]])
+async def test_a_full_disk_is_told_and_is_a_failure(root, script, arguments):
     full = os.open("/dev/full", os.O_WRONLY)
     process = await asyncio.create_subprocess_exec(
-        *forked(COMMAND), "ask", "x", stdout=full, stderr=-1, cwd=root, env={**os.environ, **script({"text": "hello"})}
+        *forked(COMMAND), *arguments, stdout=full, stderr=-1, cwd=root, env={**os.environ, **script({"text": "hello"})}
     )
     os.close(full)
     _, err = await ended(process)
@@ -231,10 +284,70 @@ async def test_a_full_disk_is_told_and_is_a_failure(root, script):
     assert (process.returncode, err) == (1, b"odin: the output cannot be written: No space left on device\n")
 
 
-async def test_on_a_terminal_markdown_is_rendered_with_tools_and_usage(root, script):
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["ask", "x"], 2, "the current folder was deleted"),
+        (["sessions", "list"], 2, "the current folder was deleted"),
+        (["ask", "x", "--cwd", "ROOT"], 0, ""),
+        (["--version"], 0, ""),
+    ],
+)
+async def test_a_working_folder_that_was_deleted_is_told(root, tmp_path, script, arguments, code, said):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    started = [
+        "sh",
+        "-c",
+        'rmdir "$PWD" && exec "$@"',
+        "sh",
+        *COMMAND,
+        *(it.replace("ROOT", str(root)) for it in arguments),
+    ]
+    process = await asyncio.create_subprocess_exec(
+        *started,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=-1,
+        stderr=-1,
+        cwd=gone,
+        env={**os.environ, **script({"text": "hello"})},
+    )
+    _, err = await ended(process)
+
+    assert process.returncode == code
+    assert said in err.decode()
+    assert b"Traceback" not in err
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+async def test_what_is_closed_is_not_missed(root, script, closed):
+    process = await asyncio.create_subprocess_exec(
+        *("sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND, "ask", "x"),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=-1,
+        stderr=-1,
+        cwd=root,
+        env={**os.environ, **script({"text": "hello"})},
+    )
+    out, err = await ended(process)
+
+    assert (process.returncode, out, err) == (0, b"" if ">&-" in closed.replace("2>&-", "") else b"hello\n", b"")
+
+
+async def test_a_chat_needs_a_terminal_and_says_so(run, root, script):
+    code, out, err = await run("chat")
+    screen = await on_a_terminal(root, ["chat"], {**script(), "TERM": "dumb"})
+
+    assert (code, out) == (2, "")
+    assert "chat needs a terminal" in err
+    assert "chat needs a terminal" in screen
+
+
+@pytest.mark.parametrize("kind", ["xterm-256color", "dumb"])
+async def test_on_a_terminal_markdown_is_rendered_with_tools_and_usage(root, script, kind):
     call = {"calls": [{"name": "Glob", "arguments": {"pattern": "*.py"}}]}
     answer = {"text": "It is **bold**.", "usage": {"inputTokens": 1234, "outputTokens": 56}}
-    screen = await on_a_terminal(root, ["ask", "x"], script(call, answer))
+    screen = await on_a_terminal(root, ["ask", "x"], {**script(call, answer), "TERM": kind})
 
     assert "✓ Glob found 1 file for *.py" in screen
     assert "It is bold." in screen
@@ -247,7 +360,7 @@ async def test_a_question_is_answered_on_the_terminal(root, script):
             {"name": "AskUser", "arguments": {"question": "Tabs?", "options": [{"label": "Yes"}, {"label": "No"}]}}
         ]
     }
-    screen = await on_a_terminal(root, ["ask", "x"], script(ask, {"text": "fine"}), {"Answer with a number": "2\n"})
+    screen = await on_a_terminal(root, ["ask", "x"], script(ask, {"text": "fine"}), {"Answer [": "n\n"})
 
     assert "answered: No" in screen
     assert "fine" in screen

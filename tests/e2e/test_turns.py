@@ -287,6 +287,42 @@ async def test_a_bad_command_says_what_is_wrong_and_the_next_one_works(start, sc
         assert (await client.command("ask", text="and now?"))["answer"] == "fine"
 
 
+async def test_models_are_told_with_their_window_and_price(start):
+    client = await start(options={"secrets": {"anthropic": "k"}, "settings": {"model": "offline/odin"}})
+
+    state = await client.command("model")
+
+    priced = [it for it in state["available"] if it != "offline/odin"]
+    assert priced
+    assert state["facts"].keys() == set(priced)
+    assert all(it["context"] > 0 and 0 < it["inputUsd"] < it["outputUsd"] for it in state["facts"].values())
+
+
+async def test_model_servers_on_this_computer_are_looked_for_only_on_demand(start, wire):
+    client = await start(OLLAMA_HOST=wire.url)
+    assert "local" not in await client.command("model")
+    assert wire.sent == []
+
+    wire.play(kit.Answer([b'{"data": [{"id": "qwen3"}]}'], headers={"content-type": "application/json"}))
+    found = (await client.command("model", findLocal=True))["local"]
+
+    assert {"name": "Ollama", "url": wire.url, "models": ["ollama/qwen3"]} in found
+    assert (await client.command("model", model="ollama/qwen3"))["running"] == "ollama/qwen3"
+
+
+async def test_a_key_is_checked_without_being_kept(start, wire, anthropic):
+    client = await start(**anthropic)
+    wire.play(kit.Answer([kit.anthropic_error(401, "invalid x-api-key")], 401, {"content-type": "application/json"}))
+
+    checked = await client.command("key.check", provider="anthropic", key="sk-typed")
+
+    assert checked == {"verdict": "refused", "detail": "Anthropic does not accept this key (invalid x-api-key)"}
+    wire.play(says("hello"))
+    await client.command("ask", text="hi")
+    checking, asking = (it.headers for it in wire.sent)
+    assert (checking["x-api-key"], asking["authorization"]) == ("sk-typed", f"Bearer {kit.KEY}")
+
+
 async def test_the_model_can_be_changed_for_the_next_turn(start, script):
     scripted = script({"text": "from the script"})["ODIN_MODEL"]
     client = await start(options={"settings": {"model": scripted}})
@@ -294,7 +330,8 @@ async def test_the_model_can_be_changed_for_the_next_turn(start, script):
     chosen = await client.command("model", model="offline/odin", smallModel="offline/odin")
 
     models = {"model": "offline/odin", "smallModel": "offline/odin", "running": "offline/odin"}
-    assert chosen == {**models, "available": ["offline/odin"], "efforts": {}, "picked": True, "smallPicked": True}
+    known = {"available": ["offline/odin"], "efforts": {}, "facts": {}}
+    assert chosen == {**models, **known, "picked": True, "smallPicked": True}
     told = [it["event"] for it in client.events if it["event"]["kind"] == "modelChanged"]
     assert told == [{"kind": "modelChanged", "selected": "offline/odin", "running": "offline/odin"}]
     assert "Odin's offline search" in (await client.command("ask", text="where is greet?"))["answer"]
@@ -337,14 +374,14 @@ async def test_a_picked_model_without_its_key_is_told_of_quietly(start, wire, an
 
     told = [it["event"] for it in second.events if it["event"]["kind"] == "notice"]
     assert [it["level"] for it in told] == ["info"]
-    assert f"{SONNET}@high, which you had picked, cannot be used" in told[0]["message"]
+    assert f"The selected model {SONNET}@high is not available" in told[0]["message"]
     assert second.lsp.messages == []
 
 
 async def test_the_environment_goes_before_what_is_picked(start, script):
     client = await start(**script({"text": "from the script"}))
 
-    with pytest.raises(JsonRpcException, match="ODIN_MODEL is set"):
+    with pytest.raises(JsonRpcException, match="ODIN_MODEL overrides"):
         await client.command("model", model="offline/odin")
 
     assert (await client.command("ask", text="hi"))["answer"] == "from the script"

@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+from pygls.exceptions import JsonRpcException
 
 from tests.e2e.steps import says
 from tests.support import wire as kit
@@ -104,14 +105,14 @@ async def test_what_a_trusted_project_plugs_in_is_listed_used_and_switched_off(s
     place.parent.mkdir(parents=True)
     place.write_text("Fix issue $1 by the book.\n")
     client = await start(options={"trusted": True}, **anthropic)
-    wire.play(says("fixed"), says("what?"))
+    wire.play(says("fixed"))
 
     (listed,) = (await client.command("extensions"))["extensions"]
     await client.command("ask", text="/fix 12")
     (off,) = (await client.command("extensions", action="disable", name="command:fix"))["extensions"]
-    await client.command("ask", text="/fix 13")
+    with pytest.raises(JsonRpcException, match="/fix is switched off"):
+        await client.command("ask", text="/fix 13")
 
     assert (listed["kind"], listed["name"], listed["state"], off["state"]) == ("command", "fix", "on", "off")
-    first, second = (json.dumps(it.body["messages"][-1]) for it in wire.sent)
-    assert "Fix issue 12 by the book." in first
-    assert "by the book" not in second
+    (sent,) = wire.sent
+    assert "Fix issue 12 by the book." in json.dumps(sent.body["messages"][-1])

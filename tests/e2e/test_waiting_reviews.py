@@ -7,7 +7,7 @@ import random
 import pytest
 from lsprotocol import types
 
-from tests.e2e.conftest import ODIN, ODIN_LSP, Document, Screen
+from tests.e2e.conftest import ODIN, Document, Screen
 from tests.e2e.steps import results, says
 
 WORKSPACE = types.WorkspaceClientCapabilities(
@@ -18,11 +18,11 @@ OLD = "alpha = 1\nbeta = 2\ngamma = 3\ndelta = 4\nepsilon = 5\n"
 
 @pytest.fixture
 async def screen_of(start, anthropic):
-    """An editor with a server of its own, which can be killed."""
+    """An editor with a server of its own."""
 
     async def screen_of(**more) -> Screen:
         odin = {**ODIN, "review": True, "save": True}
-        screen = Screen(await start(odin=odin, workspace=WORKSPACE, command=ODIN_LSP, **anthropic, **more))
+        screen = Screen(await start(odin=odin, workspace=WORKSPACE, **anthropic, **more))
         screen.saves(formatting=str)
         return screen
 
@@ -37,6 +37,7 @@ def one(root):
 
 
 async def killed(screen: Screen) -> None:
+    """What is forked next comes after the end of what was forked."""
     screen.client._has_left = True
     server = screen.client.lsp._server
     server.kill()

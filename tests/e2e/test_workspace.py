@@ -194,40 +194,6 @@ async def repeat_until(action, done) -> None:
         await asyncio.sleep(0.2)
 
 
-async def test_a_notebook_is_refused_politely(start, anthropic, root, look):
-    client = await start(**anthropic)
-    notebook = root / "a.ipynb"
-    notebook.write_text('{"cells": []}\n')
-    cell = f"vscode-notebook-cell:{notebook}#W0s"
-    identifier = types.NotebookDocumentIdentifier(notebook.as_uri())
-    client.lsp.notebook_document_did_open(
-        types.DidOpenNotebookDocumentParams(
-            types.NotebookDocument(
-                notebook.as_uri(), "jupyter-notebook", 1, [types.NotebookCell(types.NotebookCellKind.Code, cell)]
-            ),
-            [types.TextDocumentItem(cell, "python", 1, "typed in a cell")],
-        )
-    )
-    client.lsp.text_document_did_open(
-        types.DidOpenTextDocumentParams(types.TextDocumentItem(cell, "python", 1, "typed in a cell"))
-    )
-    client.lsp.notebook_document_did_change(
-        types.DidChangeNotebookDocumentParams(
-            types.VersionedNotebookDocumentIdentifier(2, notebook.as_uri()), types.NotebookDocumentChangeEvent()
-        )
-    )
-    client.lsp.notebook_document_did_save(types.DidSaveNotebookDocumentParams(identifier))
-    calls = [("Read", {"file_path": str(notebook)}), ("Grep", {"pattern": "typed in a cell"})]
-
-    opened, found = await look(client, *calls)
-    client.lsp.notebook_document_did_close(types.DidCloseNotebookDocumentParams(identifier, []))
-    closed, _ = await look(client, *calls)
-
-    assert "(this notebook is open in the editor, and what its cells say is not known" in opened
-    assert found == "No matches found"
-    assert closed.splitlines() == ['     1\t{"cells": []}', "(a notebook, as the JSON that it is stored in)"]
-
-
 async def test_settings_that_change_at_run_time_are_applied_as_they_are_shown(start, anthropic, root, look):
     client = await start(**anthropic)
     [before] = await look(client, ("Read", {"file_path": str(root / "greet.py")}))

@@ -93,12 +93,36 @@ def installed(build: Build) -> Path:
 
 def typescript_server() -> Path:
     """TypeScript's language server, for editors that have none of their own."""
-    folder = CACHE / "typescript-language-server" / "5.3.0"
+    return _of_npm("typescript-language-server", "5.3.0", "typescript@5.9.3")
+
+
+def mcp_server(name: str) -> Path:
+    """An MCP server that others have written: `everything` or `filesystem`."""
+    return _of_npm(f"mcp-server-{name}", "2026.8.31", package=f"@modelcontextprotocol/server-{name}")
+
+
+def acp_client() -> Path:
+    """acpx, a client of the Agent Client Protocol, as a script that starts it with the Node that it needs."""
+    program = _of_npm("acpx", "0.19.1", f"{_node()}@24")
+    script = program.parents[2] / "run"
+    script.write_text(f'#!/bin/sh\nexec "{program.parents[1]}/{_node()}/bin/node" "{program}" "$@"\n')
+    script.chmod(0o755)
+    return script
+
+
+def _node() -> str:
+    if platform.machine() not in NODE:
+        raise Unavailable(f"there is no Node for {platform.machine()} in npm")
+    return NODE[platform.machine()]
+
+
+def _of_npm(program: str, version: str, *more: str, package: str = "") -> Path:
+    folder = CACHE / program / version
     with alone(folder):
         if not (folder / "node_modules").exists():
             (folder / "package.json").write_text("{}")
-            _npm(folder, "install", "--ignore-scripts", f"{folder.parent.name}@{folder.name}", "typescript@5.9.3")
-    return folder / "node_modules" / ".bin" / folder.parent.name
+            _npm(folder, "install", "--ignore-scripts", f"{package or program}@{version}", *more)
+    return folder / "node_modules" / ".bin" / program
 
 
 def packaged(*, whole: bool = False) -> Path:
@@ -117,11 +141,9 @@ def packaged(*, whole: bool = False) -> Path:
 
 
 def _install(build: Build, folder: Path) -> None:
-    if platform.machine() not in NODE:
-        raise Unavailable(f"there is no Node for {platform.machine()} in npm")
+    node = _node()
     folder.mkdir(parents=True)
     (folder / "package.json").write_text("{}")
-    node = NODE[platform.machine()]
     _npm(folder, "install", "--ignore-scripts", f"code-server@{build.version}", f"{node}@{build.node}")
     modules = folder / "node_modules"
     vscode = folder / VSCODE

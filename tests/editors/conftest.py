@@ -24,6 +24,7 @@ from tests.editors.debian import CHROMIUM, NEOVIM, NEOVIM_0_10, TMUX, Program, U
 from tests.editors.neovim import NOTE_EVENTS, READY, Neovim
 from tests.editors.terminal import Terminal
 from tests.editors.vscode import VSCode, start
+from tests.support.forking import make_program
 from tests.support.wire import KEY, Wire, serving
 
 PLUGIN = Path(__file__).parents[2] / "editors" / "neovim"
@@ -45,11 +46,14 @@ CHROMIUM_FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
 
+LOCALE = "C.UTF-8"
+
 StartNeovim = Callable[..., Awaitable[Neovim]]
 Write = Callable[..., Path]
 StartVSCode = Callable[..., Awaitable[VSCode]]
 
 
+@pytest.hookimpl(tryfirst=True)
 @contextmanager
 def skipped_if_unavailable() -> Iterator[None]:
     """What cannot be had here; with `CI` set that fails."""
@@ -107,16 +111,35 @@ def root(place: Path) -> Path:
     return place / "workspace"
 
 
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the server as its users have it, and nothing else: beside it there are language servers, which
+    every turn that edits would start."""
+    folder = tmp_path_factory.mktemp("installed")
+    (folder / "odin-lsp").symlink_to(Path(sys.executable).with_name("odin-lsp"))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Most of the time that an editor's first turn takes Python would import: here the server is forked from one that
+    has. Files that are about the server itself or a terminal, that kill it, or that are the first of their editor have
+    the one that is `installed`."""
+    folder = tmp_path_factory.mktemp("programs")
+    make_program(folder / "odin-lsp", [sys.executable, "-m", "odin_lsp"], LC_ALL=LOCALE)
+    return folder
+
+
 @pytest.fixture(scope="module")
-def env(place: Path, wire: Wire) -> dict[str, str]:
-    """The server is on the path, as its users have it."""
+def env(place: Path, wire: Wire, programs: Path) -> dict[str, str]:
+    """The server is on the path."""
     return {
         **os.environ,
         **at_home(place),
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": f"{programs}:{os.environ['PATH']}",
         "ANTHROPIC_API_KEY": KEY,
         "ANTHROPIC_BASE_URL": wire.url,
-        "LC_ALL": "C.UTF-8",
+        "LC_ALL": LOCALE,
         "TERM": "xterm-256color",
     }
 

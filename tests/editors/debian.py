@@ -78,6 +78,10 @@ LUACHECK = Program(
     },
     ("{root}/usr/bin/luacheck",),
 )
+ZSH = Program(
+    "trixie", "zsh", "usr/bin/zsh", {"FPATH": "{root}/usr/share/zsh/functions/*", "MODULE_PATH": "{lib}/zsh/*"}
+)
+FISH = Program("trixie", "fish", "usr/bin/fish")
 TMUX = Program("trixie", "tmux", "usr/bin/tmux")
 PATCHELF = Program("trixie", "patchelf", "usr/bin/patchelf")
 CHROMIUM = Program(
@@ -95,6 +99,8 @@ PROGRAMS = {
     "emacs": EMACS,
     "luacheck": LUACHECK,
     "tmux": TMUX,
+    "zsh": ZSH,
+    "fish": FISH,
 }
 
 

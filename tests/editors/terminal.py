@@ -26,8 +26,20 @@ class Terminal:
     async def write(self, text: str) -> None:
         await self._run("send-keys", "-l", text)
 
+    async def paste(self, text: str) -> None:
+        """As a terminal does: the program may tell it from what is typed."""
+        await self._run("set-buffer", text)
+        await self._run("paste-buffer", "-p", "-r")
+
+    async def resize(self, width: int, height: int) -> None:
+        await self._run("resize-window", "-x", str(width), "-y", str(height))
+
     async def screen(self) -> str:
         return await self._run("capture-pane", "-p")
+
+    async def scrolled(self) -> str:
+        """All that was ever on the screen, with its colors."""
+        return await self._run("capture-pane", "-e", "-p", "-S", "-")
 
     async def shows(self, text: str) -> str:
         """Wait until the text stands on the screen; the whole screen."""

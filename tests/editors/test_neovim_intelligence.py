@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,8 @@ REFERENCES = 1 + 2 * len(CALLERS)
 CLEAN: tuple[bool, list[str]] = (True, [])
 """Current, and no errors."""
 SERVERS = """
-local root, pid, typescript = ...
-local python = ("echo $$ > '%s'; exec pyright-langserver --stdio"):format(pid)
+local root, pid, pyright, typescript = ...
+local python = ("echo $$ > '%s'; exec '%s' --stdio"):format(pid, pyright)
 local cmds = { python = { "sh", "-c", python }, typescript = { typescript, "--stdio" } }
 vim.api.nvim_create_autocmd("FileType", { pattern = { "python", "typescript" }, callback = function(event)
   local name = event.match == "python" and "pyright" or "ts_ls"
@@ -68,7 +69,7 @@ local method, params = ...
 local odin = vim.lsp.get_clients({ name = "odin" })[1]
 _G.told = nil
 coroutine.wrap(function()
-  _G.told = require("odin.handlers")[method](nil, params, { client_id = odin.id })
+  _G.told = require("odin.client.handlers")[method](nil, params, { client_id = odin.id })
 end)()
 """
 CHAT = "return vim.api.nvim_buf_get_lines(vim.fn.bufnr('odin://chat'), 0, -1, false)"
@@ -78,7 +79,7 @@ odin.rpc.notify("workspace/didChangeConfiguration", { settings = ... })
 """
 TEXT = "return table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr(...), 0, -1, false), '\\n') .. '\\n'"
 COUNT_LOOKS = """
-local problems = require("odin.problems")
+local problems = require("odin.intelligence.problems")
 local answer = problems.answer
 _G.looked_at = 0
 problems.answer = function(...)
@@ -150,7 +151,8 @@ async def asked(start_neovim: StartNeovim, root: Path) -> Asked:
     with skipped_if_unavailable():
         typescript = typescript_server()
     neovim = await start_neovim("-n")
-    await neovim.lua(SERVERS, str(root), str(root.parent / "pid"), str(typescript))
+    pyright = Path(sys.executable).with_name("pyright-langserver")
+    await neovim.lua(SERVERS, str(root), str(root.parent / "pid"), str(pyright), str(typescript))
     await neovim.lua(NOTE_EVENTS)
     await neovim.until(READY)
     return Asked(neovim, root)

@@ -38,6 +38,11 @@ return bufnr > 0 and vim.fn.bufloaded(bufnr) == 1 and vim.api.nvim_buf_get_lines
 ASK_NOTHING = "vim.ui.select = function() end"
 
 
+@pytest.fixture(scope="module")
+def programs(installed: Path) -> Path:
+    return installed
+
+
 @dataclass
 class Reviewer:
     """Decides one after the other, and knows what should have become of each."""

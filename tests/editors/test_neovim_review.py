@@ -18,7 +18,7 @@ NOTE_ECHOES = """
 _G.echoed = {}
 local echo = vim.api.nvim_echo
 vim.api.nvim_echo = function(chunks, ...)
-  table.insert(_G.echoed, chunks[1][1])
+  table.insert(_G.echoed, chunks[1][1]:match("^.- files?") or chunks[1][1]) -- without the keys
   return echo(chunks, ...)
 end
 """

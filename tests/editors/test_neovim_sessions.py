@@ -22,7 +22,7 @@ CHOOSE_FIRST = "vim.ui.select = function(items, _, choose) choose(items[1]) end"
 SHOWN_ANEW = "require('odin.chat').of_root(vim.fs.normalize(vim.fn.getcwd())).story ~= _G.story"
 IN_TWO_PAGES = """
 local chat, client = require("odin.chat").current(), vim.lsp.get_clients({ name = "odin" })[1]
-require("odin.server").execute(chat.root, "session.events", { sessionId = chat.session }, function(page)
+require("odin.client.request").execute(chat.root, "session.events", { sessionId = chat.session }, function(page)
   local half = math.floor(#page.events / 2)
   local first, second = vim.list_slice(page.events, 1, half), vim.list_slice(page.events, half + 1)
   chat:restore({ events = second, earlierTurns = 0, before = 1, seq = page.seq }, client.id)
@@ -34,7 +34,7 @@ end)
 UNDONE = """
 local first = _G.finished[1]
 local record = { seq = 10000, agentId = "main", turnId = first.turnId, sessionId = first.sessionId, event = ... }
-require("odin.events").take(record, vim.lsp.get_clients({ name = "odin" })[1].id)
+require("odin.client.events").take(record, vim.lsp.get_clients({ name = "odin" })[1].id)
 """
 FOLDED = """
 local window = vim.fn.win_findbuf(...)[1]
@@ -235,7 +235,7 @@ async def test_earlier_messages_are_shown_page_by_page(neovim: Neovim, wire: Wir
         wire.play(says(f"answer {number}"))
         await turn(neovim, f"OdinAsk question {number}", number)
     shown = await told(neovim)
-    await neovim.lua("require('odin.sessions').PAGE = 1")
+    await neovim.lua("require('odin.session.sessions').PAGE = 1")
 
     last = await told_anew(neovim, "OdinRestart")
     assert last[:4] == ["*2 earlier messages: p shows more, and so does :OdinSessions earlier*", "", "## Ask", ""]

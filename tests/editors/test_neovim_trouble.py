@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.e2e.steps import play_calls, results, says
-from tests.editors.conftest import StartNeovim
+from tests.editors.conftest import PLUGIN, StartNeovim
 from tests.editors.neovim import NOTE_EVENTS, READY, Neovim
 from tests.editors.test_neovim import LINES, NAMED, change, chat, comes, happened, outcome, reads
 from tests.support import wire as kit
@@ -39,6 +39,11 @@ vim.lsp.buf.code_action({
   filter = function(action) return action.title == title end,
 })
 """
+
+
+@pytest.fixture(scope="module")
+def programs(installed: Path) -> Path:
+    return installed
 
 
 @pytest_asyncio.fixture(loop_scope="module", autouse=True)
@@ -108,13 +113,20 @@ async def test_without_a_server_every_command_says_what_to_do(start_neovim: Star
     neovim = await start_neovim(str(file), PATH="/usr/bin:/bin")
     for command in ("OdinAsk hello", "OdinSessions", "OdinUndo", "OdinInit", "OdinModel"):
         said = await neovim.lua(TRY, command)
-        assert "`odin-lsp` is not installed: run `pipx install odin-lsp`" in said
+        assert f"`odin-lsp` is not installed: run `pipx install {PLUGIN.parents[1]}`" in said
         assert "traceback" not in said
     for command in ("OdinAccept!", "OdinReject", "OdinReview", "OdinCancel"):
         await neovim.command(command)
     await neovim.command("checkhealth odin")
     assert any("is not installed" in line for line in await neovim.lines())
     assert "traceback" not in await neovim.messages()
+
+
+async def test_the_health_check_warns_if_no_key_is_set(start_neovim: StartNeovim, file: Path) -> None:
+    neovim = await start_neovim(str(file), ANTHROPIC_API_KEY="")
+    await neovim.until(READY)
+    await neovim.command("checkhealth odin")
+    assert any("no key of a provider is set" in line for line in await neovim.lines())
 
 
 async def test_two_neovims_work_on_one_project(start_neovim: StartNeovim, wire: Wire, file: Path) -> None:

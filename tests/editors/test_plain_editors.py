@@ -1,24 +1,31 @@
-"""Editors without a plugin, with the settings of docs/editors.md: ask, and review hunk by hunk with quick fixes."""
+"""Editors without a plugin, with the settings of docs/editors.md: messages, questions, and reviews by quick fixes."""
 
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from tests.e2e.steps import play_calls, results, says
 from tests.editors.conftest import program
 from tests.editors.debian import EMACS, HELIX
 from tests.editors.neovim import until
+from tests.editors.plain import Emacs, Helix
 from tests.editors.terminal import Terminal
 from tests.support.wire import Answer, Wire, anthropic_sse, anthropic_start, anthropic_text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-DOCS = Path(__file__).parents[2] / "docs" / "editors.md"
 OLD = "alpha = 1\nbeta = 2\ngamma = 3\n"
 EDITS = [
     {"old_string": "alpha = 1", "new_string": "alpha = 11"},
     {"old_string": "gamma = 3", "new_string": "gamma = 33"},
 ]
+COMMAND = "python3 -c 'print(6 * 7)'"
+
+
+@pytest.fixture(scope="module")
+def programs(installed: Path) -> Path:
+    return installed
 
 
 @pytest.fixture
@@ -29,16 +36,15 @@ def file(root: Path, wire: Wire) -> Path:
     return file
 
 
-def settings(editor: str) -> str:
-    """What the documentation tells the users of an editor to write."""
-    section = DOCS.read_text().split(f"\n## {editor}\n")[1]
-    return section.split("```")[1].partition("\n")[2]
-
-
 def play_review(wire: Wire, file: Path) -> None:
     play_calls(wire, ("Read", {"file_path": str(file)}))
     play_calls(wire, ("MultiEditTool", {"file_path": str(file), "edits": EDITS}))
     wire.play(says("Reviewed."))
+
+
+def said(wire: Wire) -> str:
+    """All that the user has sent last, with what went along."""
+    return "\n".join(block.get("text", "") for block in wire.request["messages"][-1]["content"])
 
 
 async def receipts(wire: Wire) -> str:
@@ -53,89 +59,121 @@ async def _more(wire: Wire, before: int) -> bool:
     return len(wire.sent) > before
 
 
-async def test_emacs(terminal: Terminal, wire: Wire, root: Path, file: Path, env: dict[str, str]) -> None:
-    (Path(env["HOME"]) / ".emacs").write_text(settings("Emacs"))
-    await terminal.start([str(program(EMACS)), "-nw", "--no-splash", str(file)], root, height=90)
-    await terminal.shows("[eglot:")
+@pytest_asyncio.fixture(loop_scope="module")
+async def emacs(terminal: Terminal, root: Path, file: Path, env: dict[str, str]) -> Emacs:
+    emacs = Emacs(terminal)
+    await emacs.start(program(EMACS), root, file, Path(env["HOME"]))
+    return emacs
 
-    back = ("C-x", "1", "C-x", "b", "Enter")
 
-    async def act(command: str, title: str) -> None:
-        await terminal.press("M-x")
-        await terminal.write(f"{command}\n")
-        await terminal.shows("Pick an action")
-        await terminal.write(f"{title}\n")
-        await terminal.hides("Pick an action")
-
+async def test_emacs(emacs: Emacs, wire: Wire, file: Path) -> None:
+    terminal = emacs.terminal
     wire.play(says("It counts to three."))
-    await terminal.press("C-x", "h")
-    await act("eglot-code-actions", "Odin: Explain")
+    await emacs.select_all(file)
+    await emacs.act("Odin: Explain")
     await terminal.shows("It counts to three.")
     before = len(wire.sent)
     wire.play(Answer([anthropic_sse(anthropic_start(), *anthropic_text(0, "Well"))], held=True))
-    await terminal.press(*back, "C-x", "h")
-    await act("eglot-code-actions", "Odin: Explain")
+    await emacs.select_all(file)
+    await emacs.act("Odin: Explain")
     await until(lambda: _more(wire, before), "the model is asked")
-    await act("eglot-code-actions", "Odin: Cancel the running turn")
+    await emacs.act("Odin: Cancel the running turn")
     await terminal.shows("*interrupted*")
+
+
+async def test_emacs_edits_with_free_text_and_reviews(emacs: Emacs, wire: Wire, file: Path) -> None:
+    terminal = emacs.terminal
     play_review(wire, file)
-    await terminal.press(*back, "C-x", "h")
-    await act("eglot-code-actions", "Odin: Document")
+    await emacs.select_all(file)
+    await emacs.write("Odin: Edit…", "<!-- Odin: Edit plain.py, lines 1-3.", "double the digits")
+    await emacs.send()
     await terminal.shows("Odin proposes 2 changes in plain.py")
     assert file.read_text() == OLD
+    await emacs.select_all(file)
     await terminal.press("M-<")
-    await act("eglot-code-action-quickfix", "Odin: Accept this change")
+    await emacs.act("Odin: Accept this change", "eglot-code-action-quickfix")
     await terminal.press("M-<", "C-n", "C-n")
-    await act("eglot-code-action-quickfix", "Odin: Reject this change")
+    await emacs.act("Odin: Reject this change", "eglot-code-action-quickfix")
     assert ": 1 accepted, 1 rejected." in await receipts(wire)
     await terminal.shows("Reviewed.")
     screen = await terminal.shows("alpha = 11")
     assert "gamma = 33" not in screen
+    assert any("double the digits" in str(it.body) for it in wire.sent)
 
 
-async def test_helix(terminal: Terminal, wire: Wire, root: Path, file: Path, env: dict[str, str]) -> None:
-    config = Path(env["XDG_CONFIG_HOME"]) / "helix" / "languages.toml"
-    config.parent.mkdir()
-    config.write_text(settings("Helix"))
-    log = root.parent / "helix.log"
-    await terminal.start([str(program(HELIX)), "-vv", "--log", str(log), str(file)], root)
+async def test_emacs_asks_twice_with_free_text_and_answers_a_question(emacs: Emacs, wire: Wire, file: Path) -> None:
+    terminal = emacs.terminal
+    for question, answer in (("who uses beta?", "Nobody uses it."), ("and gamma?", "Nobody either.")):
+        wire.play(says(answer))
+        await emacs.select_all(file)
+        await emacs.write("Odin: Ask…", "<!-- Odin: Ask about plain.py, lines 1-3.", question)
+        await emacs.send()
+        await terminal.shows(answer)
+        assert question in said(wire)
+        assert "beta = 2" in said(wire)
+    play_calls(wire, ("ExecuteCommand", {"command": COMMAND, "description": "count"}))
+    wire.play(says("Counted."))
+    await emacs.select_all(file)
+    await emacs.write("Odin: Edit…", "<!-- Odin: Edit plain.py, lines 1-3.", "count")
+    await emacs.send()
+    await terminal.shows("Choose an option:")
+    await terminal.press("C-a", "C-k")
+    await terminal.write("Allow once\n")
+    await terminal.shows("Counted.")
+    assert "42" in results(wire)[0]
 
-    async def ready() -> bool:
-        return log.exists() and '"serverInfo"' in log.read_text()
 
-    await until(ready, "the server is there")
+@pytest_asyncio.fixture(loop_scope="module")
+async def helix(terminal: Terminal, root: Path, file: Path, env: dict[str, str]) -> Helix:
+    helix = Helix(terminal)
+    await helix.start(program(HELIX), root, file, Path(env["XDG_CONFIG_HOME"]))
+    return helix
 
-    async def command(text: str) -> None:
-        await terminal.write(f":{text}")
-        await terminal.press("Enter")
 
-    async def act(title: str) -> None:
-        """The first entry of the menu is chosen already."""
-        await terminal.press("Space", "a")
-        screen = await terminal.shows(title)
-        entries = [line for line in screen.splitlines() if "Odin: " in line]
-        above = next(index for index, entry in enumerate(entries) if title in entry)
-        await terminal.press(*["Down"] * above, "Enter")
-        await terminal.hides(title)
-
+async def test_helix(helix: Helix, wire: Wire, file: Path) -> None:
     wire.play(says("It counts to three."))
-    await terminal.press("%")
-    await act("Odin: Explain")
-    await terminal.shows("It counts to three.")
+    await helix.terminal.press("%")
+    await helix.act("Odin: Explain")
+    await helix.terminal.shows("It counts to three.")
+
+
+async def test_helix_edits_with_free_text_and_reviews(helix: Helix, wire: Wire, file: Path) -> None:
+    terminal = helix.terminal
     play_review(wire, file)
-    await command(f"o {file.name}")
-    await terminal.shows("gamma = 3")
     await terminal.press("%")
-    await act("Odin: Document")
+    await helix.write("Odin: Edit…", "<!-- Odin: Edit plain.py, lines 1-3.", "double the digits")
+    await helix.send()
     await terminal.shows("Odin proposes 2 changes in plain.py")
     assert file.read_text() == OLD
+    await helix.open(file)
     await terminal.press("g", "g")
-    await act("Odin: Accept this change")
+    await helix.act("Odin: Accept this change")
     await terminal.press("3", "G")
-    await act("Odin: Reject this change")
+    await helix.act("Odin: Reject this change")
     assert ": 1 accepted, 1 rejected." in await receipts(wire)
-    await terminal.shows("It counts to three.")
-    await command("reload")  # Helix does not read an open file again by itself
     await terminal.shows("Reviewed.")
-    await command(f"o {file.name}")
+    await helix.open(file)
     assert "gamma = 33" not in await terminal.shows("alpha = 11")
+    assert any("double the digits" in str(it.body) for it in wire.sent)
+
+
+async def test_helix_asks_twice_with_free_text_and_answers_a_question(helix: Helix, wire: Wire, file: Path) -> None:
+    terminal = helix.terminal
+    for question, answer in (("who uses beta?", "Nobody uses it."), ("and gamma?", "Nobody either.")):
+        wire.play(says(answer))
+        await helix.open(file)
+        await terminal.press("%")
+        await helix.write("Odin: Ask…", "<!-- Odin: Ask about plain.py, lines 1-3.", question)
+        await helix.send()
+        await helix.reads(answer)
+        assert question in said(wire)
+        assert "beta = 2" in said(wire)
+    play_calls(wire, ("ExecuteCommand", {"command": COMMAND, "description": "count"}))
+    wire.play(says("Counted."))
+    await helix.open(file)
+    await terminal.press("%")
+    await helix.write("Odin: Edit…", "<!-- Odin: Edit plain.py, lines 1-3.", "count")
+    await helix.send()
+    await terminal.shows("Allow once")
+    await terminal.press("Enter")
+    assert "42" in await receipts(wire)

@@ -12,7 +12,7 @@ from playwright.async_api import expect
 from tests.e2e.steps import play_calls, results, says
 from tests.editors.conftest import StartVSCode, lent
 from tests.editors.neovim import until
-from tests.editors.vscode import VSCode
+from tests.editors.vscode import NEWEST, VSCode
 from tests.editors.vscode_chat import Chat
 from tests.support.wire import Answer, Wire, anthropic_error
 
@@ -29,6 +29,11 @@ REMOVE_LINE = """
 WRONG_KEY = Answer(
     [anthropic_error(401, "invalid x-api-key")], 401, {"content-type": "application/json"}, framing="length"
 )
+
+
+@pytest.fixture(scope="module")
+def programs(installed: Path) -> Path:
+    return installed
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
@@ -108,6 +113,7 @@ async def test_a_plan_is_changed_by_hand_and_carried_out(vscode: VSCode, chat: C
     await until(lambda: on_disk(test, "from sum import add"), "the test is saved")
 
 
+@NEWEST
 async def test_a_wrong_key_is_told_with_what_to_do(vscode: VSCode, chat: Chat, wire: Wire) -> None:
     wire.play(WRONG_KEY)
     await vscode.palette("Odin: Ask…")
@@ -121,6 +127,7 @@ async def test_a_wrong_key_is_told_with_what_to_do(vscode: VSCode, chat: Chat, w
     await expect(chat.turn.get_by_text("Yes, I am.")).to_be_visible()
 
 
+@NEWEST
 async def test_a_file_that_goes_away_under_review_is_told(vscode: VSCode, chat: Chat, wire: Wire, root: Path) -> None:
     path = root / "gone.txt"
     path.write_text("one\ntwo\n")
@@ -137,6 +144,7 @@ async def test_a_file_that_goes_away_under_review_is_told(vscode: VSCode, chat: 
     assert not path.exists()
 
 
+@NEWEST
 async def test_of_two_files_with_one_name_the_right_one_is_changed(
     vscode: VSCode, chat: Chat, wire: Wire, place: Path
 ) -> None:

@@ -1,6 +1,7 @@
 """The chat in a real VS Code: questions, the queue, reloads, hostile answers, and whether everybody can use it."""
 
 import asyncio
+import base64
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -17,7 +18,8 @@ from tests.editors.conftest import StartVSCode, lent
 from tests.editors.neovim import PATIENCE, until
 from tests.editors.processes import servers
 from tests.editors.vscode import NEWEST, VSCode
-from tests.editors.vscode_chat import Chat, begins
+from tests.editors.vscode_chat import PASTE, Chat, begins
+from tests.support.pictures import png
 from tests.support.wire import Answer, Wire, anthropic_error
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
@@ -69,6 +71,11 @@ The last words.
 HARMLESS = {"BUTTON", "CODE", "DIV", "EM", "P", "PRE", "SPAN"}
 ACTIVE = {"action", "href", "src", "srcdoc", "style"}
 LEFT = "it => [...it.querySelectorAll('*')].map((it) => [it.tagName, it.getAttributeNames()])"
+
+
+@pytest.fixture(scope="module")
+def programs(installed: Path) -> Path:
+    return installed
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
@@ -363,6 +370,63 @@ async def test_a_conversation_looks_the_same_after_a_reload(vscode: VSCode, chat
     await chat.turn.get_by_role("button", name="Try again").click()
     await expect(chat.turn.get_by_text("It works again.")).to_be_visible()
     await expect(chat.said).to_have_text(["look and change", "and now?"])
+
+
+async def test_an_image_is_pasted_sent_and_shown_and_still_there_after_a_reload(
+    vscode: VSCode, chat: Chat, wire: Wire
+) -> None:
+    data = base64.b64encode(png(4, 3)).decode()
+    wire.play(says("A gray dot."))
+    await chat.box.evaluate(PASTE, data)
+    await expect(chat.page.get_by_role("button", name="Do not send shot.png")).to_be_visible()
+    await chat.say("what is this?")
+    await expect(chat.turn.get_by_text("A gray dot.")).to_be_visible()
+    assert [it["source"]["data"] for it in wire.request["messages"][-1]["content"] if it["type"] == "image"] == [data]
+    shown = chat.turn.get_by_role("img", name="shot.png")
+    await expect(shown).to_have_js_property("naturalWidth", 4)
+
+    await vscode.reload()
+    await expect(shown).to_have_js_property("naturalWidth", 4)
+
+
+async def test_what_goes_with_a_message_is_chosen_taken_away_and_still_named_after_a_reload(
+    vscode: VSCode, chat: Chat, wire: Wire, root: Path
+) -> None:
+    (root / "shop").mkdir()
+    (root / "shop" / "cart.py").write_text("total = 1\n")
+    for typed, chosen in (("sho", "shop/"), ("", "problems")):
+        await chat.button("Add context").click()
+        await vscode.quick_input.fill(typed)
+        await vscode.pick(chosen)
+        await expect(chat.button(f"Do not send {chosen}")).to_be_visible()
+    await expect(chat.box).to_be_focused()
+    await chat.button("Do not send problems").click()
+    await chat.box.fill("compare it with @cart")
+    await chat.page.get_by_role("option", name="shop/cart.py").click()
+    await expect(chat.button("Do not send shop/cart.py")).to_be_visible()
+    wire.play(says("It has a cart."))
+    await chat.box.press("Enter")
+    await expect(chat.turn.get_by_text("It has a cart.")).to_be_visible()
+    told = str(wire.request["messages"][-1])
+    assert ('kind="folder"' in told, "total = 1" in told, 'kind="diagnostics"' in told) == (True, True, False)
+    await expect(chat.button("Do not send shop/")).to_have_count(0)
+
+    await vscode.reload()
+    await chat.turn.locator(".sent summary").click()
+    await expect(chat.turn.locator(".sent li")).to_have_text(["shop/", "cart.py"])
+    await chat.turn.get_by_role("button", name="cart.py").click()
+    await vscode.until("vscode.window.activeTextEditor?.document.fileName === args[0]", str(root / "shop" / "cart.py"))
+
+
+async def test_a_plan_is_named_by_its_title_and_run_from_the_chat(vscode: VSCode, chat: Chat, wire: Wire) -> None:
+    wire.play(says("# Fix it\n\n- [ ] Turn the sign\n- [ ] Test it\n"))
+    await chat.say("the sign is wrong", "Plan")
+    await expect(chat.turn.locator(".plan")).to_have_text("Fix it")
+    assert "Fix it.plan.md" in await vscode.tabs()
+    wire.play(says("I could not."), says("I still cannot."))
+    await chat.turn.get_by_role("button", name="Run plan").click()
+    await expect(chat.turn.get_by_text("I still cannot.")).to_be_visible()
+    await expect(chat.said).to_have_text(["the sign is wrong", "Run steps 1, 2 of the plan “Fix it”."])
 
 
 async def test_files_are_undone_with_what_is_asked_again(vscode: VSCode, chat: Chat, wire: Wire, root: Path) -> None:

@@ -16,6 +16,7 @@ from tests.editors.neovim import until
 from tests.editors.processes import servers
 from tests.editors.vscode import NEWEST, VSCode
 from tests.editors.vscode_chat import Chat
+from tests.support.wire import DIALECTS, Answer, Wire
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
 
@@ -23,6 +24,8 @@ HERE = Path(sys.executable).parent
 PYTHON_EXTENSION = Path(__file__).parent / "python"
 NO_GIT = {"git.enabled": False}
 READY = "Odin is ready. Model: offline/odin."
+MODELS = Answer([b'{"data": [{"id": "qwen3"}]}'], headers={"content-type": "application/json"})
+HELLO_OF_OPENAI = next(it.hello for it in DIALECTS if it.provider == "openai")
 RECORD = """
     window.progress = new Set();
     new MutationObserver(() => {
@@ -59,23 +62,32 @@ def code_file(root: Path) -> Path:
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def vscode(
-    start_vscode: StartVSCode, whole_vsix: Path, wheelhouse: Path, bare: dict[str, str], place: Path
+    start_vscode: StartVSCode, whole_vsix: Path, wheelhouse: Path, bare: dict[str, str], place: Path, wire: Wire
 ) -> VSCode:
-    """There is no server."""
+    """There is no server, but Ollama with a model."""
     (place / "wait").touch()
-    return await start_vscode(whole_vsix, settings=NO_GIT, **bare, **wheels.only_from(wheelhouse))
+    wire.reply_to = lambda request: MODELS if request is None else None
+    variables = {**bare, **wheels.only_from(wheelhouse), "OLLAMA_HOST": wire.url, "ODIN_TITLES": "false"}
+    return await start_vscode(whole_vsix, settings=NO_GIT, **variables)
 
 
-async def test_an_installation_is_offered_and_can_be_cancelled(vscode: VSCode, code_file: Path) -> None:
+async def test_an_installation_is_offered_in_the_chat_without_alarm_and_can_be_cancelled(
+    vscode: VSCode, code_file: Path
+) -> None:
+    chat = Chat(vscode)
     await vscode.open_file(code_file)
-    await vscode.respond("odin-lsp, is not installed", "Install")
+    await expect(vscode.status("Odin: Set Up")).to_be_visible()
+    await chat.open()
+    await expect(chat.page.get_by_role("region", name="Set up Odin")).to_be_visible()
+    assert await vscode.notifications() == []
+    await chat.button("Install").click()
     await installing(vscode).get_by_role("button", name="Cancel", exact=True).click()
     await expect(installing(vscode)).to_have_count(0)
     assert await vscode.notifications() == []
-    await expect(vscode.page.locator(".statusbar-item.error-kind", has_text="Odin")).to_be_visible()
+    await expect(vscode.page.locator(".statusbar-item.error-kind", has_text="Odin")).to_have_count(0)
 
 
-async def test_the_server_is_installed_and_answers(vscode: VSCode, place: Path) -> None:
+async def test_the_server_is_installed_in_an_environment_of_its_own(vscode: VSCode, place: Path) -> None:
     (place / "wait").unlink()
     await vscode.page.evaluate(RECORD)
     await vscode.palette("Odin: Install Server")
@@ -85,6 +97,22 @@ async def test_the_server_is_installed_and_answers(vscode: VSCode, place: Path) 
     assert any("Unpacking " in it for it in told)
     assert await vscode.notifications() == []
 
+
+async def test_a_model_on_this_computer_is_offered_and_answers(vscode: VSCode, wire: Wire) -> None:
+    chat = Chat(vscode)
+    await expect(chat.page.get_by_role("region", name="Set up Odin")).to_contain_text("Ollama runs on this computer.")
+    await chat.button("Use qwen3").click()
+    await expect(vscode.status("qwen3")).to_be_visible()
+    wire.play(Answer([HELLO_OF_OPENAI]))
+    await chat.say("hello?")
+    await expect(chat.turn).to_contain_text("Grüße")
+    await vscode.palette("Odin: Select Model")
+    await expect(vscode.page.locator(".quick-input-list")).to_contain_text("Ollama on this computer")
+    await vscode.pick("As in the Settings")
+    await expect(vscode.status("odin")).to_have_attribute("aria-label", READY)
+
+
+async def test_without_a_model_odin_answers_by_searching(vscode: VSCode) -> None:
     await vscode.palette("Odin: Ask…")
     await vscode.answer("what does add do?")
     await expect(Chat(vscode).turn).to_contain_text("code.py:1")

@@ -1,6 +1,6 @@
 """The palette and the menus of a real VS Code: turns with what is selected, and what else Odin can be asked for."""
 
-import sys
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Locator, expect
 
-from tests.e2e.steps import says
+from tests.e2e.steps import play_calls, says
 from tests.editors.conftest import StartVSCode, lent
 from tests.editors.neovim import until
 from tests.editors.vscode import NEWEST, VSCode
@@ -16,8 +16,9 @@ from tests.support.wire import Answer, Wire
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
 
-SERVER = str(Path(sys.executable).parent / "odin-lsp")
 CODE = "def add(a, b):\n    return a - b\n\n\nprint(add(1, 2))\n"
+COMMENT = "# turn the sign AI!\n"
+DONE = CODE.replace("-", "+")
 PLAN = "# Fix it\n\n- [ ] Turn the sign\n- [ ] Test it\n"
 ANOTHER_PROVIDER = """
     const kind = vscode.CodeActionKind.QuickFix;
@@ -33,7 +34,7 @@ ANOTHER_PROVIDER = """
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def window(start_vscode: StartVSCode, vsix: Path) -> VSCode:
-    settings = {"odin.server.path": SERVER, "files.autoSave": "off"}
+    settings = {"files.autoSave": "off"}
     return await start_vscode(vsix, settings=settings, ODIN_TITLES="false")
 
 
@@ -225,6 +226,39 @@ async def test_a_session_is_deleted_only_if_that_is_confirmed(vscode: VSCode, wi
     left = await choices(vscode, "Resume Session")
     assert "the first?" in left
     assert "keep a secret?" not in left
+
+
+async def test_a_comment_is_done_and_the_line_leads_back_to_its_turn(vscode: VSCode, wire: Wire, root: Path) -> None:
+    path = str(root / "code.py")
+    await vscode.configure("odin.review.policy", "auto")
+    await vscode.press("Control+Home")
+    await vscode.type(COMMENT)
+    await vscode.has_text(COMMENT + CODE)
+    play_calls(wire, ("Read", {"file_path": path}))
+    play_calls(wire, ("EditTool", {"file_path": path, "old_string": COMMENT + CODE, "new_string": DONE}))
+    wire.play(says("The sign is turned."))
+    await vscode.lens("Odin: Do this").click()
+    log = vscode.webview().get_by_role("log")
+    await expect(log.get_by_text("The sign is turned.")).to_be_visible()
+    await vscode.has_text(DONE)
+    await vscode.palette("Odin: New Session")
+    await expect(log.get_by_text("The sign is turned.")).to_have_count(0)
+
+    await vscode.open_file(root / "code.py")
+    await vscode.select(2, 2)
+    await vscode.command("editor.action.showHover")
+    hover = vscode.page.locator(".monaco-hover:visible")
+    await expect(hover).to_contain_text(re.compile(r"Odin wrote this line · accepted.*turn the sign", re.DOTALL))
+    await hover.get_by_text("Open Session").click()
+    await expect(log.get_by_text("The sign is turned.")).to_be_visible()
+
+    await vscode.open_file(root / "code.py")
+    await vscode.select(2, 2)
+    await vscode.command("editor.action.showHover")
+    await hover.get_by_text("Undo Change").click()
+    await vscode.has_text(CODE)  # that the comment is gone was a change of its own
+    await expect(vscode.notification("Bring Back")).to_be_visible()
+    await vscode.configure("odin.review.policy", None)
 
 
 async def test_steps_that_are_done_are_ticked_when_one_gets_started(vscode: VSCode) -> None:

@@ -1,6 +1,5 @@
 """Proposals in a real VS Code: shown as its own diffs, decided in every way, typed into on both sides."""
 
-import sys
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -17,7 +16,6 @@ from tests.support.wire import Wire
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-SERVER = str(Path(sys.executable).parent / "odin-lsp")
 BEFORE = "".join(f"line {number}\n" for number in range(1, 31))
 CHANGES = (("line 2\n", "LINE 2\n"), ("line 15\n", "line 15\nadded\n"), ("line 28\n", ""))
 AFTER = BEFORE.replace("line 2\n", "LINE 2\n", 1).replace("line 15\n", "line 15\nadded\n").replace("line 28\n", "")
@@ -50,7 +48,7 @@ MUCH_LONGER = 20
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def shared(start_vscode: StartVSCode, vsix: Path) -> VSCode:
-    return await start_vscode(vsix, settings={"odin.server.path": SERVER, "files.autoSave": "off"})
+    return await start_vscode(vsix, settings={"files.autoSave": "off"})
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -76,7 +74,7 @@ def play_edit(wire: Wire, *paths: Path, changes: tuple[tuple[str, str], ...] = C
 
 
 async def ask(vscode: VSCode) -> None:
-    await vscode.palette("Odin: Edit")
+    await vscode.palette("Odin: Edit…")
     await vscode.answer("change it")
 
 
@@ -301,9 +299,15 @@ async def test_three_files_are_reviewed_in_one_tab(vscode: VSCode, wire: Wire, r
     await shows_set(vscode)
     await is_placed(vscode, "1 of 9 · 1 of 3 files")
     rows = vscode.page.locator(".pane-body .monaco-list-row[aria-level='1']", has_text=".txt")
+    size = vscode.page.viewport_size
+    assert size
+    await vscode.page.set_viewport_size({**size, "height": 1400})  # VS Code draws only the rows that can be seen
     await expect(rows).to_have_text(["first.txt+2 −2", "second.txt+2 −2", "third.txt+2 −2"])
+    await vscode.page.set_viewport_size(size)
     await vscode.lens("Accept All in File").first.click()
     await is_placed(vscode, "4 of 9 · 2 of 3 files")
+    second = "(it) => it.document.uri.scheme === 'odin-review' && it.document.uri.path.endsWith('/second.txt')"
+    await vscode.until(f"vscode.window.visibleTextEditors.find({second})?.selection.active.line === 1")  # it is shown
     await vscode.press("Alt+F5")
     await is_placed(vscode, "5 of 9 · 2 of 3 files")
     await vscode.press("Alt+Backspace")

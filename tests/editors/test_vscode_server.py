@@ -16,10 +16,12 @@ from tests.editors.conftest import StartVSCode
 from tests.editors.neovim import until
 from tests.editors.processes import servers
 from tests.editors.vscode import NEWEST, VSCode
+from tests.support.wire import Answer, Wire, anthropic_error
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
 
 SECRET = "sk-ant-never-to-be-seen"
+WRONG_KEY = Answer([anthropic_error(401, "invalid x-api-key")], 401, {"content-type": "application/json"})
 SERVER = Path(sys.executable).parent / "odin-lsp"
 INITIALIZED = """
     import json, sys
@@ -38,6 +40,11 @@ INITIALIZED = """
 """
 ODIN = '{"odin": {"version": 1, "server": "0", "model": "m", "smallModel": "m", "modes": [], "tools": []}}'
 Write = Callable[[str, str], Path]
+
+
+@pytest.fixture(scope="module")
+def programs(installed: Path) -> Path:
+    return installed
 
 
 @pytest.fixture(scope="module")
@@ -139,8 +146,8 @@ async def test_the_doctor_examines_the_installation(vscode: VSCode) -> None:
     assert await vscode.dirty() == []
 
 
-async def test_a_key_is_used_and_written_nowhere(
-    start_vscode: StartVSCode, vsix: Path, root: Path, place: Path
+async def test_a_key_is_checked_used_and_written_nowhere(
+    start_vscode: StartVSCode, vsix: Path, root: Path, place: Path, wire: Wire
 ) -> None:
     settings = {"odin.trace.server": "verbose"}
     vscode = await start_vscode(vsix, settings=settings, ANTHROPIC_API_KEY="", LOG_LEVEL="trace")
@@ -148,6 +155,10 @@ async def test_a_key_is_used_and_written_nowhere(
     await expect(vscode.status("odin")).to_have_attribute("aria-label", "Odin is ready. Model: offline/odin.")
     await vscode.palette("Odin: Set API Key")
     await vscode.pick("Anthropic")
+    wire.play(WRONG_KEY, Answer([b"{}"]))
+    await vscode.answer(f"{SECRET}-wrong")
+    typed_into = vscode.page.locator(".quick-input-widget:visible")
+    await expect(typed_into).to_contain_text("Anthropic does not accept this key (invalid x-api-key)")
     await vscode.answer(SECRET)
     await expect(vscode.status("claude")).to_be_visible()
     files = [*Path(f"/proc/{vscode.process.pid}/cwd").resolve().rglob("*"), *place.rglob("*")]

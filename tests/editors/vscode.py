@@ -45,6 +45,12 @@ VARIABLES = {
     "EXTENSIONS_GALLERY": json.dumps({"serviceUrl": ""}),
     "VSCODE_CLI": "1",  # otherwise it takes the variables of a login shell, which has another PATH
 }
+STILL = """
+const still = new CSSStyleSheet();
+still.replaceSync("*, *::before, *::after { animation-iteration-count: 1 !important }");
+document.adoptedStyleSheets.push(still);
+"""
+"""What turns as long as something runs would be drawn again and again, without a graphics card."""
 STRANGE = ("PORT", "PASSWORD", "HASHED_PASSWORD", "ELECTRON_", "VSCODE_", "CODE_SERVER_")
 """Variables by which code-server could be told something else."""
 
@@ -391,7 +397,8 @@ async def start(
             start_new_session=True,
         )
     url = await until(lambda: _address(place / "log"), "code-server listens")
-    page = await browser.new_page(viewport={"width": 1280, "height": 900})
+    page = await browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    await page.add_init_script(STILL)
     page.set_default_timeout(PATIENCE * 1000)
     page.on("dialog", _accept)
     vscode = VSCode(process, companion, page, url)

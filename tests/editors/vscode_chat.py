@@ -5,6 +5,13 @@ from playwright.async_api import FrameLocator, Locator
 from tests.editors.vscode import VSCode
 from tests.support import wire as kit
 
+PASTE = """(box, data) => {
+  const bytes = Uint8Array.from(atob(data), (it) => it.charCodeAt(0));
+  const clipboardData = new DataTransfer();
+  clipboardData.items.add(new File([bytes], "shot.png", { type: "image/png" }));
+  box.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}"""
+
 
 class Chat:
     def __init__(self, vscode: VSCode) -> None:

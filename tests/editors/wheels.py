@@ -48,4 +48,6 @@ def _folder() -> Path:
 
 def _requirements() -> list[str]:
     project = tomllib.loads(PROJECT.read_text())
-    return [*project["build-system"]["requires"], *project["project"]["dependencies"]]
+    extras = project["project"]["optional-dependencies"]
+    needed = [*project["project"]["dependencies"], *extras["mcp"], *extras["openai"]]
+    return [*project["build-system"]["requires"], *needed]

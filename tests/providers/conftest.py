@@ -11,12 +11,8 @@ import pytest
 from odin_lsp.models.base import ArgumentsDelta, Connection, Model, Reached, Reply, Request, StreamEvent
 from odin_lsp.models.reference import ModelRef
 from tests.support import wire as wire_module
+from tests.support.complaints import pytest_runtest_teardown  # noqa: F401 - a hook
 from tests.support.wire import DIALECTS, HELLO, KEY, VARIABLES, Answer, Dialect, Wire, serving
-
-
-@pytest.fixture(params=DIALECTS, ids=lambda dialect: dialect.provider)
-def dialect(request: pytest.FixtureRequest) -> Dialect:
-    return request.param
 
 
 @pytest.fixture
@@ -32,6 +28,12 @@ def environment(monkeypatch: pytest.MonkeyPatch, wire: Wire) -> None:
     for dialect in DIALECTS:
         monkeypatch.setenv(dialect.key_variable, KEY)
         monkeypatch.setenv(dialect.base_variable, wire.url)
+
+
+@pytest.fixture(params=DIALECTS, ids=lambda dialect: dialect.name)
+def dialect(request: pytest.FixtureRequest, environment: None, monkeypatch: pytest.MonkeyPatch, wire: Wire) -> Dialect:
+    monkeypatch.setenv(request.param.base_variable, f"{wire.url}{request.param.path}")
+    return request.param
 
 
 Open = Callable[..., Model]

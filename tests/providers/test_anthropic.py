@@ -6,7 +6,7 @@ import pytest
 from anthropic.types import StopReason
 
 from odin_lsp.errors import ContextTooLong, ModelError, ModelUnavailable
-from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
+from odin_lsp.messages import Document, Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.models.anthropic import STOPS
 from odin_lsp.models.base import CallReady, Connection, Request, TextDelta, ThinkingDelta, ToolSpec
 from odin_lsp.records import Usage
@@ -217,6 +217,19 @@ async def test_images_are_sent(sent):
     assert image == {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
 
 
+async def test_documents_are_sent_and_what_a_call_shows_is_part_of_its_result(sent):
+    result = ToolResult("c", "Read", "two files", attached=(Image("image/png", "aGk="), Document("aGk=", "a.pdf")))
+    request = await sent(user("a"), Message("assistant", (ToolCall("c", "Read", {}),)), Message("user", (result,)))
+    text, image, document = request["messages"][2]["content"][0]["content"]
+    assert text == {"type": "text", "text": "two files"}
+    assert image == {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+    assert document == {
+        "type": "document",
+        "source": {"type": "base64", "media_type": "application/pdf", "data": "aGk="},
+        "title": "a.pdf",
+    }
+
+
 async def test_thinking_goes_back_to_its_own_model_only(sent):
     parts = (SIGNED, Thinking("", {"type": "redacted_thinking", "data": "xyz"}), Text("Hello."))
     own = await sent(user("a"), Message("assistant", parts, REF), user("b"))
@@ -295,7 +308,7 @@ async def test_a_request_that_does_not_fit_is_told_apart(message, connect, ask, 
 async def test_a_spent_budget_is_not_waited_for(connect, ask, kit):
     details = b'"message": "limit", "details": {"error_code": "enforced_spend_limit_reached"}'
     spent = kit.anthropic_error(429, "limit").replace(b'"message": "limit"', details)
-    with pytest.raises(ModelError, match="paid") as caught:
+    with pytest.raises(ModelError, match="billing") as caught:
         await ask(connect(REF), kit.Answer([spent], 429))
     assert type(caught.value) is ModelError
 

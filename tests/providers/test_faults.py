@@ -1,4 +1,4 @@
-"""Everything that can go wrong between Odin and a provider, for all three of them."""
+"""Everything that can go wrong between Odin and a provider, for all of them."""
 
 import asyncio
 import json
@@ -9,8 +9,8 @@ from email.utils import formatdate
 import pytest
 
 from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavailable
-from odin_lsp.messages import Text
 from odin_lsp.models.base import ArgumentsDelta, CallReady, Connection, Network, Reached, Reply, TextDelta
+from tests.support.sampling import sampled
 
 HTML = b"<!DOCTYPE html><html><body>Please log in to the hotel's network</body></html>"
 
@@ -24,7 +24,7 @@ async def test_an_answer_that_is_cut_at_any_byte_never_counts(dialect, framing, 
     raw = kit.Answer(pieces, framing=framing).raw()
     complete = len(raw) if framing == "chunked" else raw.rindex(dialect.last) + 1
 
-    for cut in range(complete):
+    for cut in sampled(range(complete)):
         with pytest.raises(ModelUnavailable):
             await ask(model, raw[:cut])
 
@@ -215,6 +215,16 @@ async def test_a_key_that_cannot_be_one_is_never_sent(dialect, key, wire, connec
     assert wire.sent == []
 
 
+async def test_a_key_of_the_editor_that_is_refused_is_to_be_changed_there(dialect, connect, ask, kit):
+    connection = Connection("given", key_place="the key in the editor")
+    headers = {"content-type": "application/json"}
+    with pytest.raises(KeyRejected, match="check the key in the editor") as caught:
+        await ask(connect(dialect.ref, connection), kit.Answer([dialect.error(401, "bad thing")], 401, headers))
+    assert dialect.key_variable not in str(caught.value)
+    with pytest.raises(KeyRejected, match="whole and alone, into the editor"):
+        connect(dialect.ref, Connection("two words", key_place="the key in the editor"))
+
+
 async def test_a_missing_key_says_which_variable_to_set(dialect, monkeypatch, connect):
     monkeypatch.delenv(dialect.key_variable)
     monkeypatch.delenv(dialect.base_variable)
@@ -235,7 +245,7 @@ async def test_a_server_that_is_not_there_is_unavailability(dialect, monkeypatch
     port = silent.sockets[0].getsockname()[1]
     silent.close()
     await silent.wait_closed()
-    monkeypatch.setenv(dialect.base_variable, f"http://127.0.0.1:{port}")
+    monkeypatch.setenv(dialect.base_variable, f"http://127.0.0.1:{port}{dialect.path}")
     with pytest.raises(ModelUnavailable, match=f"cannot be reached .*check .*{dialect.base_variable}"):
         await anext(connect(dialect.ref).stream(kit.HELLO))
 
@@ -248,7 +258,7 @@ async def test_a_server_that_is_too_slow_is_unavailability(dialect, wire, connec
 
 
 async def test_the_proxy_is_used(dialect, monkeypatch, wire, connect, ask, kit):
-    monkeypatch.setenv(dialect.base_variable, "http://provider.invalid")
+    monkeypatch.setenv(dialect.base_variable, f"http://provider.invalid{dialect.path}")
     model = connect(dialect.ref, Connection(network=Network(proxy=wire.url)))
     *_, reply = await ask(model, kit.Answer([dialect.hello]))
     assert wire.sent[0].target.startswith("http://provider.invalid/")
@@ -296,4 +306,4 @@ async def test_a_model_answers_many_at_once_and_again(dialect, connect, wire, ki
     for events in await asyncio.gather(*(read() for _ in range(20))):
         assert events[0] == Reached("waiting_token")
         assert isinstance(events[-1], Reply)
-    assert (await read())[-1].message.parts == (Text("Grüße 👋"),)
+    assert (await read())[-1].message.text == "Grüße 👋"

@@ -6,7 +6,7 @@ import pytest
 from google.genai.types import FinishReason
 
 from odin_lsp.errors import ContextTooLong, KeyRejected, ModelUnavailable
-from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
+from odin_lsp.messages import Document, Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.models.base import CallReady, Request, TextDelta, ThinkingDelta, ToolSpec
 from odin_lsp.models.google import STOPS
 from odin_lsp.records import Usage
@@ -165,6 +165,15 @@ async def test_calls_and_results_go_back_by_name_and_id(sent):
 async def test_images_are_sent(sent):
     request = await sent(Message("user", (Image("image/png", "aGk="), Text("What is this?"))))
     assert request["contents"][0]["parts"][0] == {"inlineData": {"mime_type": "image/png", "data": "aGk="}}
+
+
+async def test_documents_are_sent_and_what_a_call_shows_comes_behind_its_result(sent):
+    result = ToolResult("c", "Read", "two files", attached=(Image("image/png", "aGk="), Document("aGk=", "a.pdf")))
+    request = await sent(user("a"), Message("assistant", (ToolCall("c", "Read", {}),)), Message("user", (result,)))
+    response, image, document = request["contents"][2]["parts"]
+    assert response["functionResponse"]["response"] == {"output": "two files"}
+    assert image == {"inlineData": {"mime_type": "image/png", "data": "aGk="}}
+    assert document == {"inlineData": {"mime_type": "application/pdf", "data": "aGk="}}
 
 
 async def test_signatures_go_back_to_their_own_model_only(sent):

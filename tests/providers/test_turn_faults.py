@@ -50,7 +50,7 @@ async def take(core, text="go", mode="edit_mode"):
 
 def calling(dialect, kit, *calls):
     """An answer that calls these tools."""
-    match dialect.provider:
+    match dialect.name:
         case "anthropic":
             blocks = [
                 block
@@ -61,6 +61,13 @@ def calling(dialect, kit, *calls):
         case "google":
             parts = [kit.google_call(name, arguments) for name, arguments in calls]
             return kit.Answer([kit.google_sse(kit.google_chunk(*parts, reason="STOP"))])
+        case "openai/responses":
+            items = [
+                event
+                for index, (name, arguments) in enumerate(calls)
+                for event in kit.responses_call(index, f"call_{index}", name, json.dumps(arguments))
+            ]
+            return kit.Answer([kit.responses_sse(*items, kit.responses_end())])
         case _:
             chunks = [
                 chunk
@@ -187,7 +194,9 @@ async def test_c_095_limits_that_a_provider_does_not_tell_are_not_made_up(dialec
     assert not any(isinstance(it, ModelStatusChanged) for it in core.seen)
 
 
-@pytest.mark.parametrize("dialect", [it for it in DIALECTS if it.provider in LIMITS], ids=lambda it: it.provider)
+@pytest.mark.parametrize(
+    "dialect", [it for it in DIALECTS if it.provider in LIMITS], ids=lambda it: it.name, indirect=True
+)
 async def test_c_095_what_is_left_to_a_key_is_told_and_part_of_the_state(dialect, start, wire, kit):
     core = start(dialect)
     wire.play(kit.Answer([dialect.hello], headers={**kit.EVENTS, **LIMITS[dialect.provider]}))

@@ -27,6 +27,7 @@ import odin_lsp
 from odin_lsp.server.commands.base import all_commands
 from odin_lsp.tools.base import all_tools
 from odin_lsp.values import Value, adapter
+from tests.support.disks import never_wait_for_them
 
 LEFT_OUT = ("odin_lsp.__main__", "odin_lsp.models.google", "odin_lsp.models.openai")
 """The first would run Odin; the SDKs of the others take long to import, and few tests need them."""
@@ -70,6 +71,7 @@ def main() -> None:
 
 def warm() -> None:
     """Import it all, and make what is made only once. It starts no thread and keeps nothing of its surroundings."""
+    never_wait_for_them()
     modules = {it.name for it in pkgutil.walk_packages(odin_lsp.__path__, "odin_lsp.")}
     for name in (*sorted(modules.difference(LEFT_OUT)), *IMPORTED_LATER):
         import_module(name)

@@ -3,8 +3,9 @@
 `forked` makes a command like any other, and the process behind it is a real one, with the descriptors, environment,
 folder, umask and arguments that the command was given, and with an exit code of its own. But its number is not the one
 that the test knows; in `/proc` it has the memory, command line and environment of what it was forked from; and its
-strings hash as those of its siblings do. Tests that are about these, or about how Python starts, hears a signal or is
-killed, start Python itself.
+strings hash as those of its siblings do. Who kills it kills what stands for it, and the process is killed soon after:
+before another one is forked, but editors may have hung up by then. Tests that are about these, or about how Python
+starts or hears a signal, start Python itself.
 """
 
 import atexit
@@ -31,6 +32,16 @@ def forked(command: Sequence[str]) -> list[str]:
     return [python, "-I", "-S", str(LAUNCHER), str(_fork_server()), *arguments]
 
 
+def make_program(path: Path, command: Sequence[str], **variables: str) -> None:
+    """The same for those who start a program by its name, in surroundings with these variables, which Python reads when
+    it starts."""
+    python, *arguments = command
+    inserted = [str(_fork_server(**variables)), *arguments]
+    code = f"import runpy, sys\nsys.argv[1:1] = {inserted}\nrunpy.run_path({str(LAUNCHER)!r})\n"
+    path.write_text(f"#!{python} -IS\n{code}")
+    path.chmod(0o755)
+
+
 def children() -> set[str]:
     """The processes of this one that are not the fork server."""
     found = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
@@ -38,7 +49,7 @@ def children() -> set[str]:
 
 
 @cache
-def _fork_server() -> Path:
+def _fork_server(**variables: str) -> Path:
     """Where it listens, when it has imported everything: one for all tests of this process."""
     folder = Path(tempfile.mkdtemp(prefix="odin-forks-"))
     address = folder / "socket"
@@ -50,7 +61,7 @@ def _fork_server() -> Path:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,
-            env=ENVIRONMENT,
+            env={**ENVIRONMENT, **variables},
             pass_fds=[listener.fileno()],
         )
     _SERVERS.append(server.pid)

@@ -75,7 +75,7 @@ def diagnostic(message, line=0, character=0, end=None, **more):
     return {"range": {"start": start, "end": end or start}, "message": message, "severity": 1, **more}
 
 
-def processes_below(pid):
+def processes_below(pid: int) -> list[int]:
     """The ids of all processes that it has started, and those these have."""
     parents = {}
     for folder in Path("/proc").glob("[0-9]*"):

@@ -70,7 +70,11 @@ class Answer:
 class Sent:
     target: str
     headers: Mapping[str, str]
-    body: Any
+    raw: bytes
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.raw) if self.raw else None
 
 
 class Wire:
@@ -109,7 +113,7 @@ class Wire:
         first, *lines = head.strip().split("\r\n")
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
-        self.sent.append(Sent(first.split()[1], headers, json.loads(body) if body else None))
+        self.sent.append(Sent(first.split()[1], headers, body))
         answer = self.reply_to(self.request) or self.answers.popleft()
         if isinstance(answer, bytes):
             writer.write(answer)
@@ -157,6 +161,12 @@ class Dialect:
     last: bytes
     """Where an answer that has arrived up to here, exclusively, is not complete."""
     error: Callable[[int, str], bytes]
+    path: str = ""
+    """What the address ends with where that says how to speak."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.provider}{self.path}"
 
     @property
     def ref(self) -> str:
@@ -236,6 +246,51 @@ def openai_call(index: int, id: str, name: str, *raw: str) -> list[dict[str, Any
 
 def openai_sse(*chunks: dict[str, Any]) -> bytes:
     return sse(*chunks, done=True)
+
+
+def responses_text(index: int, *texts: str) -> list[dict[str, Any]]:
+    said = {"output_index": index, "item_id": f"msg_{index}", "content_index": 0}
+    start = {"id": f"msg_{index}", "type": "message", "role": "assistant", "status": "in_progress", "content": []}
+    content = {"type": "output_text", "text": "".join(texts), "annotations": []}
+    done = {**start, "status": "completed", "content": [content], "phase": "commentary"}
+    deltas = [{"type": "response.output_text.delta", **said, "delta": text} for text in texts]
+    return responses_item(index, start, done, *deltas)
+
+
+def responses_call(index: int, id: str, name: str, *raw: str) -> list[dict[str, Any]]:
+    start = {"id": f"fc_{index}", "type": "function_call", "call_id": id, "name": name, "arguments": ""}
+    said = {"output_index": index, "item_id": f"fc_{index}"}
+    deltas = [{"type": "response.function_call_arguments.delta", **said, "delta": text} for text in raw]
+    return responses_item(index, start, {**start, "arguments": "".join(raw), "status": "completed"}, *deltas)
+
+
+def responses_thinking(index: int, encrypted: str | None, *summaries: str) -> list[dict[str, Any]]:
+    start = {"id": f"rs_{index}", "type": "reasoning", "summary": []}
+    deltas = []
+    for number, text in enumerate(summaries):
+        said = {"output_index": index, "item_id": f"rs_{index}", "summary_index": number}
+        deltas.append({"type": "response.reasoning_summary_part.added", **said, "part": {"type": "summary_text"}})
+        deltas.append({"type": "response.reasoning_summary_text.delta", **said, "delta": text})
+    summary = [{"type": "summary_text", "text": text} for text in summaries]
+    return responses_item(index, start, {**start, "summary": summary, "encrypted_content": encrypted}, *deltas)
+
+
+def responses_item(index: int, start: Any, done: Any, *deltas: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {"type": "response.output_item.added", "output_index": index, "item": start},
+        *deltas,
+        {"type": "response.output_item.done", "output_index": index, "item": done},
+    ]
+
+
+def responses_end(kind: str = "completed", **response: Any) -> dict[str, Any]:
+    return {"type": f"response.{kind}", "response": {"id": "resp_1", "status": kind, "output": [], **response}}
+
+
+def responses_sse(*events: dict[str, Any]) -> bytes:
+    start = {"type": "response.created", "response": {"id": "resp_1", "status": "in_progress"}}
+    numbered = [{**event, "sequence_number": number} for number, event in enumerate((start, *events))]
+    return sse(*numbered, named=True)
 
 
 def anthropic_error(status: int, message: str) -> bytes:
@@ -332,6 +387,28 @@ DIALECTS = (
         spoken_error=sse(
             openai_chunk({"content": "Ich"}),
             {"error": {"message": "Overloaded", "type": "server_error", "code": None}},
+        ),
+        last=b"\n",
+        error=openai_error,
+    ),
+    Dialect(
+        provider="openai",
+        path="/responses",
+        model="gpt-6-sol",
+        plain="unlisted",
+        key_variable="OPENAI_API_KEY",
+        base_variable="OPENAI_BASE_URL",
+        key_header=("authorization", f"Bearer {KEY}"),
+        hello=responses_sse(*responses_text(0, "Grüße ", "👋"), responses_end()),
+        called=responses_sse(
+            *responses_text(0, "Ich sehe ", "nach."),
+            *responses_call(1, "call_1", "read", '{"path": ', '"ä.py"}'),
+            *responses_call(2, "call_2", "ls", "{}"),
+            responses_end(),
+        ),
+        spoken_error=responses_sse(
+            *responses_text(0, "Ich")[:2],
+            responses_end("failed", error={"code": "server_error", "message": "Overloaded"}),
         ),
         last=b"\n",
         error=openai_error,

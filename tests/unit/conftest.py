@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import json
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,6 +31,7 @@ from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
 from tests.support.closing import closing
+from tests.support.complaints import pytest_runtest_teardown  # noqa: F401 - a hook
 
 
 @dataclass
@@ -142,30 +143,15 @@ def call() -> Callable[..., dict[str, Any]]:
     return make
 
 
-class _Complaints(logging.Handler):
-    """What asyncio has to say to nobody: exceptions that were never looked at, tasks that were destroyed."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.ERROR)
-        self.texts: list[str] = []
-        logging.getLogger("asyncio").addHandler(self)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.texts.append(self.format(record))
-
-    def take(self) -> list[str]:
-        texts, self.texts = self.texts, []
-        return texts
-
-
-_complaints = _Complaints()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown() -> Any:
-    result = yield
-    assert _complaints.take() == []
-    return result
+@pytest.fixture(autouse=True)
+def logs_are_as_before() -> Iterator[None]:
+    """Some tests run a command as it is, which says for the whole process what is logged."""
+    loggers = logging.getLogger(), logging.getLogger("odin")
+    before = [(it.level, list(it.handlers)) for it in loggers]
+    yield
+    for it, (level, handlers) in zip(loggers, before, strict=True):
+        it.setLevel(level)
+        it.handlers[:] = handlers
 
 
 @pytest.fixture(autouse=True)

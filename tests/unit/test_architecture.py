@@ -12,10 +12,12 @@ from odin_lsp import library
 
 ROOT = Path(odin_lsp.__file__).parent
 VALUES = {"errors", "values", "modes", "patterns", "messages", "records", "events", "ports", "config"}
-VALUES |= {"markdown", "redaction", "frames", "locks", "logs", "private_files", "reading", "state_folder", "tasks"}
+VALUES |= {"markdown", "redaction", "frames", "json_rpc", "locks", "logs", "private_files", "reading"}
+VALUES |= {"state_folder", "tasks"}
 """And what everything needs of the system."""
 MAY_IMPORT = {
     **dict.fromkeys(VALUES, VALUES),
+    "formats": VALUES,
     "workspace": VALUES,
     "models": VALUES,
     "sessions": VALUES,
@@ -26,14 +28,28 @@ MAY_IMPORT = {
     "web": VALUES,
     "commands": VALUES | {"workspace", "permissions"},
     "language_servers": VALUES | {"workspace", "intelligence", "permissions", "commands"},
+    "mcp": VALUES | {"workspace", "extensions", "permissions", "commands", "web"},
     "project": VALUES | {"workspace", "models", "permissions", "extensions"},
     "tools": VALUES
-    | {"workspace", "intelligence", "extensions", "sessions", "review", "permissions", "commands", "web"},
+    | {
+        "formats",
+        "workspace",
+        "intelligence",
+        "extensions",
+        "sessions",
+        "review",
+        "permissions",
+        "commands",
+        "web",
+        "mcp",
+    },
     "agent": VALUES
     | {
+        "formats",
         "workspace",
         "intelligence",
         "language_servers",
+        "mcp",
         "extensions",
         "models",
         "sessions",
@@ -45,20 +61,30 @@ MAY_IMPORT = {
         "tools",
     },
 }
-MAY_IMPORT["library"] = MAY_IMPORT["server"] = MAY_IMPORT["agent"] | {"agent"}
-MAY_IMPORT["terminal"] = VALUES | {"workspace", "library"}
+MAY_IMPORT["host"] = VALUES
+MAY_IMPORT["library"] = MAY_IMPORT["agent"] | {"agent"}
+MAY_IMPORT["server"] = MAY_IMPORT["library"] | {"host", "library"}
+MAY_IMPORT["terminal"] = VALUES | {"workspace", "host", "library"}
 """What it does, programs of others can do too."""
+MAY_IMPORT["mcp_door"] = VALUES | {"workspace", "library"}
+MAY_IMPORT["acp"] = VALUES | {"workspace", "models", "extensions", "library"}
 EVERYTHING = {"cli", "__main__", "__init__"}
 """The ways in."""
 ONLY_IN = {
     "pygls": "server/",
     "lsprotocol": "server/",
-    "rich": "terminal/render.py",
+    "rich": ("terminal/drawing.py", "terminal/render.py", "terminal/telling.py"),
+    "prompt_toolkit": "terminal/line_editor.py",
     "anthropic": "models/anthropic.py",
     "google": "models/google.py",
-    "openai": "models/openai.py",
+    "openai": "models/openai",
     "justhtml": "web/page.py",
     "redis": "sessions/publish.py",
+    "acp": (),  # the SDK is the other side in tests
+    "mcp": "mcp/",
+    "mcp_types": "mcp/",
+    "PIL": "formats/images.py",
+    "pypdf": "formats/pdf.py",
 }
 MOST_LINES = 400
 MODULES = sorted(ROOT.rglob("*.py"))

@@ -149,7 +149,7 @@ class Screen:
     def notify(self, method, params):
         self.messages.append(params.message)
 
-    async def ask_client(self, method, params, timeout):
+    async def ask_client(self, method, params, timeout=None):
         self.messages.append(params.message)
 
 

@@ -72,12 +72,29 @@ local function functions(path)
   return found
 end
 
-add("*odin.txt*  A coding agent that lives in a language server", "")
+add("*odin.txt* *odin*  A coding agent that lives in a language server", "")
 paragraph(
-  "Install the server with `pipx install odin-lsp` and put this folder on 'runtimepath' or 'packpath', by hand or "
-    .. "by a plugin manager. There is nothing to set up: the server starts with the first file, and |:OdinAsk| talks "
-    .. "to it. |:checkhealth| odin tells what is missing.",
+  "Install the server with `pipx install odin-lsp` (from a clone: `pipx install /path/to/odin`), and the plugin in one "
+    .. "of these ways. There is nothing to set up: the server starts with the first file, and |:OdinAsk| talks to it. "
+    .. "|:checkhealth| odin tells what is missing.",
   0
+)
+add(
+  ">lua",
+  '    { dir = "/path/to/odin/editors/neovim" } -- lazy.nvim',
+  '    vim.opt.runtimepath:prepend("/path/to/odin/editors/neovim") -- by hand',
+  '    vim.pack.add({ "file:///path/to/odin" }, { -- Neovim 0.12',
+  "      load = function(plugin)",
+  '        vim.opt.runtimepath:prepend(plugin.path .. "/editors/neovim")',
+  '        vim.cmd.runtime("plugin/odin.lua")',
+  "      end,",
+  "    })",
+  "<",
+  "As a |package|:",
+  ">sh",
+  "    mkdir -p ~/.local/share/nvim/site/pack/odin/start",
+  "    ln -s /path/to/odin/editors/neovim ~/.local/share/nvim/site/pack/odin/start/",
+  "<"
 )
 
 section("Commands", "odin-commands")
@@ -88,26 +105,57 @@ for _, command in ipairs(require("odin.commands").commands) do
   add("")
 end
 
-section("Maps", "odin-maps")
-paragraph("There are no keymaps outside of Odin's own buffers. Map these as you like, for instance:", 0)
-add(
-  ">lua",
-  '    vim.keymap.set({ "n", "x" }, "<Leader>a", "<Plug>(odin-ask)")',
-  '    vim.keymap.set("n", "]o", "<Plug>(odin-next)")',
-  '    vim.keymap.set("n", "[o", "<Plug>(odin-previous)")',
-  '    vim.keymap.set({ "n", "x" }, "<Leader>y", "<Plug>(odin-accept)")',
-  '    vim.keymap.set({ "n", "x" }, "<Leader>n", "<Plug>(odin-reject)")',
-  '    vim.keymap.set({ "n", "x" }, "<Leader>o", "<Plug>(odin-reopen)")',
-  "<"
+section("Review", "odin-review")
+paragraph(
+  "Nothing changes that you have not accepted. Proposed changes are shown over your buffers and move along while you "
+    .. "type. While some wait, their buffers have these keys, unless you have mapped them yourself "
+    .. "(|odin-review_keys|):",
+  0
 )
+add("")
+local review_keys = require("odin.config").defaults.review_keys --[[@as table<string, string>]]
+for _, name in ipairs({ "accept", "reject", "next", "previous", "reopen", "review-edit" }) do
+  add(("    %-12s |<Plug>(odin-%s)|"):format(review_keys[name], name))
+end
+add("")
+paragraph("|:OdinReview| lists them all, |:OdinUndo| takes a whole turn back.", 0)
+
+section("Questions", "odin-questions")
+paragraph(
+  "Odin asks before it runs a command or reads outside of the project. The question stands in a float, with its "
+    .. "answers and the keys that give them, which work in every mode (|odin-question_keys|). In normal mode "
+    .. "|vim.ui.select()| asks as well.",
+  0
+)
+
+section("Plans", "odin-plans")
+paragraph(
+  "|:OdinPlan| writes a plan, a Markdown file with steps. `:OdinPlan run` carries out all that are open, "
+    .. "`:OdinPlan run 2` one of them. |:OdinSteps| in a plan runs, skips or ticks a step, or has the plan changed. "
+    .. "The same stands above the steps; |vim.lsp.codelens.run()| does what is at the cursor.",
+  0
+)
+
+section("Troubleshooting", "odin-troubleshooting")
+paragraph(
+  "|:checkhealth| odin tells whether the server is there, which model answers, and whether a key is missing. "
+    .. "|:OdinRestart| starts the server again; the chat goes on with its session. What the server logs is in the file "
+    .. "that `:lua =vim.lsp.log.get_filename()` names.",
+  0
+)
+
+section("Maps", "odin-maps")
+paragraph("Map these as you like, for instance:", 0)
+add(">lua", '    vim.keymap.set({ "n", "x" }, "<Leader>a", "<Plug>(odin-ask)")', "<")
 for _, map in ipairs(require("odin.commands").maps) do
   tagged(("%s  %s"):format(map.lhs, (map.desc:gsub("`", ""))), map.lhs)
 end
 add("")
 paragraph(
-  "In the prompt: <CR> and <C-s> send, <Tab> chooses the mode, <C-c> cancels the turn, CTRL-X CTRL-O completes @file, "
-    .. "#selection and #diagnostics, q closes the chat. In the chat: i writes a message, p shows earlier ones, <C-c> "
-    .. "cancels, q closes.",
+  "In the prompt: <CR> in normal mode and <C-s> send (|odin-send_in_insert|), <Tab> chooses the mode, <C-c> cancels "
+    .. "the turn, CTRL-X CTRL-O completes /commands, @file, #selection and #diagnostics, as do plugins that complete "
+    .. "by language servers (|odin-autocomplete|), q closes the chat. In the chat: i writes a message, p shows earlier "
+    .. "ones, <C-c> cancels, q closes.",
   0
 )
 
@@ -118,6 +166,28 @@ for _, field in ipairs(fields("lua/odin/config.lua")) do
   tagged(("%s  (%s)"):format(field.name, field.kind), "odin-" .. field.name)
   paragraph(field.desc, 8)
 end
+
+section("Language servers", "odin-language-servers")
+paragraph(
+  "Odin asks the language servers that you run in Neovim: where something is defined, who uses it, what an edit has "
+    .. "broken. They see your buffers, saved or not. There is nothing to set up. Where Neovim has no server for a "
+    .. "language, Odin starts one of its own, if it is installed.",
+  0
+)
+add("")
+paragraph(
+  "Odin waits for a server that is still loading the project, or says that its answer may be incomplete. It does not "
+    .. "rename a symbol before the server is ready. To ask about a file that you have not opened, it loads it into an "
+    .. "unlisted buffer without a swap file, and unloads that after 30 seconds. |FileType| and |BufReadPost| "
+    .. "autocommands run for it.",
+  0
+)
+add("")
+paragraph(
+  "The chat shows which errors and warnings an edit introduced or fixed. `odin-lsp doctor` in a terminal lists the "
+    .. "servers that Odin starts itself, and `languageServers` in odinconfig.json changes them.",
+  0
+)
 
 section("Lua", "odin-lua")
 for _, it in ipairs(functions("lua/odin/init.lua")) do
@@ -135,7 +205,7 @@ paragraph(
 )
 
 section("Highlights", "odin-highlights")
-local marks = require("odin.marks").HIGHLIGHTS
+local marks = require("odin.review.marks").HIGHLIGHTS
 local names = vim.tbl_keys(marks)
 table.sort(names)
 for _, name in ipairs(names) do
@@ -152,4 +222,5 @@ if vim.tbl_contains(_G.arg or {}, "--check") then
   end
 else
   vim.fn.writefile(lines, target)
+  vim.cmd.helptags(vim.fs.dirname(target)) -- for those who install it without a plugin manager
 end

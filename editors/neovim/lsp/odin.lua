@@ -1,3 +1,3 @@
 -- What `vim.lsp.enable("odin")` starts, in Neovim 0.11 and newer.
 
-return require("odin.server").config()
+return require("odin.client.life").config()

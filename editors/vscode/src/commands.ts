@@ -1,45 +1,32 @@
 // The palette: what a user asks Odin for, with what is selected going along.
 
-import { homedir } from "node:os";
 import * as path from "node:path";
-import {
-  commands,
-  type Disposable,
-  languages,
-  type QuickPickItem,
-  QuickPickItemKind,
-  ThemeIcon,
-  Uri,
-  window,
-  workspace,
-} from "vscode";
-import { approvalItems } from "./approvals";
-import type { Conversation } from "./chat/conversation";
+import { commands, type Disposable, languages, type QuickPickItem, ThemeIcon, Uri, window, workspace } from "vscode";
+import { inBackground } from "./background";
+import type { Chat } from "./chat/chat";
 import { attachedTo, fileItem } from "./context";
-import { contextReport } from "./context-report";
 import type { ReadOnlyDocuments } from "./documents";
-import { extensionItems } from "./extensions";
-import { AS_CONFIGURED, effortItems, modelItems } from "./models";
 import type { Mode, Odin } from "./odin";
 import type { Problems } from "./problems";
-import type { ContextItem, ModelState, Undone, UndoParams } from "./protocol";
-import { roleItems } from "./roles";
-import { type Keys, keyProblem, PROVIDERS, type Provider } from "./secrets";
-import { isServerProblem, wordsOf } from "./server/life";
+import type { ContextItem, SessionSummary, Undone, UndoParams } from "./protocol";
+import type { Keys } from "./secrets";
+import { isServerProblem, isUnset } from "./server/life";
 import type { Servicing } from "./server/servicing";
+import type { SessionTree } from "./session-tree";
 import { SessionCommands } from "./sessions";
-import { SETTINGS_FILE, userFile } from "./settings";
+import { SettingCommands } from "./setting-commands";
 import { MODE_NAMES } from "./status";
 import { UpkeepCommands } from "./upkeep";
-import { counted } from "./words";
+import { counted, wordsOf } from "./words";
 
 export interface Parts {
   odin: Odin;
-  chat: Conversation;
+  chat: Chat;
   servicing: Servicing;
   keys: Keys;
   documents: ReadOnlyDocuments;
   problems: Problems;
+  sessionTree: SessionTree;
   /** Have the chat on the screen, the focus where it is. */
   showChat(): void;
   showLog(): void;
@@ -56,10 +43,10 @@ export function registerCommands(parts: Parts): Disposable[] {
     askAboutFile: (uri?: Uri) => turns.askAbout(uri),
     plan: () => turns.say("plan_mode"),
     edit: () => turns.say("edit_mode"),
-    cancel: () => parts.chat.cancel(),
-    cancelAndSendNext: () => parts.chat.cancel("next"),
-    cancelAndEditQueued: () => parts.chat.cancel("return"),
-    cancelCompaction: () => parts.chat.cancelCompaction(),
+    cancel: () => parts.chat.turns.cancel(),
+    cancelAndSendNext: () => parts.chat.turns.cancel("next"),
+    cancelAndEditQueued: () => parts.chat.turns.cancel("return"),
+    cancelCompaction: () => parts.chat.turns.cancelCompaction(),
     continue: () => turns.goOn(),
     init: () => turns.init(),
     executePlan: () => turns.executePlan(),
@@ -70,9 +57,13 @@ export function registerCommands(parts: Parts): Disposable[] {
     resumeSession: () => sessions.resume(),
     searchSessions: () => sessions.search(),
     forkSession: () => sessions.fork(),
-    renameSession: () => sessions.rename(),
+    renameSession: (session?: SessionSummary) => sessions.rename(session),
     exportSession: () => sessions.export(),
-    deleteSession: () => sessions.delete(),
+    deleteSession: async (session?: SessionSummary) => {
+      await sessions.delete(session);
+      parts.sessionTree.refresh();
+    },
+    openSession: (session?: SessionSummary) => (session ? sessions.open(session) : sessions.resume()),
     note: () => upkeep.note(),
     removeLast: () => upkeep.removeLast(),
     compact: () => upkeep.compact(),
@@ -102,7 +93,8 @@ export function registerCommands(parts: Parts): Disposable[] {
         await handler(...given);
       } catch (error) {
         const actions = isServerProblem(error) ? error.actions : [];
-        void parts.problems.tell(wordsOf(error), actions);
+        if (isUnset({ actions })) parts.showChat();
+        else inBackground(parts.problems.tell(wordsOf(error), actions));
       }
     }),
   );
@@ -128,8 +120,8 @@ class TurnCommands {
 
   async goOn(): Promise<void> {
     this.parts.showChat();
-    await this.parts.chat.restore();
-    await this.parts.chat.goOnWithLast();
+    await this.parts.chat.sessions.restore();
+    await this.parts.chat.turns.goOnWithLast();
   }
 
   async init(): Promise<void> {
@@ -143,27 +135,24 @@ class TurnCommands {
       throw new Error("open a plan first");
     }
     this.parts.showChat();
-    await this.parts.odin.execute("odin.executePlan", { uri: document.uri.toString(), turnId: crypto.randomUUID() });
+    await this.parts.chat.turns.runPlan(document.uri.toString());
   }
 
   /** All of the workspace, together. */
   async doCommentRequests(): Promise<void> {
     const { requests, text } = await this.parts.odin.execute("odin.commentRequests", { kind: "edit" });
     if (requests.length === 0) {
-      void window.showInformationMessage("Odin: No comment in this workspace ends in `odin!` or `AI!`.");
+      inBackground(window.showInformationMessage("Odin: No comment in this workspace ends in `odin!` or `AI!`."));
       return;
     }
     this.parts.showChat();
-    await this.parts.chat.take("edit_mode", text);
+    await this.parts.chat.turns.say("edit_mode", text);
   }
 
   /** What is named, or the last turn; what was undone can be brought back from the message. */
   async undo(what: UndoParams = {}): Promise<void> {
     const undone = await this.parts.odin.execute("odin.undoTurn", what);
-    const actions = undone.undoId ? ["Bring Back"] : [];
-    void window.showInformationMessage(`Odin: ${undoneWords(undone)}`, ...actions).then((chosen) => {
-      if (chosen) return this.undo({ turnId: undone.undoId });
-    });
+    inBackground(this.tellUndone(undone));
   }
 
   async undoInFile(): Promise<void> {
@@ -172,6 +161,13 @@ class TurnCommands {
       throw new Error("open a file first");
     }
     await this.undo({ uri: document.uri.toString() });
+  }
+
+  private async tellUndone(undone: Undone): Promise<void> {
+    const actions = undone.undoId ? ["Bring Back"] : [];
+    if (await window.showInformationMessage(`Odin: ${undoneWords(undone)}`, ...actions)) {
+      await this.undo({ turnId: undone.undoId });
+    }
   }
 
   private async take(mode: Mode, items: ContextItem[], label: string): Promise<void> {
@@ -183,7 +179,7 @@ class TurnCommands {
     });
     if (text?.trim()) {
       this.parts.showChat();
-      await this.parts.chat.take(mode, text, items);
+      await this.parts.chat.turns.say(mode, text, items);
     }
   }
 }
@@ -194,170 +190,19 @@ const PLACEHOLDERS: Readonly<Record<Mode, string>> = {
   edit_mode: "What should be changed?",
 };
 
-class SettingCommands {
-  constructor(private readonly parts: Parts) {}
-
-  async selectModel(): Promise<void> {
-    const { odin } = this.parts;
-    const now = await odin.execute("odin.model", {});
-    const items: (QuickPickItem & { model?: string; run?: () => unknown })[] = [
-      ...modelItems(now),
-      { label: "", kind: QuickPickItemKind.Separator },
-      ...(now.picked ? [{ ...AS_CONFIGURED, iconPath: new ThemeIcon("gear") }] : []),
-      { label: "Other…", iconPath: new ThemeIcon("edit"), run: () => this.nameModel(now.model) },
-      { label: "Set API Key…", iconPath: new ThemeIcon("key"), run: () => this.setKey() },
-    ];
-    const chosen = await window.showQuickPick(items, { title: "Select Model", placeHolder: "From the next turn on" });
-    await chosen?.run?.();
-    const model = chosen?.model && (await this.withEffort(now, chosen.model));
-    if (model !== undefined) {
-      await odin.execute("odin.model", { model });
-    }
-  }
-
-  async selectRole(): Promise<void> {
-    const { odin } = this.parts;
-    const items = roleItems(await odin.execute("odin.role", {}));
-    const chosen = await window.showQuickPick(items, { title: "Select Role", matchOnDetail: true });
-    if (chosen) {
-      await odin.execute("odin.role", { role: chosen.role });
-    }
-  }
-
-  /** What the user has allowed in the session that is shown; what is chosen is asked about again. */
-  async manageApprovals(): Promise<void> {
-    const { odin, chat } = this.parts;
-    const { sessionId } = chat.state.head;
-    const session = sessionId ? { sessionId } : {};
-    const { allowed } = await odin.execute("odin.permissions", session);
-    if (allowed.length === 0) {
-      window.showInformationMessage("Odin: there are no approvals.");
-      return;
-    }
-    const chosen = await window.showQuickPick(approvalItems(allowed), {
-      title: "Manage Approvals",
-      placeHolder: "Select approvals to remove; Odin then asks you again",
-      canPickMany: true,
-    });
-    for (const { id } of chosen ?? []) {
-      await odin.execute("odin.permissions", { ...session, action: "remove", id });
-    }
-    if (chosen?.length) {
-      window.showInformationMessage(`Odin: removed ${counted(chosen.length, "approval")}.`);
-    }
-  }
-
-  /** What is plugged in; what is chosen is switched on or off until Odin ends, or its file is opened. */
-  async showExtensions(): Promise<void> {
-    const { odin } = this.parts;
-    const { extensions } = await odin.execute("odin.extensions", {});
-    if (extensions.length === 0) {
-      window.showInformationMessage("Odin: there are no skills, commands, agents, hooks or MCP servers.");
-      return;
-    }
-    const chosen = await window.showQuickPick(extensionItems(extensions), {
-      title: "Extensions",
-      placeHolder: "Select one to switch it off or on until Odin ends, or to open a file that is not used",
-      matchOnDescription: true,
-      matchOnDetail: true,
-    });
-    if (chosen?.action) {
-      await odin.execute("odin.extensions", { action: chosen.action, name: chosen.name });
-      window.showInformationMessage(`Odin: ${chosen.label} is ${chosen.action === "enable" ? "on" : "off"}.`);
-    } else if (chosen) {
-      await window.showTextDocument(Uri.file(chosen.source));
-    }
-  }
-
-  async decideTrust(decision: "trust" | "restrict"): Promise<void> {
-    const { trusted } = await this.parts.odin.execute("odin.trust", { decision });
-    window.showInformationMessage(
-      trusted
-        ? "Odin: the workspace's settings are trusted as they are now."
-        : "Odin: the workspace's settings may only restrict.",
-    );
-  }
-
-  /** Of the provider that needs one, if that is known. */
-  async setKey(wanted?: unknown): Promise<void> {
-    const providers = Object.keys(PROVIDERS) as Provider[];
-    const provider = providers.find((it) => it === wanted) ?? (await pickProvider(providers, "Set API Key"));
-    const key =
-      provider &&
-      (await window.showInputBox({
-        title: `API Key of ${PROVIDERS[provider]}`,
-        prompt: "It is kept in VS Code's own safe, and is in no settings and no log.",
-        password: true,
-        ignoreFocusOut: true,
-        validateInput: keyProblem,
-      }));
-    if (provider && key) {
-      await this.parts.keys.set(provider, key.trim());
-    }
-  }
-
-  async removeKey(): Promise<void> {
-    const kept = Object.keys(await this.parts.keys.all()) as Provider[];
-    if (kept.length === 0) {
-      window.showInformationMessage("Odin: VS Code keeps no API keys for Odin.");
-      return;
-    }
-    const provider = await pickProvider(kept, "Remove API Key");
-    if (provider) {
-      await this.parts.keys.remove(provider);
-    }
-  }
-
-  async showContext(): Promise<void> {
-    const preview = await this.parts.odin.execute("odin.context", {});
-    await this.parts.documents.show("What Would Be Sent.md", contextReport(preview), "markdown");
-  }
-
-  async openFile(): Promise<void> {
-    const folders = (workspace.workspaceFolders ?? []).slice(0, 1); // the server reads that of the first
-    const places = [
-      { label: "User", description: "for every workspace", file: userFile(process.platform, process.env, homedir()) },
-      ...folders.map((it) => ({
-        label: "Workspace",
-        description: it.name,
-        file: path.join(it.uri.fsPath, SETTINGS_FILE),
-      })),
-    ];
-    const chosen = await window.showQuickPick(places, { title: "Open Settings File", placeHolder: SETTINGS_FILE });
-    if (chosen) {
-      await openOrCreate(Uri.file(chosen.file));
-    }
-  }
-
-  private async withEffort(now: ModelState, model: string): Promise<string | undefined> {
-    const items = effortItems(now, model);
-    const isAsked = items.length > 1;
-    const chosen = isAsked
-      ? await window.showQuickPick(items, { title: "Select Effort", placeHolder: model })
-      : items[0];
-    return chosen?.model;
-  }
-
-  private async nameModel(value: string): Promise<void> {
-    const model = await window.showInputBox({ title: "Select Model", prompt: "provider/model[@effort]", value });
-    if (model?.trim()) {
-      await this.parts.odin.execute("odin.model", { model: model.trim() });
-    }
-  }
-}
-
 /** What can be done now, behind the item in the status bar. */
 async function showActions({ odin, chat }: Parts): Promise<void> {
   const { state } = odin;
   const items: (QuickPickItem & { command: string })[] = [];
-  const add = (icon: string, label: string, command: string): void =>
-    void items.push({ label, command, iconPath: new ThemeIcon(icon) });
+  const add = (icon: string, label: string, command: string): void => {
+    items.push({ label, command, iconPath: new ThemeIcon(icon) });
+  };
   if (state.kind === "failed") {
     for (const action of state.actions) {
       add("warning", action.title, action.command);
     }
   }
-  if (chat.running) {
+  if (chat.turns.running) {
     add("debug-stop", "Cancel Turn", "odin.vscode.cancel");
   }
   add("comment-discussion", "Open Chat", "odin.chat.focus");
@@ -385,26 +230,7 @@ async function showActions({ odin, chat }: Parts): Promise<void> {
   }
 }
 
-async function pickProvider(providers: readonly Provider[], title: string): Promise<Provider | undefined> {
-  const items = providers.map((provider) => ({ label: PROVIDERS[provider], provider }));
-  return (await window.showQuickPick(items, { title, placeHolder: "Provider" }))?.provider;
-}
-
 function undoneWords({ restored, kept }: Undone): string {
   const left = kept.map((it) => `${path.posix.basename(Uri.parse(it.uri).path)} stays as it is: ${it.reason}`);
   return [`${counted(restored.length, "file")} restored`, ...left].join("; ");
-}
-
-/** A file that is not there yet is begun, and comes to be when the user saves it. */
-async function openOrCreate(uri: Uri): Promise<void> {
-  try {
-    await workspace.fs.stat(uri);
-    await window.showTextDocument(uri);
-  } catch {
-    const document = await workspace.openTextDocument(uri.with({ scheme: "untitled" }));
-    const editor = await window.showTextDocument(document);
-    if (!document.getText()) {
-      await editor.edit((edit) => edit.insert(editor.selection.start, "{\n  \n}\n"));
-    }
-  }
 }

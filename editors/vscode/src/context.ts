@@ -2,6 +2,7 @@
 
 import type { Diagnostic, Range, TextDocument, TextEditor } from "vscode";
 import type { ContextItem } from "./protocol";
+import { linesOf } from "./words";
 
 const SEVERITIES = ["error", "warning", "info", "hint"];
 const OWN_SOURCE = "Odin";
@@ -12,7 +13,10 @@ export interface Attached {
   label: string;
 }
 
-export function attachedTo(editor: TextEditor | undefined, diagnostics: readonly Diagnostic[]): Attached {
+export function attachedTo(
+  editor: Pick<TextEditor, "document" | "selection"> | undefined,
+  diagnostics: readonly Diagnostic[],
+): Attached {
   if (!editor || !isText(editor.document)) {
     return { items: [], label: "" };
   }
@@ -25,9 +29,13 @@ export function attachedTo(editor: TextEditor | undefined, diagnostics: readonly
     document,
     diagnostics.filter((it) => overlaps(it.range, selection)),
   );
-  const [first, last] = [selection.start.line + 1, selection.end.line + 1];
-  const lines = first === last ? `line ${first}` : `lines ${first}–${last}`;
+  const lines = linesOf(selection.start.line + 1, lastLineOf(selection) + 1);
   return { items: [selectionItem(document, selection), ...problems], label: `${lines} of ${name}` };
+}
+
+/** A line of which nothing is selected does not count. */
+export function lastLineOf({ start, end }: Range): number {
+  return end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
 }
 
 export function fileItem(document: TextDocument): ContextItem {

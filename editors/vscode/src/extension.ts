@@ -1,34 +1,38 @@
 // Put the parts together. What takes time is imported when it is first used.
 
 import { commands, type ExtensionContext, StatusBarAlignment, ThemeColor, window, workspace } from "vscode";
-import { Conversation } from "./chat/conversation";
+import { inBackground, tellFailures } from "./background";
+import { Chat } from "./chat/chat";
 import { ChatView } from "./chat/view";
 import { registerCommands } from "./commands";
 import { ReadOnlyDocuments } from "./documents";
 import * as files from "./files";
+import { InlineEdits } from "./inline/threads";
 import { EditorServers } from "./intelligence/servers";
 import type { ServerState } from "./odin";
 import { isPlan } from "./plans";
 import { Problems } from "./problems";
 import { ReviewDesk } from "./review/desk";
-import type { Position } from "./review/walk";
 import { Keys } from "./secrets";
-import { INSTALL, ServerHost } from "./server/host";
-import { ServerLife } from "./server/life";
+import { ServerHost } from "./server/host";
+import { isUnset, ServerLife } from "./server/life";
 import { middlewareFor } from "./server/middleware";
 import { RedactedLog } from "./server/redaction";
 import { Renewal } from "./server/renewal";
 import { Servicing } from "./server/servicing";
+import { standingOf } from "./session/selectors";
+import { Store } from "./session/store";
+import { SessionTree } from "./session-tree";
 import { RESTARTING_SETTINGS, serverSettings } from "./settings";
-import { StatusFollower, show, shownFor } from "./status";
+import { show, shownFor } from "./status";
 import { Typing } from "./typing";
 
-const OFFERED = "odin.offered";
 let life: ServerLife | undefined;
 
 export function activate(context: ExtensionContext): void {
   const keys = new Keys(context.secrets);
   const log = new RedactedLog(window.createOutputChannel("Odin", { log: true }), () => keys.known);
+  tellFailures((error) => log.error(error instanceof Error ? (error.stack ?? error.message) : String(error)));
   const documents = new ReadOnlyDocuments();
   const typing = new Typing({
     onDidChangeTextEditorSelection: window.onDidChangeTextEditorSelection,
@@ -41,7 +45,7 @@ export function activate(context: ExtensionContext): void {
   const servers = new EditorServers();
   const middleware = middlewareFor({
     odin: () => odin,
-    turns: () => chat,
+    turns: () => chat.turns,
     showChat,
     openTurn: (turn) => view.showTurn(turn),
   });
@@ -64,46 +68,49 @@ export function activate(context: ExtensionContext): void {
     wait: (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000)),
   });
   life = odin;
-  const desk = new ReviewDesk(odin, { isTyping: () => typing.isGoingOn, holdFocus: () => view.holdFocus() });
-  const chat = new Conversation(odin, context.workspaceState);
+  const store = new Store();
+  store.set({ isTrusted: workspace.isTrusted });
+  const chat = new Chat(odin, store, context.workspaceState);
+  const desk = new ReviewDesk(odin, store.reviews, {
+    isTyping: () => typing.isGoingOn,
+    holdFocus: () => view.holdFocus(),
+    sees: (review) => inline.shows(review),
+  });
+  const inline = new InlineEdits(odin, store.reviews, {
+    begin: (turnId, text, context) => chat.turns.say("edit_mode", text, context, [], turnId),
+    cancel: (turnId) => chat.turns.cancelOne(turnId),
+    accept: (proposalId) => desk.accept(proposalId),
+    reject: (proposalId, reason) => desk.reject(proposalId, reason),
+  });
   const view = new ChatView(context.extensionUri, odin, chat, () => odin.wake());
   function showChat(): void {
-    void view.reveal(true);
+    inBackground(view.reveal(true));
   }
-  const renewal = new Renewal({ life: odin, isBusy: () => status.standing.running !== undefined, mayInterrupt });
-  const servicing = new Servicing(context, host, odin, log, keys, documents, renewal);
+  const sessionTree = new SessionTree(odin, chat);
+  const renewal = new Renewal({ life: odin, isBusy: () => standingOf(store).running !== undefined, mayInterrupt });
+  const servicing = new Servicing(context, host, odin, log, documents, renewal);
   const item = window.createStatusBarItem("odin", StatusBarAlignment.Right, 100);
   item.name = "Odin";
   item.command = "odin.vscode.showActions";
-  const status = new StatusFollower(odin, workspace.isTrusted, (standing) => {
+  const contexts = new Contexts();
+  const tell = (): void => {
+    const standing = standingOf(store);
     show(item, shownFor(standing), (kind) => new ThemeColor(`statusBarItem.${kind}Background`));
-    setContext("odin.busy", standing.running !== undefined);
-    setContext("odin.ready", standing.server.kind === "ready");
-  });
-
-  const place = (position: Position | undefined): void => {
-    status.place(position?.words);
-    if (position) {
-      chat.place(position.proposalId, position.words);
-    }
+    contexts.set("odin.busy", standing.running !== undefined);
+    contexts.set("odin.ready", standing.server.kind === "ready");
   };
-  /** The offer to install is made once; after that, only to whoever wants something of Odin. */
+
+  /** That the server is not installed is no alarm: the chat says how to begin. */
   const follow = (state: ServerState): void => {
-    if (state.kind === "failed") {
-      const isMissing = state.actions.some((it) => it.command === INSTALL.command);
-      if (!isMissing || !context.globalState.get<boolean>(OFFERED)) {
-        void problems.tell(state.why, state.actions);
-      }
-      if (isMissing) {
-        void context.globalState.update(OFFERED, true);
-      }
+    if (state.kind === "failed" && !isUnset(state)) {
+      inBackground(problems.tell(state.why, state.actions));
     } else if (state.kind === "ready") {
-      void servicing.tendOwn();
+      inBackground(servicing.tendOwn());
     }
   };
   const look = (): void => {
     const document = window.activeTextEditor?.document;
-    setContext("odin.isPlan", document !== undefined && isPlan(document));
+    contexts.set("odin.isPlan", document !== undefined && isPlan(document));
     if (document?.uri.scheme === "file") {
       odin.wake();
     }
@@ -115,36 +122,48 @@ export function activate(context: ExtensionContext): void {
     typing,
     servers,
     desk,
+    inline,
     chat,
     view,
+    sessionTree,
     host,
     servicing,
     renewal,
-    status,
     item,
+    store.onDidChange(tell),
     odin.onDidChangeState(follow),
-    desk.onDidMove(place),
-    host.onDidFindAnother(() => void renewal.because("The selected Python environment")),
+    desk.onDidMove((position) => store.place(position)),
+    host.onDidFindAnother(() => inBackground(renewal.because("The selected Python environment"))),
     window.onDidChangeActiveTextEditor(look),
     workspace.onDidChangeConfiguration((event) => {
       if (RESTARTING_SETTINGS.some((name) => event.affectsConfiguration(name))) {
-        void renewal.because("The setting");
+        inBackground(renewal.because("The setting"));
       } else if (event.affectsConfiguration("odin")) {
         odin.configure(serverSettings(workspace.getConfiguration("odin")));
       }
     }),
     context.secrets.onDidChange(({ key }) => {
       if (keys.isOurs(key)) {
-        void renewal.because("The API key");
+        inBackground(renewal.because("The API key"));
       }
     }),
     workspace.onDidGrantWorkspaceTrust(() => {
-      status.trust();
-      void renewal.because("The trust in this workspace");
+      store.set({ isTrusted: true });
+      inBackground(renewal.because("The trust in this workspace"));
     }),
-    ...registerCommands({ odin, chat, servicing, keys, documents, problems, showChat, showLog: () => log.show() }),
+    ...registerCommands({
+      odin,
+      chat,
+      servicing,
+      keys,
+      documents,
+      problems,
+      sessionTree,
+      showChat,
+      showLog: () => log.show(),
+    }),
   );
-  show(item, shownFor(status.standing), () => undefined);
+  tell();
   look();
 }
 
@@ -152,8 +171,16 @@ export function deactivate(): Promise<void> | undefined {
   return life?.stop();
 }
 
-function setContext(name: string, value: boolean): void {
-  void commands.executeCommand("setContext", name, value);
+/** What `when` clauses ask for, told when it changes. */
+class Contexts {
+  readonly #told = new Map<string, boolean>();
+
+  set(name: string, value: boolean): void {
+    if (this.#told.get(name) !== value) {
+      this.#told.set(name, value);
+      inBackground(commands.executeCommand("setContext", name, value));
+    }
+  }
 }
 
 async function mayInterrupt(what: string): Promise<boolean> {

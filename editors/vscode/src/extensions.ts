@@ -22,11 +22,12 @@ const STATES: Record<Listed["state"], string> = {
 
 export function extensionItems(listed: readonly Listed[]): ExtensionItem[] {
   return listed.map((it) => {
+    const running = it.state === "on" && it.running ? `, ${it.running}` : "";
     const cost = it.tokens ? `, ${it.tokens} tokens` : "";
     const action = it.state === "on" ? "disable" : it.state === "off" ? "enable" : undefined;
     return {
       label: `${it.kind} ${it.name}`,
-      description: `${STATES[it.state]}${cost}`,
+      description: `${STATES[it.state]}${running}${cost}`,
       detail: [it.problem ?? it.description, it.source].filter(Boolean).join(" · "),
       source: it.source,
       name: `${it.kind}:${it.name}`,

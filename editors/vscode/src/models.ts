@@ -2,23 +2,32 @@
 
 import type { QuickPickItem } from "vscode";
 import type { ModelState } from "./protocol";
+import { short } from "./words";
 
 export interface ModelItem extends QuickPickItem {
   /** What `odin.model` is told; empty: as in the settings. */
   model: string;
 }
 
+/** How the description begins of the one that counts now. */
+export const SELECTED = "selected";
 export const AS_CONFIGURED: ModelItem = { label: "As in the Settings", model: "" };
 
-/** One item for each model, however it is used now. */
+/** One item for each model, however it is used now. Those of servers on this computer come last. */
 export function modelItems(now: ModelState): ModelItem[] {
-  const selected = now.available.find((model) => effortItems(now, model).some((it) => it.model === now.model));
-  const models = selected ? now.available : [now.model, ...now.available];
-  return models.map((model) => ({
-    label: model,
-    model,
-    description: model === (selected ?? now.model) ? selectedWith(now.model.slice(model.length + 1)) : "",
-  }));
+  const local = (now.local ?? []).flatMap(({ name, models }) => models.map((model) => ({ model, name })));
+  const known = [...now.available, ...local.map((it) => it.model)];
+  const selected = known.find((model) => effortItems(now, model).some((it) => it.model === now.model));
+  const models = selected ? known : [now.model, ...known];
+  return models.map((model) => {
+    const server = local.find((it) => it.model === model);
+    return {
+      label: model,
+      model,
+      description: model === (selected ?? now.model) ? selectedWith(now.model.slice(model.length + 1)) : "",
+      detail: server ? `${server.name} on this computer` : factsOf(now, model),
+    };
+  });
 }
 
 /** What is asked next: the model alone, then with each effort that it takes. */
@@ -28,11 +37,24 @@ export function effortItems(now: ModelState, model: string): ModelItem[] {
     { label: "Default", model },
     ...efforts.map((effort) => ({ label: capitalized(effort), model: `${model}@${effort}` })),
   ];
-  return items.map((it) => ({ ...it, description: it.model === now.model ? "selected" : "" }));
+  return items.map((it) => ({ ...it, description: it.model === now.model ? SELECTED : "" }));
+}
+
+/** Its window and its price, as far as they are known, and how hard it can be told to think. */
+function factsOf({ facts = {}, efforts = {} }: ModelState, model: string): string {
+  const { context, inputUsd, outputUsd } = facts[model] ?? {};
+  const known = efforts[model] ?? [];
+  return [
+    context ? `${short(context)} tokens` : "",
+    inputUsd !== undefined && outputUsd !== undefined ? `$${inputUsd} in, $${outputUsd} out per million tokens` : "",
+    known.length > 0 ? `effort ${known.join(", ")}` : "",
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }
 
 function selectedWith(effort: string): string {
-  return effort ? `selected, ${effort} effort` : "selected";
+  return effort ? `${SELECTED}, ${effort} effort` : SELECTED;
 }
 
 function capitalized(word: string): string {

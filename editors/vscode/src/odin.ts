@@ -51,10 +51,10 @@ export interface Odin {
   restart(): Promise<void>;
 }
 
-/** Turns, wherever the user asked for them: shown in the chat. `chat/conversation.ts` is behind it. */
+/** Turns, wherever the user asked for them: shown in the chat. `chat/turns.ts` is behind it. */
 export interface Turns {
   /** Begin a turn, or queue it. Settles when it has ended; what went wrong is shown in the chat, never thrown. */
-  take(mode: Mode, text: string, context?: readonly ContextItem[]): Promise<Outcome | undefined>;
+  say(mode: Mode, text: string, context?: readonly ContextItem[]): Promise<Outcome | undefined>;
   /** The turn that runs, if one does. */
   readonly running: { turnId: string; mode: Mode } | undefined;
   cancel(queue?: AfterCancel): Promise<void>;

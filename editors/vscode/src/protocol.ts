@@ -22,8 +22,34 @@ export interface Answer {
   command?: string;
 }
 
+export interface AnswerParams {
+  questionId: string;
+  optionId: string;
+}
+
+export interface Answered {
+  answered: boolean;
+}
+
+export interface Attached {
+  digest: string;
+  mediaType: string;
+  name?: string;
+  width?: number;
+  height?: number;
+}
+
+export interface AttachmentData {
+  data: string;
+}
+
+export interface AttachmentParams {
+  digest: string;
+  sessionId?: string;
+}
+
 export interface BeginParams {
-  command: "odin.ask" | "odin.plan" | "odin.edit" | "odin.prompt" | "odin.executePlan" | "odin.plan.refuse" | "odin.undoTurn" | "odin.provenance.open";
+  command: "odin.ask" | "odin.plan" | "odin.edit" | "odin.prompt" | "odin.send" | "odin.executePlan" | "odin.plan.refuse" | "odin.undoTurn" | "odin.provenance.open";
   argument: Partial<Record<string, unknown>>;
 }
 
@@ -50,6 +76,11 @@ export interface CancelParams {
 export interface Cancelled {
   cancelled: boolean;
   returned?: QueuedMessage[];
+}
+
+export interface CheckedKey {
+  verdict: "accepted" | "refused" | "unknown";
+  detail?: string;
 }
 
 export interface ClearParams {
@@ -85,12 +116,13 @@ export interface ContextInstructions {
 }
 
 export interface ContextItem {
-  kind: "selection" | "file" | "diagnostics" | "command" | "text";
+  kind: "selection" | "file" | "folder" | "diagnostics" | "command" | "text";
   content?: string;
   uri?: string;
   range?: Range;
   version?: number;
   sourceCommand?: string;
+  name?: string;
 }
 
 export interface ContextParams {
@@ -118,6 +150,14 @@ export interface ContextPreview {
   parts: ContextPart[];
   instructions?: ContextInstructions[];
   files?: SeenFile[];
+  servers?: ContextServer[];
+}
+
+export interface ContextServer {
+  name: string;
+  tools: number;
+  listed: boolean;
+  tokens: number;
 }
 
 export interface ContinueParams {
@@ -231,9 +271,15 @@ export interface ExtensionsParams {
   name?: string;
 }
 
+export type FilesParams = Record<string, never>;
+
 export interface ForkSessionParams {
   sessionId?: string;
   message?: number;
+}
+
+export interface FoundFiles {
+  files: string[];
 }
 
 export interface FoundRequest {
@@ -248,9 +294,17 @@ export interface FoundRequests {
   text: string;
 }
 
+export interface FoundServer {
+  name: string;
+  url: string;
+  models: string[];
+}
+
 export interface ImageItem {
-  mediaType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
-  data: string;
+  data?: string;
+  uri?: string;
+  name?: string;
+  mediaType?: string;
 }
 
 export interface InitOptions {
@@ -275,6 +329,11 @@ export interface KeptFile {
   hunkIds?: string[];
 }
 
+export interface KeyCheckParams {
+  provider: "anthropic" | "google" | "openai";
+  key: string;
+}
+
 export interface LineSpan {
   first: number;
   last: number;
@@ -294,12 +353,23 @@ export interface Listed {
   tokens?: number;
   description?: string;
   problem?: string;
+  running?: "configured" | "starting" | "ready" | "failed";
 }
 
 export interface MarkStepParams {
   uri: string;
   step: number;
   status: "open" | "done" | "skipped";
+}
+
+export interface McpState {
+  name: string;
+  transport: "stdio" | "http" | "sse";
+  state: "configured" | "starting" | "ready" | "failed";
+  tools?: number;
+  tokens?: number;
+  memory?: number;
+  problem?: string;
 }
 
 export interface MessageParams {
@@ -312,9 +382,16 @@ export interface MessageParams {
   maxTokens?: number;
 }
 
+export interface ModelFacts {
+  context: number;
+  inputUsd: number;
+  outputUsd: number;
+}
+
 export interface ModelParams {
   model?: string;
   smallModel?: string;
+  findLocal?: boolean;
 }
 
 export interface ModelState {
@@ -325,6 +402,8 @@ export interface ModelState {
   efforts?: Partial<Record<string, ("low" | "medium" | "high")[]>>;
   picked?: boolean;
   smallPicked?: boolean;
+  facts?: Partial<Record<string, ModelFacts>>;
+  local?: FoundServer[];
 }
 
 export interface ModelStatus {
@@ -418,7 +497,7 @@ export interface Problem {
 }
 
 export interface PromptParams {
-  mode: "plan" | "edit";
+  mode: "ask" | "plan" | "edit";
   context?: ContextItem[];
   turnId?: string;
 }
@@ -528,6 +607,13 @@ export interface ResumeSessionParams {
   sessionId?: string;
 }
 
+export interface Retry {
+  attempt: number;
+  attempts: number;
+  wait: number;
+  reason: string;
+}
+
 export interface Review {
   proposalId: string;
   turnId: string;
@@ -595,6 +681,19 @@ export interface SeenFile {
   changed?: LineSpan[];
 }
 
+export interface SendParams {
+  uri: string;
+  turnId?: string;
+}
+
+export interface SentContext {
+  kind: "selection" | "file" | "folder" | "diagnostics" | "command" | "text";
+  uri?: string;
+  name?: string;
+  firstLine?: number;
+  lastLine?: number;
+}
+
 export interface ServerInfo {
   version: number;
   server: string;
@@ -603,6 +702,7 @@ export interface ServerInfo {
   modes: string[];
   tools: string[];
   skills?: string[];
+  resident?: boolean;
 }
 
 export interface ServerState {
@@ -638,6 +738,22 @@ export interface Sessions {
   sessions: SessionSummary[];
 }
 
+export interface SlashCommand {
+  name: string;
+  kind: "builtin" | "command" | "skill" | "prompt";
+  description: string;
+  hint?: string;
+  how?: "answer" | "says" | "mode" | "session" | "person";
+  command?: string;
+  source?: string;
+}
+
+export interface SlashCommands {
+  commands: SlashCommand[];
+}
+
+export type SlashCommandsParams = Record<string, never>;
+
 export interface State {
   sessionId: string;
   mode: "ask_mode" | "plan_mode" | "edit_mode";
@@ -661,6 +777,7 @@ export interface State {
   cacheConfig: Partial<Record<string, unknown>>;
   models: ModelStatus[];
   languageServers: ServerState[];
+  mcpServers: McpState[];
 }
 
 export interface StateParams {
@@ -707,6 +824,12 @@ export interface SubagentRecord {
   usage?: Usage;
   startedAt: number;
   endedAt?: number;
+}
+
+export interface Terms {
+  version: string;
+  environment?: Partial<Record<string, string>>;
+  settings?: Partial<Record<string, unknown>>;
 }
 
 export interface Todo {
@@ -793,6 +916,8 @@ export interface TurnStarted {
   mode: "ask_mode" | "plan_mode" | "edit_mode";
   model: string;
   text?: string;
+  attached?: Attached[];
+  context?: SentContext[];
   kind: "turnStarted";
 }
 
@@ -804,6 +929,7 @@ export interface UserSpoke {
 export interface ActivityChanged {
   activity: "idle" | "connecting" | "waiting_headers" | "waiting_token" | "streaming" | "executing" | "compacting" | "retrying" | "retrying_key" | "cooling" | "verifying";
   detail?: string;
+  retry?: Retry;
   kind: "activityChanged";
 }
 
@@ -1054,7 +1180,9 @@ export interface Commands {
   "odin.plan.mark": { argument: MarkStepParams; result: PlanSteps };
   "odin.plan.refuse": { argument: RefusePlanParams; result: Outcome };
   "odin.prompt": { argument: PromptParams; result: Outcome };
+  "odin.send": { argument: SendParams; result: Outcome };
   "odin.begin": { argument: BeginParams; result: Begun };
+  "odin.answer": { argument: AnswerParams; result: Answered };
   "odin.cancel": { argument: CancelParams; result: Cancelled };
   "odin.continue": { argument: ContinueParams; result: Outcome };
   "odin.note": { argument: NoteParams; result: Noted };
@@ -1063,10 +1191,13 @@ export interface Commands {
   "odin.role": { argument: RoleParams; result: RoleState };
   "odin.permissions": { argument: PermissionsParams; result: Permissions };
   "odin.extensions": { argument: ExtensionsParams; result: ExtensionList };
+  "odin.slashCommands": { argument: SlashCommandsParams; result: SlashCommands };
+  "odin.files": { argument: FilesParams; result: FoundFiles };
   "odin.clear": { argument: ClearParams; result: SessionSummary };
   "odin.steer": { argument: SteerParams; result: Steered };
   "odin.queue": { argument: QueueParams; result: Queue };
   "odin.model": { argument: ModelParams; result: ModelState };
+  "odin.key.check": { argument: KeyCheckParams; result: CheckedKey };
   "odin.trust": { argument: TrustParams; result: Trusted };
   "odin.state": { argument: StateParams; result: State };
   "odin.review.accept": { argument: AcceptParams; result: Receipts };
@@ -1078,6 +1209,7 @@ export interface Commands {
   "odin.session.list": { argument: ListSessionsParams; result: Sessions };
   "odin.session.resume": { argument: ResumeSessionParams; result: SessionSummary };
   "odin.session.events": { argument: SessionEventsParams; result: EventPage };
+  "odin.session.attachment": { argument: AttachmentParams; result: AttachmentData };
   "odin.session.fork": { argument: ForkSessionParams; result: SessionSummary };
   "odin.session.rename": { argument: RenameSessionParams; result: SessionSummary };
   "odin.session.export": { argument: ExportSessionParams; result: Exported };

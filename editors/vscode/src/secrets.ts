@@ -29,8 +29,13 @@ export class Keys {
     return found;
   }
 
-  async set(provider: Provider, key: string): Promise<void> {
+  /** Somebody is about to see it who must not let it out either. */
+  hide(key: string): void {
     this.#known = [...new Set([...this.#known, key])];
+  }
+
+  async set(provider: Provider, key: string): Promise<void> {
+    this.hide(key);
     await this.storage.store(nameOf(provider), key);
   }
 

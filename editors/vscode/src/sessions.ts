@@ -2,7 +2,7 @@
 
 import * as path from "node:path";
 import { type QuickPickItem, Uri, window, workspace } from "vscode";
-import type { Conversation } from "./chat/conversation";
+import type { Chat } from "./chat/chat";
 import type { Odin } from "./odin";
 import type { SessionSummary, TurnRecord } from "./protocol";
 import { exportName } from "./session-names";
@@ -22,13 +22,13 @@ interface SessionItem extends QuickPickItem {
 export class SessionCommands {
   constructor(
     private readonly odin: Odin,
-    private readonly chat: Conversation,
+    private readonly chat: Chat,
     private readonly showChat: () => void,
   ) {}
 
   async begin(): Promise<void> {
     this.showChat();
-    await this.chat.newSession();
+    await this.chat.sessions.begin();
   }
 
   async resume(): Promise<void> {
@@ -47,7 +47,7 @@ export class SessionCommands {
       const query = picker.value.trim();
       latest = query;
       picker.busy = true;
-      const sessions = await this.chat.sessions(query);
+      const sessions = await this.chat.sessions.list(query);
       if (query === latest) {
         // What was found need not show the words in the order in which they were typed.
         picker.items = sessions.map((it) => ({ ...sessionItem(it), alwaysShow: true }));
@@ -93,17 +93,18 @@ export class SessionCommands {
       chosen.index === undefined ? {} : { message: chosen.index },
     );
     this.showChat();
-    await this.chat.openSession(fork.sessionId);
+    await this.chat.sessions.open(fork.sessionId);
     if (fork.draft !== undefined && chosen.turn) {
       const text = await window.showInputBox({ title: "Say It Differently", value: fork.draft, ignoreFocusOut: true });
       if (text?.trim()) {
-        await this.chat.take(chosen.turn.mode, text);
+        await this.chat.turns.say(chosen.turn.mode, text);
       }
     }
   }
 
-  async rename(): Promise<void> {
-    const session = await this.pick("Rename Session");
+  /** One that is named, or chosen. */
+  async rename(named?: SessionSummary): Promise<void> {
+    const session = named ?? (await this.pick("Rename Session"));
     const title =
       session &&
       (await window.showInputBox({
@@ -112,7 +113,7 @@ export class SessionCommands {
         validateInput: (it) => (it.trim() ? undefined : "A title is needed."),
       }));
     if (session && title) {
-      await this.odin.execute("odin.session.rename", { sessionId: session.sessionId, title: title.trim() });
+      await this.chat.sessions.rename(session.sessionId, title.trim());
     }
   }
 
@@ -141,24 +142,24 @@ export class SessionCommands {
     }
   }
 
-  async delete(): Promise<void> {
-    const session = await this.pick("Delete Session");
+  async delete(named?: SessionSummary): Promise<void> {
+    const session = named ?? (await this.pick("Delete Session"));
     const confirm = "Delete";
     const question = session && `Delete the session “${session.title}” for good?`;
     if (session && question && (await window.showWarningMessage(question, { modal: true }, confirm)) === confirm) {
-      await this.chat.deleteSession(session.sessionId);
+      await this.chat.sessions.delete(session.sessionId);
     }
   }
 
-  private async open(session: SessionSummary | undefined): Promise<void> {
+  async open(session: SessionSummary | undefined): Promise<void> {
     if (session) {
       this.showChat();
-      await this.chat.openSession(session.sessionId);
+      await this.chat.sessions.open(session.sessionId);
     }
   }
 
   private async pick(title: string): Promise<SessionSummary | undefined> {
-    const items = this.chat.sessions("").then((sessions) => sessions.map(sessionItem));
+    const items = this.chat.sessions.list("").then((sessions) => sessions.map(sessionItem));
     const options = { title, placeHolder: "Session", matchOnDescription: true, matchOnDetail: true };
     if ((await items).length === 0) {
       window.showInformationMessage("Odin: there are no sessions of this workspace yet.");

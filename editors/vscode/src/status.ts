@@ -1,8 +1,10 @@
 // The status bar: which model, in which role and mode, what it does, what the session has cost, and what waits for the user.
 
-import type { Disposable, StatusBarItem } from "vscode";
-import type { Mode, Odin, ServerState } from "./odin";
-import type { ActivityChanged, EventRecord, Usage } from "./protocol";
+import type { StatusBarItem } from "vscode";
+import type { Mode } from "./odin";
+import type { ActivityChanged } from "./protocol";
+import { isUnset } from "./server/life";
+import type { Standing } from "./session/selectors";
 import { counted } from "./words";
 
 /** The role of those who have chosen none. */
@@ -23,23 +25,7 @@ const ACTIVITIES: Readonly<Record<ActivityChanged["activity"], string>> = {
   verifying: "checking",
 };
 
-/** What a window knows of Odin, gathered from events. */
-export interface Standing {
-  server: ServerState;
-  isTrusted: boolean;
-  model: string;
-  role: string;
-  sessionId: string;
-  running?: { turnId: string; mode: Mode };
-  activity: ActivityChanged["activity"];
-  costUsd: number;
-  questions: ReadonlySet<string>;
-  reviews: ReadonlySet<string>;
-  /** Where the user is in a review, in words. */
-  position?: string;
-}
-
-export interface Shown {
+export interface StatusText {
   text: string;
   /** Plain text: models and sessions have names that others gave. */
   tooltip: string;
@@ -47,142 +33,7 @@ export interface Shown {
   background: "error" | "warning" | undefined;
 }
 
-/** Follows the events of the current session. */
-export class StatusFollower implements Disposable {
-  readonly #subscriptions: Disposable[];
-  #standing: Standing;
-  /** Dollars of turns that have ended. */
-  #spent = 0;
-
-  constructor(
-    private readonly odin: Odin,
-    isTrusted: boolean,
-    private readonly onChange: (standing: Standing) => void,
-  ) {
-    this.#standing = { ...NOTHING, server: odin.state, isTrusted };
-    this.#subscriptions = [
-      odin.onDidChangeState((server) => this.#follow(server)),
-      odin.onEvent((record) => this.#take(record)),
-    ];
-  }
-
-  get standing(): Standing {
-    return this.#standing;
-  }
-
-  place(position: string | undefined): void {
-    this.#set({ position });
-  }
-
-  trust(): void {
-    this.#set({ isTrusted: true });
-  }
-
-  dispose(): void {
-    for (const subscription of this.#subscriptions) {
-      subscription.dispose();
-    }
-  }
-
-  #follow(server: ServerState): void {
-    const ended = server.kind === "ready" ? {} : { running: undefined, activity: "idle" as const, ...NO_QUESTIONS };
-    this.#set({ server, ...ended, ...(server.kind === "ready" ? { model: server.info.model } : {}) });
-    if (server.kind === "ready") void this.#readRole();
-  }
-
-  async #readRole(): Promise<void> {
-    try {
-      this.#set({ role: (await this.odin.execute("odin.role", {})).role });
-    } catch {
-      // Then it is known when the user chooses one.
-    }
-  }
-
-  #take({ event, turnId, sessionId, agentId }: EventRecord): void {
-    const { questions, reviews, running } = this.#standing;
-    const isOurs = turnId === running?.turnId;
-    switch (event.kind) {
-      case "turnStarted":
-        if (agentId === MAIN) {
-          this.#begin(sessionId);
-          this.#set({ running: { turnId, mode: event.mode }, model: event.model, activity: "connecting" });
-        }
-        break;
-      case "activityChanged":
-        if (isOurs && agentId === MAIN) {
-          this.#set({ activity: event.activity });
-        }
-        break;
-      case "usageChanged":
-        if (isOurs) {
-          this.#set({ costUsd: this.#spent + dollars(event.usage) });
-        }
-        break;
-      case "turnFinished":
-        if (isOurs && agentId === MAIN) {
-          this.#spent += dollars(event.outcome.usage);
-          this.#set({ running: undefined, activity: "idle", costUsd: this.#spent });
-        }
-        break;
-      case "questionAsked":
-        if (event.question.kind !== "review") {
-          this.#set({ questions: new Set([...questions, event.question.questionId]) });
-        }
-        break;
-      case "questionAnswered":
-        this.#set({ questions: without(questions, event.questionId) });
-        break;
-      case "reviewOpened":
-        this.#set({ reviews: new Set([...reviews, event.proposal.proposalId]) });
-        break;
-      case "reviewClosed":
-        this.#set({ reviews: without(reviews, event.proposalId) });
-        break;
-      case "modelChanged":
-        this.#set({ model: event.selected });
-        break;
-      case "roleChanged":
-        this.#set({ role: event.role });
-        break;
-      case "sessionRestored":
-        this.#begin(event.sessionId);
-        void this.#count(event.sessionId);
-        break;
-    }
-  }
-
-  /** Another session has its own cost. */
-  #begin(sessionId: string): void {
-    if (sessionId !== this.#standing.sessionId) {
-      this.#spent = 0;
-      this.#set({ sessionId, costUsd: 0 });
-    }
-  }
-
-  /** What a session has cost that was read from disk. */
-  async #count(sessionId: string): Promise<void> {
-    try {
-      const { usage } = await this.odin.execute("odin.state", { sessionId });
-      if (sessionId === this.#standing.sessionId) {
-        this.#spent = dollars(usage);
-        this.#set({ costUsd: this.#spent });
-      }
-    } catch {
-      // Then it is counted from here on.
-    }
-  }
-
-  #set(change: Partial<Standing>): void {
-    this.#standing = { ...this.#standing, ...change };
-    this.onChange(this.#standing);
-  }
-}
-
-const MAIN = "main";
-const NO_QUESTIONS = { questions: new Set<string>(), reviews: new Set<string>() };
-const NOTHING = { model: "", role: "", sessionId: "", activity: "idle" as const, costUsd: 0, ...NO_QUESTIONS };
-
-export function shownFor(standing: Standing): Shown {
+export function shownFor(standing: Standing): StatusText {
   const { server } = standing;
   switch (server.kind) {
     case "stopped":
@@ -192,15 +43,16 @@ export function shownFor(standing: Standing): Shown {
         ? { ...plain("$(sync~spin) Odin", `Odin is started again. ${server.why}`), background: "warning" }
         : plain("$(loading~spin) Odin", "Odin is starting");
     case "failed":
+      if (isUnset(server)) return plain("$(circle-outline) Odin: Set Up", "Odin is not set up yet. Select to begin.");
       return { ...plain("$(error) Odin", `Odin does not run. ${server.why}`), background: "error" };
     case "ready":
-      return standing.questions.size + standing.reviews.size > 0 ? waiting(standing) : working(standing);
+      return standing.questions + standing.reviews > 0 ? waiting(standing) : working(standing);
   }
 }
 
-function waiting(standing: Standing): Shown {
+function waiting(standing: Standing): StatusText {
   const { questions, position } = standing;
-  const asked = questions.size > 0 && counted(questions.size, "question");
+  const asked = questions > 0 && counted(questions, "question");
   const text = asked || position || "changes to review";
   const words = asked || (position ? `change ${position}` : "changes to review");
   return {
@@ -209,7 +61,7 @@ function waiting(standing: Standing): Shown {
   };
 }
 
-function working(standing: Standing): Shown {
+function working(standing: Standing): StatusText {
   const { running, activity } = standing;
   const model = standing.model.split("/").at(-1) ?? "";
   const parts = [model, roleOf(standing), running ? MODE_NAMES[running.mode] : "", cost(standing.costUsd)].filter(
@@ -237,7 +89,7 @@ function roleOf({ role }: Standing): string {
   return role === BUILDER ? "" : role;
 }
 
-function plain(text: string, tooltip: string): Shown {
+function plain(text: string, tooltip: string): StatusText {
   return { text, tooltip, label: tooltip, background: undefined };
 }
 
@@ -248,17 +100,9 @@ function cost(dollarsSpent: number): string {
   return dollarsSpent < 0.01 ? "<$0.01" : `$${dollarsSpent.toFixed(2)}`;
 }
 
-function dollars(usage: Usage | undefined): number {
-  return usage?.costUsd ?? 0;
-}
-
-function without(set: ReadonlySet<string>, item: string): ReadonlySet<string> {
-  return new Set([...set].filter((it) => it !== item));
-}
-
 export function show(
   item: StatusBarItem,
-  shown: Shown,
+  shown: StatusText,
   background: (kind: "error" | "warning") => StatusBarItem["backgroundColor"],
 ): void {
   item.text = shown.text;

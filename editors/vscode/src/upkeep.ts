@@ -1,14 +1,15 @@
 // What the model reads of a conversation, from the palette: add to it, take the last of it away, compact and clear it.
 
 import { window } from "vscode";
-import type { Conversation } from "./chat/conversation";
+import { inBackground } from "./background";
+import type { Chat } from "./chat/chat";
 import { CompactionWatch, compactedWords } from "./compaction";
 import type { Odin } from "./odin";
 
 export class UpkeepCommands {
   constructor(
     private readonly odin: Odin,
-    private readonly chat: Conversation,
+    private readonly chat: Chat,
     private readonly showChat: () => void,
   ) {}
 
@@ -21,20 +22,19 @@ export class UpkeepCommands {
     });
     if (!text?.trim()) return;
     this.showChat();
-    if (!(await this.sessionId())) await this.chat.newSession();
+    if (!(await this.sessionId())) await this.chat.sessions.begin();
     await this.odin.execute("odin.note", { ...(await this.current()), text: text.trim() });
   }
 
   async removeLast(): Promise<void> {
     const { removed } = await this.odin.execute("odin.removeLast", await this.current());
     if (!removed) {
-      void window.showInformationMessage("Odin: there is no message to remove.");
+      inBackground(window.showInformationMessage("Odin: there is no message to remove."));
       return;
     }
     const told = "Odin: the model no longer reads the last message. To get another answer, continue.";
-    void window.showInformationMessage(told, "Continue").then((chosen) => {
-      if (chosen) return this.chat.goOnWithLast();
-    });
+    const offer = async () => (await window.showInformationMessage(told, "Continue")) && this.chat.turns.goOnWithLast();
+    inBackground(offer());
   }
 
   async compact(): Promise<void> {
@@ -50,7 +50,7 @@ export class UpkeepCommands {
     try {
       const argument = { ...(await this.current()), focus: focus.trim(), turnId };
       const result = await this.odin.execute("odin.compact", argument);
-      void window.showInformationMessage(`Odin: ${compactedWords(result, watch.isCancelled)}`);
+      inBackground(window.showInformationMessage(`Odin: ${compactedWords(result, watch.isCancelled)}`));
     } finally {
       watch.dispose();
     }
@@ -58,20 +58,20 @@ export class UpkeepCommands {
 
   async clear(): Promise<void> {
     if (!(await this.sessionId())) {
-      void window.showInformationMessage("Odin: the session is empty.");
+      inBackground(window.showInformationMessage("Odin: the session is empty."));
       return;
     }
     const confirm = "Clear";
     const detail = "Odin forgets all messages and todos of this session. Files stay as they are. You cannot undo this.";
     if ((await window.showWarningMessage("Clear the session?", { modal: true, detail }, confirm)) !== confirm) return;
-    await this.chat.clear();
-    void window.showInformationMessage("Odin: cleared the session.");
+    await this.chat.sessions.clear();
+    inBackground(window.showInformationMessage("Odin: cleared the session."));
   }
 
   /** Of the session that is shown, or would be. */
   private async sessionId(): Promise<string | undefined> {
-    await this.chat.restore();
-    return this.chat.state.head.sessionId;
+    await this.chat.sessions.restore();
+    return this.chat.store.shown.state.head.sessionId;
   }
 
   private async current(): Promise<{ sessionId?: string }> {

@@ -1,7 +1,26 @@
-// Numbers and times as people say them.
+// Numbers, times and failures as people say them.
+
+export function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
 
 export function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+/** Counted from 1. */
+export function linesOf(first: number, last: number): string {
+  return first === last ? `line ${first}` : `lines ${first}–${last}`;
+}
+
+/** `12.3K`. */
+export function short(count: number): string {
+  return Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(count);
+}
+
+/** `3.2 s`, `45 s`. */
+export function secondsOf(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
 }
 
 const UNITS = [

@@ -14,6 +14,7 @@ type Asked = { command: CommandName; argument: Record<string, unknown> };
 type Reply = (argument: Record<string, unknown>) => unknown;
 
 const DEFAULTS: Partial<Record<CommandName, Reply>> = {
+  "odin.role": () => ({ role: "builder", roles: [] }),
   "odin.review.list": () => ({ proposals: [] }),
   "odin.session.events": () => ({ events: [], earlierTurns: 0, seq: 0 }),
   "odin.state": () => ({ executing: false, suspended: false, compacting: false, queue: [], unbegun: [], usage: {} }),

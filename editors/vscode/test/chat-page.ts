@@ -2,8 +2,9 @@
 
 import "@vscode-elements/elements/dist/vscode-button/index.js";
 import type { FromPage, ToPage } from "../src/chat/messages";
-import type { Turn, TurnHead } from "../src/chat/state";
-import { emptyState, type Head, type Item } from "../src/chat/state";
+import type { Patch } from "../src/session/patches";
+import type { Turn, TurnHead } from "../src/session/state";
+import { emptyPage, type Head, type Item, type WindowState } from "../src/session/state";
 import { App, type Saved } from "../webview/app";
 
 // jsdom has no forms with elements of others; ours are in none.
@@ -35,9 +36,14 @@ export class Page {
   }
 
   /** Show these turns, and nothing else. */
-  show(turns: Turn[], head: Partial<Head> = {}): void {
-    const state = { head: { ...emptyState().head, ...head }, turns };
-    this.take({ type: "patches", patches: [{ kind: "all", state }] });
+  show(turns: Turn[], head: Partial<Head> = {}, window: Partial<WindowState> = {}): void {
+    const { head: noHead, window: noWindow } = emptyPage();
+    const state = { head: { ...noHead, ...head }, turns };
+    const patches: Patch[] = [
+      { kind: "window", window: { ...noWindow, server: "ready", ...window } },
+      { kind: "all", state },
+    ];
+    this.take({ type: "patches", patches });
   }
 
   of<Type extends FromPage["type"]>(type: Type): Extract<FromPage, { type: Type }>[] {

@@ -44,6 +44,11 @@ test("a selection goes with its text, place and version, and the problems in it"
   ]);
 });
 
+test("a line of which nothing is selected is not named", () => {
+  expect(attachedTo(editor(span(0, 0, 2, 0)), []).label).toBe("lines 1–2 of app.py");
+  expect(attachedTo(editor(span(0, 0, 1, 0)), []).label).toBe("line 1 of app.py");
+});
+
 test("a code with a link is written as the code", () => {
   const linked = problem(0, { code: { value: "no-undef", target: {} as never }, severity: 0 });
   const [, problems] = attachedTo(editor(span(0, 0, 0, 3)), [linked]).items;

@@ -1,9 +1,9 @@
 // What is seen of a call while the model writes it.
 
 import { expect, it } from "vitest";
-import { seenIn } from "../src/chat/drafts";
-import { Transcript } from "../src/chat/transcript";
 import type { Event, EventRecord } from "../src/protocol";
+import { seenIn } from "../src/session/drafts";
+import { Transcript } from "../src/session/transcript";
 
 const CALL = JSON.stringify({ file_path: 'a "b".py', edits: [{ old_string: "x", new_string: "é\\n\n\t“y”\u0001" }] });
 

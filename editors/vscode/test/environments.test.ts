@@ -72,6 +72,24 @@ test("a process that has by chance the id of one that was killed is no reason to
   await expect(readFile(lock)).rejects.toThrow();
 });
 
+test("of many that find a lock that nobody holds any more one at a time makes an environment", async () => {
+  await mkdir(root);
+  await writeFile(path.join(root, "lock"), String(2 ** 22 + 1));
+  let [working, most, made] = [0, 0, 0];
+  const attempts = Array.from({ length: 12 }, () =>
+    new Environments(root).renew(async () => {
+      working += 1;
+      most = Math.max(most, working);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      working -= 1;
+      made += 1;
+    }),
+  );
+  await Promise.allSettled(attempts);
+  expect(most).toBe(1);
+  expect(made).toBeGreaterThan(0);
+});
+
 test("what names an environment elsewhere leads nowhere else", async () => {
   await mkdir(root);
   await writeFile(path.join(root, "current"), "../../elsewhere");

@@ -3,9 +3,9 @@ import { expect, test, vi } from "vitest";
 import type { TextDocument } from "vscode";
 import type { ReviewFile, ReviewHunk } from "../src/protocol";
 import { FileUnderReview } from "../src/review/file";
-import { isInDocument } from "../src/review/reviews";
 import type { Pen } from "../src/review/side";
 import { type Change, changed, offsetAt, placeAt, shown, unified } from "../src/review/texts";
+import { isInDocument } from "../src/session/reviews";
 import { BASE, FakeDocument, hunk } from "./review-fakes";
 
 vi.setConfig({ testTimeout: 60_000 });

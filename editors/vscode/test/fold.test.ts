@@ -1,9 +1,9 @@
 // Whoever was there sees the same as whoever comes later: events as they were told, and what was kept of them.
 
 import { describe, expect, it } from "vitest";
-import type { ChatState } from "../src/chat/state";
-import { Transcript } from "../src/chat/transcript";
 import type { Event, EventPage, EventRecord } from "../src/protocol";
+import type { ChatState } from "../src/session/state";
+import { Transcript } from "../src/session/transcript";
 import { recorded, recordedPage } from "./chat-fakes";
 
 const NAMES = ["ask", "edit", "failed", "helper", "session"];
@@ -121,6 +121,12 @@ const finished = (more: Partial<Extract<Event, { kind: "turnFinished" }>["outcom
 });
 
 describe("of what is kept", () => {
+  it("what was sent along stays with its turn, also when that is taken up again", () => {
+    const context = [{ kind: "file" as const, uri: "file:///p/a.ts" }];
+    const events = [{ ...STARTED, context }, finished({ reason: "failed" }), STARTED].map((it) => record(it));
+    expect(told(events).state.turns[0]?.head.context).toEqual(context);
+  });
+
   it("a message has its thoughts first, whatever was streamed, and in the place where it ended", () => {
     const streamed: Event[] = [
       { kind: "textStreamed", text: "Let me " },

@@ -9,6 +9,7 @@ interface Fake extends Running {
   die(why: string): Promise<void>;
   emit(record: EventRecord): void;
   stopped: boolean;
+  settings: object[];
 }
 
 function server(onEvent: (record: EventRecord) => void): Fake {
@@ -21,7 +22,8 @@ function server(onEvent: (record: EventRecord) => void): Fake {
     ended,
     stopped: false,
     execute: async (command) => command,
-    configure: () => {},
+    settings: [],
+    configure: (settings) => fake.settings.push(settings),
     stop: async () => {
       fake.stopped = true;
     },
@@ -179,4 +181,13 @@ test("events of a server that was replaced are not told", async () => {
   servers[0]?.emit(record(2));
   servers[1]?.emit(record(1));
   expect(seen).toEqual([1, 1]);
+});
+
+test("a setting that changes while the server starts is told when it has started", async () => {
+  const { life, servers } = scene();
+  const started = life.start();
+  life.configure({ model: "early" });
+  await started;
+  life.configure({ model: "late" });
+  expect(servers[0]?.settings).toEqual([{ model: "early" }, { model: "late" }]);
 });

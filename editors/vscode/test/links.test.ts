@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { leadsToWeb, mayNameFile, placeOf } from "../src/chat/links";
 import { best } from "../src/chat/matching";
-import { notificationText, notifiedOptions } from "../src/chat/notifying";
+import { notificationLinks, notificationText, notifiedOptions } from "../src/chat/notifying";
 import type { Question } from "../src/protocol";
 
 it.each([
@@ -53,6 +53,18 @@ describe("a notification", () => {
     expect(ids(question)).toEqual(["allow_once", "deny"]);
     expect(ids({ ...question, options: ["save", "leave"].map(option) })).toEqual(["save", "leave"]);
     expect(notificationText(question)).toBe("Odin: Run it? ls");
+  });
+
+  it("is answered by links, and makes none of what somebody else wrote", () => {
+    const [allow, deny, show] = notificationLinks(question).split(" · ");
+    expect(allow).toBe(`[allow_once](command:odin.chat.answer?${encodeURIComponent('["q","allow_once"]')})`);
+    expect(deny).toContain("[deny](command:odin.chat.answer");
+    expect(show).toBe("[Show in Chat](command:odin.chat.focus)");
+    const link = "[x](command:workbench.action.quit)";
+    expect(notificationText({ ...question, title: link, command: link })).toBe(
+      "Odin: [x] (command:workbench.action.quit)",
+    );
+    expect(notificationLinks({ ...question, command: link })).toBe(show);
   });
 
   it.each(["ls\nrm x", "x".repeat(500), "ls \u202e"])("lets nobody allow what it cannot show: %j", (command) => {

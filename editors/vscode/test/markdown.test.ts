@@ -18,6 +18,8 @@ beforeEach(() => {
   actions = {
     copy: (code) => copied.push(code),
     insert: (code) => copied.push(`insert ${code}`),
+    apply: (code, info) => copied.push(`apply ${info}: ${code}`),
+    intoTerminal: (command) => copied.push(`run ${command}`),
     openFile: (path) => opened.push(`file ${path}`),
     openExternal: (url) => opened.push(`web ${url}`),
     findFiles: () => {},
@@ -114,11 +116,23 @@ describe("links", () => {
 });
 
 describe("code", () => {
-  it("is coloured, and can be copied and inserted", () => {
-    view.update("```python\ndef f():\n    return '<b>'\n```");
-    expect(view.element.querySelector(".hljs-keyword")?.textContent).toBe("def");
+  const clickAll = () => {
     for (const button of view.element.querySelectorAll("button")) button.click();
-    expect(copied).toEqual(["def f():\n    return '<b>'", "insert def f():\n    return '<b>'"]);
+  };
+
+  it("is coloured, and can be applied, copied and inserted", () => {
+    view.update("```python src/a.py\ndef f():\n    return '<b>'\n```");
+    expect(view.element.querySelector(".hljs-keyword")?.textContent).toBe("def");
+    clickAll();
+    const code = "def f():\n    return '<b>'";
+    expect(copied).toEqual([`apply python src/a.py: ${code}`, code, `insert ${code}`]);
+  });
+
+  it("of one line for a shell goes into the terminal; of several lines nothing is run", () => {
+    view.update("```sh\n$ make test\n```\n\n```sh\nmake\nmake test\n```");
+    clickAll();
+    expect(copied.filter((it) => it.startsWith("run "))).toEqual(["run make test"]);
+    expect(copied).toContain("apply sh: make\nmake test");
   });
 });
 

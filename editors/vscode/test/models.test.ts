@@ -38,3 +38,22 @@ test("the efforts of a model are the next step, where it takes any", () => {
   ]);
   expect(effortItems(STATE, "offline/odin")).toEqual([{ label: "Default", model: "offline/odin", description: "" }]);
 });
+
+test("a model is told with its window, its price and its efforts, as far as they are known", () => {
+  const facts = { [SONNET]: { context: 1_000_000, inputUsd: 3, outputUsd: 15 } };
+  expect(modelItems({ ...STATE, facts }).map((it) => it.detail)).toEqual([
+    "1M tokens · $3 in, $15 out per million tokens · effort low, medium, high",
+    "",
+  ]);
+});
+
+test("models of servers on this computer come last, and say where they are", () => {
+  const local = [{ name: "Ollama", url: "http://127.0.0.1:11434", models: ["ollama/qwen3"] }];
+  expect(
+    modelItems({ ...STATE, local, model: "ollama/qwen3" }).map((it) => [it.model, it.description, it.detail]),
+  ).toEqual([
+    [SONNET, "", "effort low, medium, high"],
+    ["offline/odin", "", ""],
+    ["ollama/qwen3", "selected", "Ollama on this computer"],
+  ]);
+});

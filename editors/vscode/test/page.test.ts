@@ -4,7 +4,7 @@
 import axe from "axe-core";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { pageHtml } from "../src/chat/page";
-import type { Item, QuestionItem } from "../src/chat/state";
+import { emptyState, type Item, type QuestionItem } from "../src/session/state";
 import { find, named, Page, press, text, turnWith, write } from "./chat-page";
 
 let page: Page;
@@ -22,7 +22,7 @@ describe("the message", () => {
     press(message(), "Enter", { shiftKey: true });
     expect(page.of("send")).toEqual([]);
     press(message(), "Enter");
-    expect(page.of("send")).toEqual([{ type: "send", mode: "ask_mode", text: "Warum?", attachments: [] }]);
+    expect(page.of("send")).toEqual([{ type: "send", mode: "ask_mode", text: "Warum?", attachments: [], images: [] }]);
     expect(message().value).toBe("");
     press(message(), "Enter");
     expect(page.of("send")).toHaveLength(1);
@@ -30,13 +30,13 @@ describe("the message", () => {
 
   it("takes along what is looked at, unless that is taken away", () => {
     const attached = { kind: "file", uri: "file:///a.py", label: "a.py" } as const;
-    page.take({ type: "attached", attached });
+    page.take({ type: "looked", looked: attached });
     write(message(), "One");
     press(message(), "Enter");
     expect(page.of("send")[0]?.attachments).toEqual([attached]);
     named("Do not send a.py").click();
     write(message(), "Two");
-    page.take({ type: "attached", attached });
+    page.take({ type: "looked", looked: attached });
     press(message(), "Enter");
     expect(page.of("send")[1]?.attachments).toEqual([]);
   });
@@ -153,6 +153,20 @@ describe("a mention", () => {
   });
 });
 
+describe("a command", () => {
+  it("is completed at the beginning of a message, and nowhere else", () => {
+    write(message(), "/co");
+    const [asked] = page.of("complete");
+    expect(asked).toMatchObject({ sign: "/", word: "co" });
+    const completions = [{ word: "compact", detail: "make it shorter", icon: "command" } as const];
+    page.take({ type: "completions", request: asked?.request ?? 0, completions });
+    press(message(), "Tab");
+    expect(message().value).toBe("/compact ");
+    write(message(), "what is /co");
+    expect(page.of("complete")).toHaveLength(1);
+  });
+});
+
 const PERMISSION: QuestionItem = {
   kind: "question",
   id: "question/q",
@@ -260,6 +274,20 @@ describe("an approval", () => {
     ]);
   });
 
+  it("shows a rule before it is stored", () => {
+    const always = { id: "allow_always", label: "Always allow “curl …”" };
+    const question = { ...PERMISSION.question, options: [...(PERMISSION.question.options ?? []), always] };
+    page.show([turnWith([{ ...PERMISSION, question }], { status: "running" })]);
+    named("Always allow “curl …”").click();
+    expect(page.of("answer")).toEqual([]);
+    expect(find(".stored-rule").textContent).toBe("Always allow “curl …”?");
+    named("Back").click();
+    expect(document.querySelector(".stored-rule")).toBeNull();
+    named("Always allow “curl …”").click();
+    named("Store Rule and Allow").click();
+    expect(page.of("answer")).toEqual([{ type: "answer", questionId: "q", optionIds: ["allow_always"] }]);
+  });
+
   it("has no pencil for what cannot be edited", () => {
     page.show([turnWith([PERMISSION], { status: "running" })]);
     expect(() => named("Edit command")).toThrow("0 are named");
@@ -313,7 +341,7 @@ it("shows a call that is being written, and one that waits for others", () => {
     ...{ files: [], added: 0, removed: 0 },
   };
   page.show([turnWith([draft, queued], { status: "running" })], { running: "t" });
-  expect(find(".draft").textContent).toContain("EditTool: /project/a.py");
+  expect(find(".draft").textContent).toContain("EditTool: a.py");
   expect(find(".draft pre").textContent).toBe("def f():");
   expect(find(".tool summary").textContent).toContain("Search for x");
   expect(find(".tool summary").textContent).toContain("(waiting)");
@@ -386,6 +414,33 @@ describe("the conversation", () => {
     page.show([turnWith([], { ...failed, detail: "no", problem: { kind: "key", provider: "google" } })]);
     named("Set API key…").click();
     expect(page.of("run")).toEqual([{ type: "run", command: "odin.vscode.setKey", provider: "google" }]);
+    expect(named("Set API key…").hasAttribute("secondary")).toBe(false);
+    expect(named("Try again").hasAttribute("secondary")).toBe(true);
+  });
+
+  it("says in a sentence when it tries again, how often, and why", () => {
+    const running = [turnWith([], { status: "running" })];
+    const retry = { attempt: 2, attempts: 6, wait: 5.2, reason: "Anthropic's limit for this key is reached" };
+    page.show(running, { running: "t", activity: "cooling", detail: "cooldown 5 s, retry 2/6", retry });
+    expect(find(".activity").textContent).toBe(`Trying again in 5 s (attempt 2 of 6): ${retry.reason}`);
+    page.show(running, { running: "t", activity: "retrying_key", retry: { ...retry, wait: 0 } });
+    expect(find(".activity").textContent).toBe(`Trying another key (attempt 2 of 6): ${retry.reason}`);
+  });
+
+  it("offers another model where one provider fails", () => {
+    page.show([turnWith([], { number: 0, reason: "failed", problem: { kind: "unavailable" } })]);
+    named("Other model…").click();
+    expect(page.of("run")).toEqual([{ type: "run", command: "odin.vscode.selectModel" }]);
+  });
+
+  it("names a plan by its title, and has it run or opened", () => {
+    page.show([turnWith([], { mode: "plan_mode", plan: "file:///s/1.plan/Greet%20louder.plan.md" })]);
+    expect(find(".plan").textContent).toBe("Greet louder");
+    expect(named("Run plan").hasAttribute("secondary")).toBe(false);
+    named("Run plan").click();
+    named("Open plan").click();
+    expect(page.of("runPlan")).toEqual([{ type: "runPlan", turnId: "t" }]);
+    expect(page.of("openPlan")).toEqual([{ type: "openPlan", turnId: "t" }]);
   });
 
   it("says what was undone, and what was left and why", () => {
@@ -442,7 +497,19 @@ describe("the conversation", () => {
     expect(find(".tool summary").textContent).toBe(`Edited ${result.replace(" +5 -4", "")}+5−4`);
   });
 
-  it("shows the output of the user's own command, and how it has ended", () => {
+  it("can cut the folder before the name of the file", () => {
+    const about = {
+      name: "Read",
+      title: "read /w/src/deep/a.py",
+      result: "src/deep/a.py 1-5",
+      status: "success",
+    } as const;
+    page.show([turnWith([{ kind: "tool", id: "1", ...about, progress: "", files: [], added: 0, removed: 0 }])]);
+    expect([...find(".tool-title").children].map((it) => it.textContent)).toEqual(["Read ", "src/deep/", "a.py 1-5"]);
+    expect(find(".tool-title .folder").textContent).toBe("src/deep/");
+  });
+
+  it("shows the output of the user's own command, how it has ended and how long it took", () => {
     const about = { name: "ExecuteCommand", title: "run ls", result: "exit code 1", status: "success" } as const;
     const ran: Item = {
       kind: "tool",
@@ -453,10 +520,12 @@ describe("the conversation", () => {
       files: [],
       added: 0,
       removed: 0,
+      durationMs: 1234,
     };
     page.show([turnWith([{ ...ran, isOwn: true }], { said: "!ls" })]);
     expect(find<HTMLDetailsElement>(".tool").open).toBe(true);
-    expect(find(".tool").textContent).toBe("Run lsexit code 1$ lsa");
+    expect(find(".tool").textContent).toBe("Run lsexit code 1 · 1.2 s$ lsa");
+    page = new Page();
     page.show([turnWith([ran])]);
     expect(find<HTMLDetailsElement>(".tool").open).toBe(false);
   });
@@ -474,27 +543,139 @@ describe("the conversation", () => {
   });
 
   it("says what can be done about a server that does not run", () => {
-    page.show([], {
-      trouble: { why: "odin-lsp was not found", actions: [{ title: "Install…", command: "odin.vscode.install" }] },
-    });
-    expect(find(".trouble").textContent).toContain("odin-lsp was not found");
-    named("Install…").click();
+    const actions = [{ title: "Restart", command: "odin.vscode.restart" }];
+    page.show([], {}, { server: "failed", trouble: { why: "odin-lsp keeps ending", actions } });
+    expect(find(".trouble").textContent).toContain("odin-lsp keeps ending");
+    named("Restart").click();
+    expect(page.of("run")).toEqual([{ type: "run", command: "odin.vscode.restart" }]);
+  });
+
+  it("has one card for a server that is not installed, with one button that stands out and no alarm", () => {
+    const actions = [
+      { title: "Install", command: "odin.vscode.install" },
+      { title: "Help", command: "odin.vscode.help" },
+    ];
+    page.show([], {}, { server: "failed", trouble: { why: "odin-lsp is not installed.", actions } });
+    const primary = [...document.querySelectorAll(".empty vscode-button:not([secondary])")];
+    expect(primary.map((it) => it.textContent)).toEqual(["Install"]);
+    expect(find(".trouble").hidden).toBe(true);
+    expect(document.querySelector(".example")).toBeNull();
+    named("Install").click();
     expect(page.of("run")).toEqual([{ type: "run", command: "odin.vscode.install" }]);
   });
 
+  it("offers nothing to ask before there is a server, and says what it waits for", () => {
+    page.show([], {}, { server: "starting" });
+    expect(find(".empty").textContent).toBe("Starting Odin…");
+    page.show([], {}, { server: "starting", isRestoring: true });
+    expect(find(".empty").textContent).toBe("Restoring the last session…");
+    page.show([], {}, { server: "ready" });
+    expect(document.querySelectorAll(".example")).toHaveLength(3);
+  });
+
   it("begins with examples, and with how to set a key if there is none", () => {
-    page.show([], { model: "offline/odin" });
+    page.show([], {}, { model: "offline/odin" });
     named("Set an API key…").click();
     find(".example").click();
     expect(page.of("run")).toEqual([{ type: "run", command: "odin.vscode.setKey" }]);
     expect(message().value).toBe("Explain how this file works");
   });
+
+  it("looks for models on this computer once, where there is no other, and offers the first", () => {
+    page.show([], {}, { model: "anthropic/claude" });
+    expect(page.of("findLocal")).toEqual([]);
+    page.show([], {}, { model: "offline/odin" });
+    page.show([], {}, { model: "offline/odin" });
+    expect(page.of("findLocal")).toHaveLength(1);
+    page.take({ type: "local", models: [{ model: "ollama/qwen3:8b", name: "Ollama" }] });
+    expect(find(".card").textContent).toContain("Ollama runs on this computer.");
+    expect(named("Set an API key…").hasAttribute("secondary")).toBe(true);
+    named("Use qwen3:8b").click();
+    expect(page.of("useModel")).toEqual([{ type: "useModel", model: "ollama/qwen3:8b" }]);
+  });
+});
+
+describe("whoever works in the page", () => {
+  const question: Item = {
+    kind: "question",
+    id: "question/q",
+    question: {
+      ...{ questionId: "q", kind: "permission", title: "Run it?", command: "rm x", allowText: true },
+      options: [{ id: "deny", label: "Deny" }],
+    },
+    answer: null,
+  };
+
+  it("keeps the focus when nothing changes there", () => {
+    page.show([turnWith([], { reason: "failed", number: 0 })], { hasEarlier: true });
+    for (const name of ["Try again", "Show earlier messages"]) {
+      named(name).focus();
+      const before = document.activeElement;
+      page.take({
+        type: "patches",
+        patches: [{ kind: "head", head: { ...emptyState().head, usage: {}, costUsd: 1 } }],
+      });
+      page.show([turnWith([], { reason: "failed", number: 0 })], { hasEarlier: true });
+      expect(document.activeElement).toBe(before);
+    }
+  });
+
+  it("keeps a reason that is half written when all is shown again, also below what came earlier", () => {
+    const turn = turnWith([text("One"), question], { id: "b", status: "running" });
+    page.show([turn], { running: "b" });
+    named("Deny with a reason…").click();
+    const field = named("Why not? Odin is told.");
+    write(field, "not in this fol");
+    page.show([turnWith([], { id: "a" }), turn], { running: "b", hasEarlier: true });
+    expect((named("Why not? Odin is told.") as HTMLTextAreaElement).value).toBe("not in this fol");
+    expect(document.activeElement).toBe(field);
+    expect([...document.querySelectorAll(".turn")]).toHaveLength(2);
+    page.show([turnWith([], { id: "c" })]);
+    expect(document.querySelector(".question")).toBeNull();
+  });
+
+  it("stops the turn with Escape, but not while it closes something else", () => {
+    page.show([turnWith([], { status: "running" })], { running: "t" });
+    write(message(), "@a");
+    const attachment = { kind: "file", uri: "file:///a.py", label: "a.py" } as const;
+    const completions = [{ word: "a.py", detail: "", icon: "file", attachment } as const];
+    page.take({ type: "completions", request: page.of("complete")[0]?.request ?? 0, completions });
+    press(message(), "Escape");
+    expect(page.of("stop")).toEqual([]);
+    press(message(), "Escape");
+    expect(page.of("stop")).toEqual([{ type: "stop", queue: "keep" }]);
+    page.show([turnWith([])]);
+    press(message(), "Escape");
+    expect(page.of("stop")).toHaveLength(1);
+  });
+
+  it("sees what comes of a message, wherever they have scrolled to", () => {
+    page = new Page({ scroll: 100 });
+    page.show([turnWith([text("long")])]);
+    write(message(), "Go on");
+    press(message(), "Enter");
+    expect(page.saved?.scroll).toBeUndefined();
+  });
+
+  it("can write at once when they come by keys, and is where they click otherwise", () => {
+    page.show([]);
+    window.dispatchEvent(new Event("focus"));
+    expect(document.activeElement).toBe(message());
+    message().blur();
+    window.dispatchEvent(new Event("pointerdown"));
+    window.dispatchEvent(new Event("focus"));
+    expect(document.activeElement).toBe(document.body);
+    window.dispatchEvent(new Event("pointerup"));
+  });
 });
 
 it("offers to accept or drop what still waits when its turn is over", () => {
   const file = { uri: "file:///p/a.py", operation: "edit", pending: 1, accepted: 2, rejected: 0 };
-  const item = { kind: "review" as const, id: "p", isOpen: true, waits: true, position: "3 of 3", files: [file] };
+  const item = { kind: "review" as const, id: "p", isOpen: true, waits: true, files: [file] };
   page.show([turnWith([item])]);
+  const place = { proposalId: "p", words: "3 of 3" };
+  const window = { server: "ready", model: "", isRestoring: false, position: place } as const;
+  page.take({ type: "patches", patches: [{ kind: "window", window }] });
   const card = find(".review");
   expect(card.textContent).toContain("1 change waits for you");
   expect(card.textContent).toContain("3 of 3");
@@ -557,15 +738,18 @@ const CHECKED = { rules: { "color-contrast": { enabled: false } } };
 
 it("is usable without seeing it", { timeout: 60_000 }, async () => {
   const queue = [{ turnId: "q", body: "next", mode: "ask_mode" as const, lost: false }];
-  page.show([turnWith(RICH, { status: "running" }), turnWith([], { id: "2", status: "lost", detail: "gone" })], {
-    running: "t",
-    activity: "executing",
-    model: "anthropic/some-model",
-    usage: { contextTokens: 10, contextLimit: 100 },
-    queue,
-  });
+  page.show(
+    [turnWith(RICH, { status: "running" }), turnWith([], { id: "2", status: "lost", detail: "gone" })],
+    {
+      running: "t",
+      activity: "executing",
+      usage: { contextTokens: 10, contextLimit: 100 },
+      queue,
+    },
+    { model: "anthropic/some-model" },
+  );
   for (const fold of document.querySelectorAll("details")) fold.open = true;
-  page.take({ type: "attached", attached: { kind: "file", uri: "file:///a.py", label: "a.py" } });
+  page.take({ type: "looked", looked: { kind: "file", uri: "file:///a.py", label: "a.py" } });
   write(message(), "@a");
   const attachment = { kind: "file", uri: "file:///a.py", label: "a.py" } as const;
   const completions = [{ word: "a.py", detail: "", icon: "file", attachment } as const];
@@ -575,10 +759,8 @@ it("is usable without seeing it", { timeout: 60_000 }, async () => {
 });
 
 it("is usable without seeing it when it is empty", { timeout: 60_000 }, async () => {
-  page.show([], {
-    model: "offline/odin",
-    trouble: { why: "gone", actions: [{ title: "Restart", command: "odin.vscode.restart" }] },
-  });
+  const trouble = { why: "gone", actions: [{ title: "Restart", command: "odin.vscode.restart" }] };
+  page.show([], {}, { model: "offline/odin", trouble });
   page.take({ type: "recent", sessions: [{ id: "s", title: "Earlier", when: "1 day ago" }] });
   const { violations } = await axe.run(document, CHECKED);
   expect(violations.map((it) => it.id)).toEqual([]);
@@ -587,5 +769,7 @@ it("is usable without seeing it when it is empty", { timeout: 60_000 }, async ()
 it("may load nothing but our own script, style and font", () => {
   const html = pageHtml({ nonce: "abc", source: "https://own", script: "s.js", style: "s.css" });
   const policy = html.match(/Content-Security-Policy" content="([^"]*)"/)?.[1];
-  expect(policy).toBe("default-src 'none'; script-src 'nonce-abc'; style-src https://own; font-src https://own");
+  expect(policy).toBe(
+    "default-src 'none'; script-src 'nonce-abc'; style-src https://own; font-src https://own; img-src data:",
+  );
 });

@@ -5,12 +5,13 @@ import {
   isDecided,
   isInDocument,
   nameOf,
+  OpenReviews,
   oneLine,
-  Reviews,
+  pendingIn,
   sizeOf,
   summary,
   titleOf,
-} from "../src/review/reviews";
+} from "../src/session/reviews";
 
 const hunk = (id: string, state: ReviewHunk["state"] = "pending"): ReviewHunk => ({
   id,
@@ -35,22 +36,46 @@ const review = (...files: ReviewHunk[][]): Review => ({
 });
 
 test("a review is opened once, follows what the server says, and is closed", () => {
-  const reviews = new Reviews();
+  const reviews = new OpenReviews();
   const first = review([hunk("a"), hunk("b")], [hunk("c")]);
 
-  expect(reviews.open(first)).toEqual(first);
-  expect(reviews.open(first)).toBeUndefined();
-  expect(summary(reviews.pending)).toBe("3 changes in 2 files");
+  const heard: unknown[] = [];
+  reviews.onDidHear((news) => heard.push([news.kind, news.kind === "changed" && news.isTextLost]));
+
+  const open = reviews.open(first);
+  expect(open).toEqual(first);
+  expect(reviews.open(first)).toBe(open);
+  expect(reviews.size).toBe(1);
 
   reviews.change({ kind: "reviewChanged", proposalId: "p", hunks: [hunk("a", "accepted"), hunk("c", "superseded")] });
-  expect(reviews.pending.map((it) => it.hunk.id)).toEqual(["b"]);
-  expect(summary(reviews.pending)).toBe("1 change");
+  expect(open.files.flatMap(pendingIn).map((it) => it.id)).toEqual(["b"]);
   expect(first.files[0]?.hunks[0]?.state).toBe("pending");
 
-  expect(reviews.close("p")?.proposalId).toBe("p");
-  expect(reviews.close("p")).toBeUndefined();
-  expect(reviews.change({ kind: "reviewChanged", proposalId: "p", hunks: [] })).toBeUndefined();
-  expect(reviews.pending).toEqual([]);
+  reviews.close("p");
+  reviews.close("p");
+  reviews.change({ kind: "reviewChanged", proposalId: "p", hunks: [] });
+  expect(reviews.size).toBe(0);
+  expect(heard).toEqual([
+    ["changed", true],
+    ["closed", false],
+  ]);
+});
+
+test("after a restart the reviews are those of the server", () => {
+  const reviews = new OpenReviews();
+  const of = (proposalId: string, state: ReviewHunk["state"]) => ({ ...review([hunk("a", state)]), proposalId });
+  const old = reviews.open(of("old", "pending"));
+  reviews.open(of("gone", "pending"));
+  reviews.set([of("old", "accepted"), of("new", "pending")]);
+  expect([...reviews].map((it) => it.proposalId)).toEqual(["old", "new"]);
+  expect(old.files[0]?.hunks[0]?.state).toBe("accepted");
+});
+
+test("what waits is counted in files", () => {
+  const of = review([hunk("a"), hunk("b")], [hunk("c")]);
+  const pending = of.files.flatMap((file) => file.hunks.map((it) => ({ review: of, file, hunk: it })));
+  expect(summary(pending)).toBe("3 changes in 2 files");
+  expect(summary(pending.slice(0, 1))).toBe("1 change");
 });
 
 test("what is decided says so, and can be open again", () => {

@@ -46,6 +46,7 @@ interface Schema {
   type?: string;
   anyOf?: { type: string }[];
   enum?: string[];
+  examples?: string[];
   default?: unknown;
   description?: string;
   minimum?: number;
@@ -67,14 +68,34 @@ const contributed: Record<string, Record<string, unknown>> = Object.assign(
 test.each(SERVER_SETTINGS)("odin.%s says what the server's schema says", (name) => {
   const wanted = inSchema(name);
   const isText = wanted.anyOf?.[0]?.type === "string"; // or null, which VS Code has no field for: empty is the same
-  const { type, default: value, markdownDescription, enum: choices, minimum } = contributed[`odin.${name}`] ?? {};
-  expect({ type, value, markdownDescription, choices, minimum }).toEqual({
+  const {
+    type,
+    default: value,
+    markdownDescription,
+    enum: choices,
+    examples,
+    minimum,
+  } = contributed[`odin.${name}`] ?? {};
+  expect({ type, value, markdownDescription, choices, examples, minimum }).toEqual({
     type: isText ? "string" : wanted.type,
     value: isText ? "" : wanted.default,
     markdownDescription: wanted.description?.replaceAll("\n", " "),
     choices: wanted.enum,
+    examples: wanted.examples,
     minimum: wanted.minimum,
   });
+});
+
+test("settings are in the order in which people need them: the model first, the network last", () => {
+  const groups = manifest.contributes.configuration;
+  const orders = groups.map((it) => it.order);
+  expect(orders).toEqual(orders.map((_, index) => index + 1));
+  for (const { properties } of groups) {
+    const within = Object.values(properties).map((it) => it.order);
+    expect(within).toEqual(within.map((_, index) => index + 1));
+  }
+  expect(Object.keys(groups[0]?.properties ?? {})[0]).toBe("odin.model");
+  expect(groups.at(-1)?.title).toBe("Network");
 });
 
 test("VS Code itself keeps every setting out of the hands of a workspace", () => {

@@ -1,27 +1,29 @@
 import { expect, test, vi } from "vitest";
-import { Emitter } from "../src/emitter";
-import type { Odin, ServerState } from "../src/odin";
+import { Chat } from "../src/chat/chat";
+import type { ServerState } from "../src/odin";
 import type { Event, EventRecord, Question } from "../src/protocol";
-import { type Shown, StatusFollower, shownFor } from "../src/status";
+import { INSTALL } from "../src/server/life";
+import { standingOf } from "../src/session/selectors";
+import { Store } from "../src/session/store";
+import { type StatusText, shownFor } from "../src/status";
+import { FakeOdin, FakeStore } from "./chat-fakes";
 
 const INFO = { version: 1, server: "0", model: "anthropic/opus", smallModel: "", modes: [], tools: [] };
 
 function scene(isTrusted = true) {
-  const states = new Emitter<ServerState>();
-  const events = new Emitter<EventRecord>();
-  const odin = {
-    state: { kind: "stopped" },
-    onDidChangeState: states.event,
-    onEvent: events.event,
-    execute: async () => ({ usage: { costUsd: 0.5 } }),
-  } as unknown as Odin;
-  const status = new StatusFollower(odin, isTrusted, () => {});
+  const odin = new FakeOdin();
+  odin.state = { kind: "stopped" };
+  const store = new Store();
+  store.set({ isTrusted });
+  const chat = new Chat(odin, store, new FakeStore());
   return {
-    status,
-    shown: (): Shown => shownFor(status.standing),
-    become: (state: ServerState) => states.fire(state),
+    odin,
+    store,
+    chat,
+    shown: (): StatusText => shownFor(standingOf(store)),
+    become: (state: ServerState) => odin.change(state),
     tell: (event: Event, more: Partial<EventRecord> = {}) =>
-      events.fire({ seq: 1, turnId: "t1", sessionId: "s1", agentId: "main", event, ...more }),
+      odin.events.fire({ seq: 1, turnId: "t1", sessionId: "s1", agentId: "main", event, ...more }),
   };
 }
 
@@ -41,11 +43,18 @@ function finished(costUsd: number): Event {
     reason: "end_turn",
     answer: "",
     usage: { costUsd },
+    durationMs: 1,
   };
   return { kind: "turnFinished", outcome } as Event;
 }
 
 const QUESTION: Question = { questionId: "q", kind: "permission", title: "Run it?" };
+
+test("a server that nobody has installed yet is no alarm", () => {
+  const it = scene();
+  it.become({ kind: "failed", why: "It is not installed.", actions: [INSTALL] });
+  expect(it.shown()).toMatchObject({ text: "$(circle-outline) Odin: Set Up", background: undefined });
+});
 
 test("the server's life is told", () => {
   const it = scene();
@@ -86,14 +95,17 @@ test("the cost is that of the session, and another session has its own", () => {
   it.tell(finished(0.05));
   it.tell(started, { turnId: "t2" });
   it.tell({ kind: "usageChanged", usage: { costUsd: 0.02 } }, { turnId: "t2" });
-  expect(it.status.standing.costUsd).toBeCloseTo(0.07);
+  expect(it.shown().text).toContain("$0.07");
   it.tell(started, { turnId: "t3", sessionId: "s2" });
-  expect(it.status.standing.costUsd).toBe(0);
+  it.tell({ kind: "usageChanged", usage: { costUsd: 5 } }, { turnId: "t3", sessionId: "s2" });
+  expect(it.shown().text).toContain("$0.07");
 });
 
 test("a session that is resumed brings its cost along", async () => {
   const it = ready();
-  it.tell({ kind: "sessionRestored", sessionId: "s0", title: "", messages: 3 });
+  it.odin.replies["odin.session.resume"] = () => ({ sessionId: "s0", title: "" });
+  it.odin.replies["odin.state"] = () => ({ queue: [], unbegun: [], usage: { costUsd: 0.5 } });
+  it.tell({ kind: "sessionRestored", sessionId: "s0", title: "", messages: 3 }, { turnId: "", sessionId: "s0" });
   await vi.waitFor(() => expect(it.shown().text).toBe("$(eye) opus · $0.50"));
 });
 
@@ -111,7 +123,7 @@ test("what waits for the user stands out until it is decided", () => {
   it.tell(started);
   it.tell({ kind: "reviewOpened", proposal: { proposalId: "p", turnId: "t1", reason: "", files: [] } });
   expect(it.shown()).toMatchObject({ text: "$(bell-dot) Odin: changes to review", background: "warning" });
-  it.status.place("12 of 30 · 3 of 6 files");
+  it.store.place({ proposalId: "p", words: "12 of 30 · 3 of 6 files" });
   expect(it.shown()).toMatchObject({
     text: "$(bell-dot) Odin: 12 of 30 · 3 of 6 files",
     label: expect.stringContaining("waits for you: change 12 of 30"),
@@ -135,6 +147,6 @@ test("a server that has died waits for nobody", () => {
 test("a workspace that is not trusted is told, until it is", () => {
   const it = ready(false);
   expect(it.shown()).toMatchObject({ text: "$(shield) opus", label: expect.stringContaining("only Ask works") });
-  it.status.trust();
+  it.store.set({ isTrusted: true });
   expect(it.shown().label).not.toContain("only Ask works");
 });

@@ -2,10 +2,10 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { applyPatch } from "../src/chat/patches";
-import { emptyState, type Item, type ToolItem } from "../src/chat/state";
-import { Transcript } from "../src/chat/transcript";
 import type { Event, EventRecord, Review } from "../src/protocol";
+import { applyPatch } from "../src/session/patches";
+import { emptyPage, type Item, type ToolItem } from "../src/session/state";
+import { Transcript } from "../src/session/transcript";
 import { recorded } from "./chat-fakes";
 
 function told(events: Event[], turnId = "t"): Transcript {
@@ -175,7 +175,7 @@ it("says with patches what the whole state says", () => {
   fc.assert(
     fc.property(fc.array(anyStep, { maxLength: 60 }), (steps) => {
       const transcript = new Transcript();
-      const page = emptyState();
+      const page = emptyPage();
       const show = () => {
         for (const patch of transcript.takeChanges()) applyPatch(page, structuredClone(patch));
       };
@@ -184,7 +184,7 @@ it("says with patches what the whole state says", () => {
         if (isShown) show();
       }
       show();
-      expect(page).toEqual(transcript.state);
+      expect(page).toEqual({ ...emptyPage(), ...transcript.state });
     }),
   );
 });
@@ -199,21 +199,20 @@ describe("a review", () => {
   const proposal: Review = { proposalId: "p", turnId: "t", sessionId: "s", reason: "", files };
   const card = (transcript: Transcript) => only(transcript).items.at(-1);
 
-  it("waits on when its turn has ended, and says where the user is in it", () => {
+  it("waits on when its turn has ended, whoever decides on it", () => {
     const transcript = told([STARTED, { kind: "reviewOpened", proposal }]);
     expect(card(transcript)).toMatchObject({ isOpen: true, waits: false });
-    transcript.place("p", "1 of 2");
     transcript.lose("t", "cancelled");
     const accepted = { ...hunk("1"), state: "accepted" as const };
     const changed: Event = { kind: "reviewChanged", proposalId: "p", hunks: [accepted] };
     transcript.take({ seq: 0, turnId: "t", sessionId: "s", agentId: "main", event: changed });
 
-    expect(card(transcript)).toMatchObject({ isOpen: true, waits: true, position: "1 of 2" });
+    expect(card(transcript)).toMatchObject({ isOpen: true, waits: true });
     expect(card(transcript)).toMatchObject({ files: [{ pending: 1, accepted: 1 }] });
     expect(transcript.turnOfReview("p")).toBe("t");
     transcript.setHead({ sessionId: "s" });
     transcript.setReviews([proposal]);
-    expect(card(transcript)).toMatchObject({ position: "1 of 2", files: [{ pending: 2 }] });
+    expect(card(transcript)).toMatchObject({ files: [{ pending: 2 }] });
     transcript.setReviews([]);
     expect(card(transcript)).toMatchObject({ isOpen: false });
   });

@@ -1,13 +1,15 @@
 // The page of the chat: draws what the host tells, and tells the host what the user does.
 
 import type { FromPage, ToPage } from "../src/chat/messages";
-import { applyPatch, type Patch } from "../src/chat/patches";
-import { type ChatState, emptyState, type Head } from "../src/chat/state";
 import { readable } from "../src/chat/text";
 import type { Mode } from "../src/odin";
+import { applyPatch, type Patch } from "../src/session/patches";
+import { emptyPage, type Head, type PageState } from "../src/session/state";
 import { Composer, type Draft } from "./composer";
-import { button, h, icon, iconButton } from "./dom";
+import { button, Drawn, h, icon, iconButton } from "./dom";
 import { LogView } from "./log";
+import { Gallery } from "./pictures";
+import { isOffline, isUnset, type Offered, startOf } from "./start";
 
 /** What the page itself remembers while it is hidden. */
 export interface Saved {
@@ -24,11 +26,6 @@ export interface Host {
 }
 
 const NEAR_END = 60;
-const EXAMPLES: { mode: Mode; text: string }[] = [
-  { mode: "ask_mode", text: "Explain how this file works" },
-  { mode: "plan_mode", text: "Plan tests for this file" },
-  { mode: "edit_mode", text: "Fix the problems in this file" },
-];
 const ACTIVITIES: Partial<Record<Head["activity"], string>> = {
   connecting: "Connecting",
   waiting_headers: "Waiting for the model",
@@ -38,25 +35,41 @@ const ACTIVITIES: Partial<Record<Head["activity"], string>> = {
   compacting: "Compacting the session",
   retrying: "Trying again",
   retrying_key: "Trying another key",
-  cooling: "The provider is busy; waiting",
+  cooling: "Trying again",
   verifying: "Checking",
 };
 
+/** What goes on, in a sentence. */
+function doingOf({ activity, detail, retry }: Head): string {
+  const doing = ACTIVITIES[activity] ?? "Working";
+  if (retry) {
+    const wait = retry.wait >= 1 ? ` in ${Math.round(retry.wait)} s` : "";
+    return `${doing}${wait} (attempt ${retry.attempt} of ${retry.attempts}): ${readable(retry.reason)}`;
+  }
+  return detail && activity !== "executing" ? `${doing}: ${readable(detail)}` : `${doing}…`;
+}
+
 export class App {
-  #state: ChatState = emptyState();
+  #state: PageState = emptyPage();
   #log = h("div", { class: "turns", role: "log", "aria-live": "off", "aria-label": "Conversation" });
   #earlier = h("div", { class: "earlier", hidden: true });
   #empty = h("section", { class: "empty", "aria-label": "Start" });
   #activity = h("p", { class: "activity", hidden: true });
   #trouble = h("section", { class: "trouble", "aria-label": "Server", hidden: true });
+  #drawnEmpty = new Drawn(this.#empty);
+  #drawnActivity = new Drawn(this.#activity);
+  #drawnTrouble = new Drawn(this.#trouble);
   #announced = h("div", { class: "visually-hidden", role: "status", "aria-live": "polite" });
   #scroller = h("main", { tabindex: "-1" });
   #toEnd = h("button", { type: "button", class: "to-end", "aria-label": "Scroll to the end", hidden: true });
   #view: LogView;
+  #gallery = new Gallery((message) => this.host.post(message));
   #composer: Composer;
   #files = new Set<string>();
   #looked = new Set<string>();
-  #recent: { id: string; title: string; when: string }[] = [];
+  #offered: Offered = { recent: [], local: [] };
+  /** Once is enough: the user can look again in the list of models. */
+  #hasLookedForLocal = false;
   #saved: Saved;
   #scrollTop = 0;
   /** A turn to be scrolled to. */
@@ -68,7 +81,10 @@ export class App {
   ) {
     this.#saved = host.load() ?? {};
     const { draft } = this.#saved;
-    const post = (message: FromPage) => host.post(message);
+    const post = (message: FromPage) => {
+      host.post(message);
+      if (message.type === "send") this.#follow();
+    };
     this.#composer = new Composer(post, (it) => this.#save({ draft: it }));
     if (draft) this.#composer.draft = draft;
     this.#view = new LogView(this.#log, {
@@ -76,8 +92,11 @@ export class App {
       announce: (text) => {
         this.#announced.textContent = readable(text);
       },
+      picture: (attached) => this.#gallery.of(attached),
       copy: (text) => post({ type: "copy", text }),
       insert: (text) => post({ type: "insert", text }),
+      apply: (code, info) => post({ type: "apply", code, info }),
+      intoTerminal: (command) => post({ type: "terminal", command }),
       openFile: (path) => post({ type: "openFile", path }),
       openExternal: (url) => post({ type: "openExternal", url }),
       findFiles: (names) => this.#find(names),
@@ -106,7 +125,22 @@ export class App {
     for (const kind of ["focus", "blur"]) {
       window.addEventListener(kind, () => post({ type: "focused", isFocused: kind === "focus" }));
     }
+    this.#takeFocus();
+    window.addEventListener("keydown", (event) => {
+      const isMeant = event.key === "Escape" && !event.defaultPrevented && this.#state.head.running !== undefined;
+      if (isMeant) post({ type: "stop", queue: "keep" });
+    });
     host.post({ type: "ready" });
+  }
+
+  /** Whoever comes here by keys or a command can write at once; whoever clicks has chosen the place. */
+  #takeFocus(): void {
+    let isPointing = false;
+    window.addEventListener("pointerdown", () => (isPointing = true), { capture: true });
+    window.addEventListener("pointerup", () => (isPointing = false), { capture: true });
+    window.addEventListener("focus", () => {
+      if (!isPointing && document.activeElement === document.body) this.#composer.text.focus();
+    });
   }
 
   take(message: ToPage): void {
@@ -114,8 +148,17 @@ export class App {
       case "patches":
         this.#patch(message.patches);
         break;
+      case "picture":
+        this.#gallery.take(message.digest, message.url);
+        break;
+      case "looked":
+        this.#composer.attachments.look(message.looked);
+        break;
       case "attached":
-        this.#composer.attach(message.attached);
+        this.#composer.attach(message.attachments);
+        break;
+      case "pictures":
+        this.#composer.pictures.add(message.pictures);
         break;
       case "completions":
         this.#composer.completions.show(message.request, message.completions);
@@ -138,7 +181,11 @@ export class App {
         this.#scrollToWanted();
         break;
       case "recent":
-        this.#recent = message.sessions;
+        this.#offered = { ...this.#offered, recent: message.sessions };
+        this.#showEmpty();
+        break;
+      case "local":
+        this.#offered = { ...this.#offered, local: message.models };
         this.#showEmpty();
     }
   }
@@ -166,21 +213,20 @@ export class App {
   }
 
   #showHead(): void {
-    const { head } = this.#state;
+    const { head, window } = this.#state;
     this.#earlier.hidden = !head.hasEarlier;
-    this.#composer.show(head);
+    this.#composer.show(head, window.model);
     const isRunning = head.running !== undefined;
     this.#activity.hidden = !isRunning;
-    const doing = ACTIVITIES[head.activity] ?? "Working";
-    const words = head.detail && head.activity !== "executing" ? `${doing}: ${readable(head.detail)}` : `${doing}…`;
-    const sign = this.#waitsForUser ? icon("bell") : icon("loading", "codicon-modifier-spin");
-    this.#activity.replaceChildren(sign, this.#waitsForUser ? "Waiting for you" : words);
-    if (head.isCompacting) {
-      const beside = head.activity === "compacting" ? "" : " Compacting the session.";
+    const shown = this.#waitsForUser ? "Waiting for you" : doingOf(head);
+    const beside = head.activity === "compacting" ? "" : " Compacting the session.";
+    this.#drawnActivity.show([shown, head.isCompacting && beside], () => {
+      const sign = this.#waitsForUser ? icon("bell") : icon("loading", "codicon-modifier-spin");
       const stop = () => this.host.post({ type: "stopCompaction" });
-      this.#activity.append(beside, iconButton("debug-stop", "Cancel compaction", stop));
-    }
-    this.#showTrouble(head);
+      const more = head.isCompacting ? [beside, iconButton("debug-stop", "Cancel compaction", stop)] : [];
+      return [sign, shown, ...more];
+    });
+    this.#showTrouble();
     this.#showEmpty();
   }
 
@@ -189,52 +235,32 @@ export class App {
     return items.some((it) => (it.kind === "question" && it.answer === null) || (it.kind === "review" && it.isOpen));
   }
 
-  #showTrouble({ trouble }: Head): void {
+  #showTrouble(): void {
+    const { window, turns } = this.#state;
+    const isInCard = isUnset(window) && turns.length === 0;
+    const trouble = isInCard ? undefined : window.trouble;
     this.#trouble.hidden = trouble === undefined;
-    const actions = (trouble?.actions ?? []).map(({ title, command }) =>
-      button(title, () => this.host.post({ type: "run", command })),
-    );
-    this.#trouble.replaceChildren(
-      h("p", {}, icon("error"), readable(trouble?.why ?? "")),
-      h("div", { class: "actions" }, ...actions),
-    );
+    this.#drawnTrouble.show(trouble, () => {
+      if (!trouble) return [];
+      const actions = trouble.actions.map(({ title, command }) =>
+        button(title, () => this.host.post({ type: "run", command })),
+      );
+      const why = h("p", {}, icon(isUnset(window) ? "info" : "error"), readable(trouble.why));
+      return [why, h("div", { class: "actions" }, ...actions)];
+    });
   }
 
   #showEmpty(): void {
     this.#empty.hidden = this.#state.turns.length > 0;
-    if (this.#empty.hidden) return;
-    const { model } = this.#state.head;
-    const examples = EXAMPLES.map(({ mode, text }) => {
-      const write = { type: "button", class: "example", on: { click: () => this.#composer.write(text, mode) } };
-      return h("li", {}, h("button", write, text));
-    });
-    const parts = [
-      h("h2", { text: "What shall we do?" }),
-      h("p", {
-        class: "muted",
-        text: "Odin reads what is on your screen and changes nothing that you have not accepted.",
-      }),
-      h("ul", { class: "examples" }, ...examples),
-    ];
-    if (model.startsWith("offline/")) {
-      const set = () => this.host.post({ type: "run", command: "odin.vscode.setKey" });
-      const why =
-        "No API key is set: a small built-in model answers. With a key of Anthropic, Google or OpenAI a real one does.";
-      parts.push(h("div", { class: "no-key" }, h("p", { text: why }), button("Set an API key…", set)));
+    const write = (text: string, mode: Mode) => this.#composer.write(text, mode);
+    const { window } = this.#state;
+    this.#drawnEmpty.show(this.#empty.hidden || [window, this.#offered], () =>
+      this.#empty.hidden ? [] : startOf(window, this.#offered, { post: (it) => this.host.post(it), write }),
+    );
+    if (!this.#empty.hidden && isOffline(window) && !this.#hasLookedForLocal) {
+      this.#hasLookedForLocal = true;
+      this.host.post({ type: "findLocal" });
     }
-    if (this.#recent.length > 0) {
-      const rows = this.#recent.map(({ id, title, when }) => {
-        const open = () => this.host.post({ type: "openSession", sessionId: id });
-        const row = { type: "button", class: "example", title, on: { click: open } };
-        return h(
-          "li",
-          {},
-          h("button", row, h("span", { text: readable(title) }), h("span", { class: "when", text: when })),
-        );
-      });
-      parts.push(h("h3", { text: "Recent" }), h("ul", { class: "examples" }, ...rows));
-    }
-    this.#empty.replaceChildren(...parts);
   }
 
   #find(names: string[]): void {
@@ -245,6 +271,12 @@ export class App {
 
   #scrollToEnd(): void {
     this.#scroller.scrollTop = this.#scroller.scrollHeight;
+  }
+
+  /** Whoever has said something wants to see what comes of it. */
+  #follow(): void {
+    this.#save({ scroll: undefined });
+    this.#scrollToEnd();
   }
 
   #scrollToWanted(): void {

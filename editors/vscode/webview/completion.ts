@@ -1,21 +1,28 @@
-// What `@` may stand for, in a list above the text; the keys stay in the text.
+// What `@` and `/` may stand for, in a list above the text; the keys stay in the text.
 
-import type { Completion } from "../src/chat/messages";
+import type { Completion, Sign } from "../src/chat/messages";
+import { SIGNS } from "./attachments";
 import { h, icon } from "./dom";
 
-const ICONS = { file: "file", symbol: "symbol-method", selection: "selection", problems: "warning" } as const;
-const MENTION = /(^|\s)@([^\s@]*)$/;
+const ICONS = { ...SIGNS, command: "terminal" } as const;
+const MENTION = /(?:^|\s)(?<sign>@)(?<word>[^\s@]*)$/;
+const COMMAND = /^(?<sign>\/)(?<word>[\w:-]*)$/;
 
 export class CompletionList {
-  readonly element = h("ul", { id: "completions", role: "listbox", "aria-label": "Mentions", hidden: true });
+  readonly element = h("ul", {
+    id: "completions",
+    role: "listbox",
+    "aria-label": "Mentions and commands",
+    hidden: true,
+  });
   #completions: Completion[] = [];
   #chosen = 0;
   #request = 0;
 
   constructor(
     private readonly text: HTMLTextAreaElement,
-    private readonly ask: (request: number, word: string) => void,
-    private readonly choose: (completion: Completion, typed: number) => void,
+    private readonly ask: (request: number, sign: Sign, word: string) => void,
+    private readonly choose: (completion: Completion, sign: Sign, typed: number) => void,
   ) {
     text.addEventListener("input", () => this.#look());
     text.addEventListener("blur", () => this.close());
@@ -28,7 +35,7 @@ export class CompletionList {
   }
 
   show(request: number, completions: Completion[]): void {
-    if (request !== this.#request || this.#word === undefined) return;
+    if (request !== this.#request || this.#typed === undefined) return;
     this.#completions = completions;
     this.#chosen = 0;
     this.element.replaceChildren(...completions.map((it, index) => this.#row(it, index)));
@@ -55,24 +62,26 @@ export class CompletionList {
     return true;
   }
 
-  get #word(): string | undefined {
-    return this.text.value.slice(0, this.text.selectionStart).match(MENTION)?.[2];
+  get #typed(): { sign: Sign; word: string } | undefined {
+    const before = this.text.value.slice(0, this.text.selectionStart);
+    const { sign, word } = (before.match(COMMAND) ?? before.match(MENTION))?.groups ?? {};
+    return word === undefined ? undefined : { sign: sign as Sign, word };
   }
 
   #look(): void {
-    const word = this.#word;
-    if (word === undefined) this.close();
+    const typed = this.#typed;
+    if (typed === undefined) this.close();
     else {
       this.#request += 1;
-      this.ask(this.#request, word);
+      this.ask(this.#request, typed.sign, typed.word);
     }
   }
 
   #take(index: number): void {
     const completion = this.#completions[index];
-    const word = this.#word;
+    const typed = this.#typed;
     this.close();
-    if (completion && word !== undefined) this.choose(completion, word.length + 1);
+    if (completion && typed) this.choose(completion, typed.sign, typed.word.length + 1);
   }
 
   #row(completion: Completion, index: number): HTMLElement {

@@ -1,23 +1,27 @@
 // Where the user writes: the text, its mode and model, what goes with it, and what waits to be said.
 
-import type { Attachment, Completion, FromPage } from "../src/chat/messages";
-import type { Head, Waiting } from "../src/chat/state";
+import type { Attachment, Completion, FromPage, Sign } from "../src/chat/messages";
 import { readable } from "../src/chat/text";
 import type { Mode } from "../src/odin";
+import type { Head, Waiting } from "../src/session/state";
+import { short } from "../src/words";
+import { Attachments, mentionOf } from "./attachments";
 import { CompletionList } from "./completion";
-import { h, icon, iconButton, plural } from "./dom";
-import { moneyOf, short } from "./ending";
+import { Drawn, h, icon, iconButton, plural } from "./dom";
+import { moneyOf } from "./ending";
 import { MODES } from "./log";
+import { Pictures } from "./pictures";
 
 export interface Draft {
   text: string;
   mode: Mode;
   /** What the words after `@` stand for. */
   mentions: Record<string, Attachment>;
+  attached?: Attachment[];
 }
 
 const PLACEHOLDERS: Record<Mode, string> = {
-  ask_mode: "Ask about your code; @ adds files",
+  ask_mode: "Ask about your code; @ adds files, / has commands",
   plan_mode: "What should be planned?",
   edit_mode: "What should be changed?",
 };
@@ -31,18 +35,16 @@ export class Composer {
   readonly element = h("form", { class: "composer", "aria-label": "Message to Odin" });
   readonly text = h("textarea", { rows: "1", "aria-label": "Message" });
   readonly completions: CompletionList;
+  readonly attachments = new Attachments((word) => this.#removed(word));
+  readonly pictures = new Pictures(this.text, this.element);
   #mode = h("select", { "aria-label": "Mode" });
   #model = h("button", { type: "button", class: "model" });
-  #chips = h("div", { class: "chips" });
+  #drawnModel = new Drawn(this.#model);
   #queueHead = h("div", { class: "queue-head", hidden: true });
   #queue = h("ul", { class: "queue", "aria-label": "Waiting messages" });
   #send = iconButton("send", "Send (Enter)", () => this.submit());
   #stop = iconButton("debug-stop", "Stop", () => this.post({ type: "stop", queue: "keep" }));
   #figures = h("p", { class: "figures" });
-  #attached: Attachment | null = null;
-  /** The chip that the user has taken away, until something else is looked at. */
-  #removed = "";
-  #mentions: Record<string, Attachment> = {};
   #recalled = 0;
   /** One that is being edited is not made anew for nothing. */
   #shownQueue = "";
@@ -55,14 +57,15 @@ export class Composer {
   ) {
     this.completions = new CompletionList(
       this.text,
-      (request, word) => post({ type: "complete", request, word }),
-      (completion, typed) => this.#mention(completion, typed),
+      (request, sign, word) => post({ type: "complete", request, sign, word }),
+      (completion, sign, typed) => this.#complete(completion, sign, typed),
     );
     for (const [value, label] of Object.entries(MODES)) this.#mode.append(h("option", { value, text: label }));
     this.#mode.addEventListener("change", () => this.#changed());
     this.#model.addEventListener("click", () => post({ type: "run", command: "odin.vscode.selectModel" }));
     this.#send.classList.add("send");
     this.#stop.classList.add("stop");
+    this.#stop.title = "Stop (Escape)";
     this.text.addEventListener("input", () => this.#changed());
     this.text.addEventListener("keydown", (event) => this.#key(event));
     this.element.addEventListener("submit", (event) => event.preventDefault());
@@ -71,28 +74,39 @@ export class Composer {
       { class: "bar" },
       this.#mode,
       this.#model,
+      iconButton("attach", "Add context", () => post({ type: "attach" })),
       h("span", { class: "space" }),
       this.#stop,
       this.#send,
     );
-    const box = h("div", { class: "box" }, this.completions.element, this.#chips, this.text, bar);
+    const box = h(
+      "div",
+      { class: "box" },
+      this.completions.element,
+      this.attachments.element,
+      this.pictures.element,
+      this.text,
+      bar,
+    );
     this.element.append(this.#queueHead, this.#queue, box, this.#figures);
     this.#changed();
   }
 
   get draft(): Draft {
-    return { text: this.text.value, mode: this.#mode.value as Mode, mentions: this.#mentions };
+    const { mentions, attached } = this.attachments;
+    return { text: this.text.value, mode: this.#mode.value as Mode, mentions, attached };
   }
 
   set draft(draft: Draft) {
     this.text.value = draft.text;
     this.#mode.value = draft.mode;
-    this.#mentions = draft.mentions;
+    this.attachments.mentions = draft.mentions;
+    this.attachments.attached = draft.attached ?? [];
     this.#changed();
   }
 
   write(text: string, mode?: Mode): void {
-    this.draft = { text, mode: mode ?? this.draft.mode, mentions: {} };
+    this.draft = { ...this.draft, text, mode: mode ?? this.draft.mode, mentions: {} };
     this.text.focus();
   }
 
@@ -103,17 +117,17 @@ export class Composer {
     this.text.focus();
   }
 
-  attach(attached: Attachment | null): void {
-    this.#attached = attached;
-    if (this.#removed !== keyOf(attached)) this.#removed = "";
-    this.#showChips();
+  attach(attachments: readonly Attachment[]): void {
+    this.attachments.attach(attachments);
+    this.#changed();
+    this.text.focus();
   }
 
-  show(head: Head): void {
-    const model = head.model ? head.model.slice(head.model.lastIndexOf("/") + 1) : "Model";
-    this.#model.replaceChildren(h("span", { text: model }), icon("chevron-down"));
-    this.#model.setAttribute("aria-label", `Select model: ${model}`);
-    this.#model.title = head.model ? `Model: ${head.model}` : "Select model";
+  show(head: Head, model: string): void {
+    const name = model ? model.slice(model.lastIndexOf("/") + 1) : "Model";
+    this.#drawnModel.show(name, () => [h("span", { text: name }), icon("chevron-down")]);
+    this.#model.setAttribute("aria-label", `Select model: ${name}`);
+    this.#model.title = model ? `Model: ${model}` : "Select model";
     this.#stop.hidden = head.running === undefined;
     const label = head.running === undefined ? "Send (Enter)" : "Queue (Enter)";
     this.#send.title = label;
@@ -134,17 +148,11 @@ export class Composer {
   submit(): void {
     const { text, mode } = this.draft;
     if (!text.trim()) return;
-    this.post({ type: "send", mode, text: text.trim(), attachments: this.#attachments(text) });
-    this.#removed = "";
+    const images = this.pictures.takeAll();
+    this.post({ type: "send", mode, text: text.trim(), attachments: this.attachments.with(text), images });
+    this.attachments.leave();
     this.#recalled = 0;
     this.draft = { ...this.draft, text: "" };
-    this.#showChips();
-  }
-
-  #attachments(text: string): Attachment[] {
-    const mentioned = Object.entries(this.#mentions).filter(([word]) => text.includes(`@${word}`));
-    const attached = this.#attached && this.#removed !== keyOf(this.#attached) ? [this.#attached] : [];
-    return [...attached, ...mentioned.map(([, it]) => it)];
   }
 
   #key(event: KeyboardEvent): void {
@@ -172,32 +180,20 @@ export class Composer {
     this.draft = { ...this.draft, text: next > 0 ? (this.said.at(-next) ?? "") : "" };
   }
 
-  #mention(completion: Completion, typed: number): void {
+  #complete(completion: Completion, sign: Sign, typed: number): void {
     const end = this.text.selectionStart;
-    const before = `${this.text.value.slice(0, end - typed)}@${completion.word} `;
-    this.#mentions[completion.word] = completion.attachment;
+    const before = `${this.text.value.slice(0, end - typed)}${sign}${completion.word} `;
+    if (completion.attachment) this.attachments.mentions[completion.word] = completion.attachment;
     this.text.value = before + this.text.value.slice(end);
     this.text.setSelectionRange(before.length, before.length);
     this.#changed();
   }
 
-  #showChips(): void {
-    const attached = this.#attached;
-    if (!attached || this.#removed === keyOf(attached)) {
-      this.#chips.replaceChildren();
-      return;
-    }
-    const remove = () => {
-      this.#removed = keyOf(attached);
-      this.#showChips();
-      this.text.focus();
-    };
-    const sign = icon(attached.kind === "selection" ? "selection" : "file");
-    const label = h("span", { class: "chip-label", text: readable(attached.label) });
-    const title = `Sent along: ${readable(attached.label)}`;
-    this.#chips.replaceChildren(
-      h("span", { class: "chip", title }, sign, label, iconButton("close", `Do not send ${attached.label}`, remove)),
-    );
+  /** A chip was taken away; of a mention the word stays, and means no more than that. */
+  #removed(word?: string): void {
+    if (word !== undefined) this.text.value = this.text.value.replaceAll(new RegExp(mentionOf(word), "gu"), () => word);
+    this.#changed();
+    this.text.focus();
   }
 
   /** What can be done with all that waits: for the turn that runs, or since one was cancelled. */
@@ -246,6 +242,7 @@ export class Composer {
           if (field.value.trim()) this.post({ type: "queueEdit", turnId, text: field.value.trim() });
           show();
         } else if (event.key === "Escape") {
+          event.preventDefault();
           show();
         }
       });
@@ -260,10 +257,7 @@ export class Composer {
     const { mode } = this.draft;
     this.text.placeholder = PLACEHOLDERS[mode];
     this.#mode.title = MODE_TITLES[mode];
+    this.attachments.show(this.text.value);
     this.changed(this.draft);
   }
-}
-
-function keyOf(attachment: Attachment | null): string {
-  return attachment ? `${attachment.kind} ${attachment.uri} ${attachment.label}` : "";
 }

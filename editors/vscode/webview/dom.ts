@@ -27,6 +27,30 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** Have these inside, in this order. What is there already stays where it is, with its focus and what is written in it. */
+export function arrange(parent: Element, children: readonly Element[]): void {
+  const wanted = new Set(children);
+  for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();
+  for (const [index, child] of children.entries()) {
+    const there = parent.children[index];
+    if (there !== child) parent.insertBefore(child, there ?? null);
+  }
+}
+
+/** Draws what it is given, unless that is what it has drawn last. */
+export class Drawn {
+  #shown: string | undefined;
+
+  constructor(readonly element: HTMLElement) {}
+
+  show(what: unknown, draw: () => (Node | string)[]): void {
+    const shown = JSON.stringify(what) ?? "";
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    this.element.replaceChildren(...draw());
+  }
+}
+
 export function icon(name: string, more = ""): HTMLElement {
   return h("span", { class: `codicon codicon-${name} ${more}`.trim(), "aria-hidden": "true" });
 }

@@ -1,8 +1,10 @@
 // How a turn has ended, and what can be done about it.
 
 import type { FromPage } from "../src/chat/messages";
-import type { TurnHead } from "../src/chat/state";
 import { readable } from "../src/chat/text";
+import type { Problem } from "../src/protocol";
+import type { TurnHead } from "../src/session/state";
+import { secondsOf, short } from "../src/words";
 import { button, fileName, h, icon } from "./dom";
 import { leftOf } from "./problems";
 
@@ -17,6 +19,9 @@ const REASONS: Partial<Record<NonNullable<TurnHead["reason"]>, string>> = {
   failed: "Failed",
 };
 
+/** Failures of one provider. */
+const OTHER_MODEL_HELPS: ReadonlySet<Problem["kind"]> = new Set(["limited", "unavailable", "model"]);
+
 type Post = (message: FromPage) => void;
 
 interface EndingActions {
@@ -29,7 +34,7 @@ export function endingOf(head: TurnHead, { post, openFile }: EndingActions): HTM
     return [h("p", { class: "muted" }, icon("debug-pause"), "Continues when you have decided on all changes")];
   }
   const left = head.left?.length && !head.undone ? [leftOf(head.left, openFile)] : [];
-  const parts = [...problemOf(head), ...left, ...undoneOf(head)];
+  const parts = [...problemOf(head), ...left, ...undoneOf(head), ...planOf(head)];
   const actions = actionsOf(head, post);
   if (actions.length > 0) parts.push(h("div", { class: "actions" }, ...actions));
   parts.push(h("p", { class: "figures", ...figuresOf(head) }));
@@ -54,33 +59,49 @@ function undoneOf({ undone }: TurnHead): HTMLElement[] {
   return kept.length > 0 ? [...parts, h("ul", { class: "files" }, ...kept)] : parts;
 }
 
+/** By its title, which is the name of its document. */
+function planOf({ plan }: TurnHead): HTMLElement[] {
+  const title = plan && readable(fileName(plan)).replace(/\.plan\.md$/, "");
+  return title ? [h("p", { class: "plan" }, icon("checklist"), title)] : [];
+}
+
 function actionsOf(head: TurnHead, post: Post): HTMLElement[] {
   const actions: HTMLElement[] = [];
-  if (head.plan) actions.push(button("Open plan", () => post({ type: "openPlan", turnId: head.id }), "primary"));
+  if (head.plan) {
+    actions.push(
+      button("Run plan", () => post({ type: "runPlan", turnId: head.id }), "primary"),
+      button("Open plan", () => post({ type: "openPlan", turnId: head.id })),
+    );
+  }
   if (head.changed.length > 0 && !head.undone?.restored.length) {
     actions.push(button("Undo changes", () => post({ type: "undo", turnId: head.id })));
   }
   if (head.undone?.undoId) {
     actions.push(button("Bring back changes", () => post({ type: "bringBack", turnId: head.id })));
   }
+  const isKeyWrong = head.problem?.kind === "key";
+  if (isKeyWrong) {
+    const provider = head.problem?.provider;
+    const set = () => post({ type: "run", command: "odin.vscode.setKey", provider });
+    actions.push(button("Set API key…", set, "primary"));
+  }
   if (head.reason && head.reason !== "end_turn") {
-    const goOn = goOnWith(head, post);
+    const goOn = goOnWith(head, post, isKeyWrong);
     goOn.classList.add("only-last");
     actions.push(goOn);
   }
-  if (head.problem?.kind === "key") {
-    const { provider } = head.problem;
-    actions.push(button("Set API key…", () => post({ type: "run", command: "odin.vscode.setKey", provider })));
+  if (head.problem && OTHER_MODEL_HELPS.has(head.problem.kind)) {
+    actions.push(button("Other model…", () => post({ type: "run", command: "odin.vscode.selectModel" })));
   }
   return actions;
 }
 
 /** What the server has not taken is said again; else the turn is taken up where it was. */
-function goOnWith(head: TurnHead, post: Post): HTMLElement {
+function goOnWith(head: TurnHead, post: Post, isSecond: boolean): HTMLElement {
   const type = head.number === undefined ? "retry" : "continue";
   const run = () => post({ type, turnId: head.id });
   if (head.reason !== "failed") return button("Continue", run, head.reason === "interrupted" ? "secondary" : "primary");
-  const element = button("Try again", run, "primary");
+  const element = button("Try again", run, isSecond ? "secondary" : "primary");
   const count = () => {
     const left = Math.ceil((head.retryAt ?? 0) - Date.now() / 1000);
     element.textContent = left > 0 ? `Try again in ${left} s` : "Try again";
@@ -93,13 +114,9 @@ function goOnWith(head: TurnHead, post: Post): HTMLElement {
 function figuresOf({ usage = {}, durationMs, model }: TurnHead): { text: string; title: string } {
   const { inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0, outputTokens = 0 } = usage;
   const tokens = inputTokens + cacheReadTokens + cacheWriteTokens;
-  const seconds = durationMs ? `${(durationMs / 1000).toFixed(durationMs < 10_000 ? 1 : 0)} s` : "";
+  const seconds = durationMs ? secondsOf(durationMs) : "";
   const text = [model?.slice(model.lastIndexOf("/") + 1), seconds, moneyOf(usage.costUsd)].filter(Boolean).join(" · ");
   return { text, title: tokens > 0 ? `${short(tokens)} tokens in, ${short(outputTokens)} out` : "" };
-}
-
-export function short(count: number): string {
-  return Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(count);
 }
 
 export function moneyOf(dollars: number | undefined): string {

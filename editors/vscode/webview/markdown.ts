@@ -12,11 +12,15 @@ const TAGS = [
   ..."a blockquote br code del em h3 h4 hr li ol p pre s span strong".split(" "),
   ..."table tbody td th thead tr ul".split(" "),
 ];
+const SHELLS = new Set(["bash", "console", "fish", "powershell", "pwsh", "sh", "shell", "shellsession", "zsh"]);
 const CODE_CLASS = /^(hljs-[\w-]+|[\w-]+_)$/;
 
 export interface MarkdownActions {
   copy(code: string): void;
   insert(code: string): void;
+  /** Have it made a change of a file, which the user reviews. */
+  apply(code: string, info: string): void;
+  intoTerminal(command: string): void;
   openFile(path: string): void;
   openExternal(url: string): void;
   /** Learn which of these names are files; `linkFiles` is told. */
@@ -34,10 +38,12 @@ markdown.renderer.rules.image = (tokens, index) => {
   const source = String(token?.attrGet("src") ?? "");
   return `<em>[${markdown.utils.escapeHtml(`image: ${token?.content || source}`)}]</em>`;
 };
-markdown.renderer.rules.fence = markdown.renderer.rules.code_block = (tokens, index) => {
+markdown.renderer.rules.fence = markdown.renderer.rules.code_block = (tokens, index, _, env) => {
   const token = tokens[index];
   const code = token?.content ?? "";
-  const language = token?.info.trim().split(/\s/)[0]?.toLowerCase() ?? "";
+  const info = token?.info.trim() ?? "";
+  const language = languageOf(info);
+  (env as { fences?: string[] } | undefined)?.fences?.push(info);
   const inside = highlighted(code, language) ?? markdown.utils.escapeHtml(code);
   return `<pre><code>${inside}</code></pre>`;
 };
@@ -98,7 +104,9 @@ export class MarkdownView {
   }
 
   #append(source: string, env: Record<string, unknown>): void {
-    const nodes = [...this.#safe(markdown.render(readable(source), env)).childNodes];
+    const fences: string[] = [];
+    const html = markdown.render(readable(source), { ...env, fences });
+    const nodes = [...this.#safe(html, fences).childNodes];
     this.#blocks.push({ source, nodes });
     this.element.append(...nodes);
     const names = inlineCodeIn(nodes).map((it) => it.textContent ?? "");
@@ -114,7 +122,8 @@ export class MarkdownView {
     this.#references = {};
   }
 
-  #safe(html: string): DocumentFragment {
+  /** `fences` are what the blocks of code say of themselves. */
+  #safe(html: string, fences: readonly string[]): DocumentFragment {
     const fragment = sanitized(html, TAGS, ["class", "href", "start"]);
     for (const element of fragment.querySelectorAll("[class]")) {
       const names = [...element.classList].filter((it) => element.tagName === "SPAN" && CODE_CLASS.test(it));
@@ -122,7 +131,7 @@ export class MarkdownView {
       else element.removeAttribute("class");
     }
     for (const link of fragment.querySelectorAll("a")) this.#disarm(link);
-    for (const pre of fragment.querySelectorAll("pre")) this.#frame(pre);
+    for (const [index, pre] of fragment.querySelectorAll("pre").entries()) this.#frame(pre, fences[index] ?? "");
     for (const table of fragment.querySelectorAll("table")) {
       const scroller = h("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Table" });
       table.replaceWith(scroller);
@@ -152,16 +161,19 @@ export class MarkdownView {
     return h("a", { role: "link", tabindex: "0", class: "link", title, on: { click: run, keydown: run } });
   }
 
-  #frame(pre: HTMLPreElement): void {
+  #frame(pre: HTMLPreElement, info: string): void {
     const code = () => pre.textContent?.replace(/\n$/, "") ?? "";
     const copy = iconButton("copy", "Copy code", () => this.actions.copy(code()));
     const insert = iconButton("insert", "Insert at cursor", () => this.actions.insert(code()));
+    const use = isCommand(languageOf(info), code())
+      ? iconButton("terminal", "Insert into terminal", () => this.actions.intoTerminal(commandIn(code())))
+      : iconButton("git-compare", "Apply as a change to review", () => this.actions.apply(code(), info));
     const frame = h("div", { class: "code" });
     pre.replaceWith(frame);
     pre.tabIndex = 0;
     pre.setAttribute("role", "region");
     pre.setAttribute("aria-label", "Code");
-    frame.append(pre, h("div", { class: "code-actions" }, copy, insert));
+    frame.append(pre, h("div", { class: "code-actions" }, use, copy, insert));
   }
 }
 
@@ -197,6 +209,19 @@ function inlineCodeIn(nodes: readonly Node[]): Element[] {
   const elements = nodes.filter((it): it is Element => it instanceof Element);
   const codes = elements.flatMap((it) => (it.tagName === "CODE" ? [it] : [...it.querySelectorAll("code")]));
   return codes.filter((it) => it.parentElement?.tagName !== "PRE");
+}
+
+function languageOf(info: string): string {
+  return info.split(/[\s:]/)[0]?.toLowerCase() ?? "";
+}
+
+/** One line for a shell: of several a terminal would run all but the last at once. */
+function isCommand(language: string, code: string): boolean {
+  return SHELLS.has(language) && !code.trim().includes("\n");
+}
+
+function commandIn(code: string): string {
+  return code.trim().replace(/^[$>%]\s+/, "");
 }
 
 function isLarge(tag: string | undefined): boolean {

@@ -1,8 +1,8 @@
 // What language servers find wrong: what edits have introduced and fixed, and what a turn has left.
 
-import type { ProblemsItem } from "../src/chat/state";
 import { readable } from "../src/chat/text";
 import type { Diagnostic } from "../src/protocol";
+import type { ProblemsItem } from "../src/session/state";
 import { fileName, h, icon, plural } from "./dom";
 
 type OpenFile = (path: string) => void;

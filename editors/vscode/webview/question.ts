@@ -1,9 +1,9 @@
 // A question to the user, with the exact command if it is about one, which may be changed before it is allowed. No key
 // that was meant for something else answers it.
 
-import type { QuestionItem } from "../src/chat/state";
 import { exact, readable } from "../src/chat/text";
-import type { Answer, Question } from "../src/protocol";
+import type { Answer, Option, Question } from "../src/protocol";
+import type { QuestionItem } from "../src/session/state";
 import { button, h, icon, iconButton } from "./dom";
 import { withInlineCode } from "./markdown";
 
@@ -12,6 +12,8 @@ type GiveAnswer = (answer: Answer) => void;
 const DENY = "deny";
 /** What the other options would allow is the command as it was. */
 const FOR_EDITED = new Set(["allow_once", DENY]);
+/** What these allow is stored, as a rule that outlives the session. */
+const STORED = new Set(["allow_workspace", "allow_always"]);
 
 export function questionOf(item: QuestionItem, give: (questionId: string, answer: Answer) => void): HTMLElement {
   const { question } = item;
@@ -134,9 +136,11 @@ function form(question: Question, answer: GiveAnswer): HTMLElement {
   const first = options.find((it) => it.id === defaultId) ?? options[0];
   for (const option of options) {
     const isFirst = option === first && option.id !== DENY;
+    const isStored = question.kind === "permission" && STORED.has(option.id);
+    const give = () => answer({ optionIds: [option.id] });
     const choose = button(
       readable(option.label),
-      () => answer({ optionIds: [option.id] }),
+      () => (isStored ? actions.replaceWith(confirmed(option, give, actions)) : give()),
       isFirst ? "primary" : "secondary",
     );
     choose.dataset.option = option.id;
@@ -168,6 +172,26 @@ function form(question: Question, answer: GiveAnswer): HTMLElement {
   actions.append(open);
   whole.append(writing);
   return whole;
+}
+
+/** A rule is shown before it is stored. */
+function confirmed(option: Option, give: () => void, before: HTMLElement): HTMLElement {
+  const store = button("Store Rule and Allow", give, "primary");
+  const back = button("Back", () => {
+    element.replaceWith(before);
+    before.querySelector<HTMLElement>(`[data-option="${option.id}"]`)?.focus();
+  });
+  const rule = h("p", { class: "stored-rule", text: `${readable(option.label)}?` });
+  const note = "Odin stores this rule and does not ask again. Manage Approvals… removes it.";
+  const element = h(
+    "div",
+    {},
+    rule,
+    h("p", { class: "muted", text: note }),
+    h("div", { class: "actions" }, store, back),
+  );
+  queueMicrotask(() => store.focus());
+  return element;
 }
 
 function severalOf(question: Question, answer: GiveAnswer): HTMLElement {

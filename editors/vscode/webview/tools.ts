@@ -1,7 +1,8 @@
 // A tool that was used: one line, and behind it what it put out or changed.
 
-import type { ToolItem } from "../src/chat/state";
 import { readable } from "../src/chat/text";
+import type { ToolItem } from "../src/session/state";
+import { secondsOf } from "../src/words";
 import { fileName, h, icon } from "./dom";
 
 const ICONS: Partial<Record<string, string>> = {
@@ -56,7 +57,7 @@ export class ToolView {
     const { title, detail } = words(item);
     this.#summary.replaceChildren(
       sign,
-      h("span", { class: "tool-title", text: title, title: readable(item.title) || title }),
+      h("span", { class: "tool-title", title: readable(item.title) || title }, ...withPath(title)),
       h("span", { class: "tool-detail", text: detail }),
       item.added > 0 ? h("span", { class: "added", text: `+${item.added}` }) : "",
       item.removed > 0 ? h("span", { class: "removed", text: `−${item.removed}` }) : "",
@@ -86,11 +87,29 @@ export class ToolView {
 function words(item: ToolItem): { title: string; detail: string } {
   // The figures have their own places in the line.
   const result = readable(item.result).replace(` +${item.added} -${item.removed}`, "");
-  const title = readable(item.title).replaceAll(/(^|\s)(?:\/|[A-Z]:\\)\S*[/\\](?=[^/\\\s])/g, "$1");
+  const title = withoutFolders(readable(item.title));
   const done = DONE[item.name];
   if (item.status === "success" && done) return { title: `${done} ${result}`, detail: "" };
   if (item.status === "error") return { title: capital(title || result), detail: "" };
-  return { title: capital(title || result), detail: title ? result : "" };
+  return { title: capital(title || result), detail: title ? [result, ...timeOf(item)].join(" · ") : "" };
+}
+
+/** Of paths in full there is the name of the file. */
+export function withoutFolders(text: string): string {
+  return text.replaceAll(/(^|\s)(?:\/|[A-Z]:\\)\S*[/\\](?=[^/\\\s])/g, "$1");
+}
+
+/** Where there is little room the folder is cut before the name of the file. */
+function withPath(title: string): (Node | string)[] {
+  const [, before = "", folder = "", rest = ""] = /^(\S+ )(\S*\/)(\S+.*)$/s.exec(title) ?? [];
+  return folder
+    ? [h("span", { text: before }), h("span", { class: "folder", text: folder }), h("span", { text: rest })]
+    : [title];
+}
+
+/** How long a command took that has ended. */
+function timeOf({ command, status, durationMs = 0 }: ToolItem): string[] {
+  return command !== undefined && status === "success" && durationMs > 0 ? [secondsOf(durationMs)] : [];
 }
 
 function output(kind: string, text: string, label: string): HTMLElement {

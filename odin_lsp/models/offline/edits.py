@@ -44,7 +44,7 @@ def carry_out(edit: Edit, turn: Turn) -> Move:
     targets = _targets(edit, turn)
     if isinstance(targets, str):
         return page(f"Nothing was changed: {targets}")
-    reads = (Call("Read", {"file_path": path}) for path in targets)
+    reads = (Call("Read", {"file_path": path, "offset": 1}) for path in targets)
     if not turn.results("Read") and (calls := turn.offered(reads)):
         return calls
     drafts = {path: _draft(edit, path, turn) for path in targets}
@@ -62,6 +62,10 @@ _MOST = 20
 
 _QUOTES = r"```(?:\w*\n)?.+?```|`[^`]+`|\"[^\"]*\"|'[^']*'"
 _IN_FILE = rf"\s+in\s+(?:the\s+)?(?:file\s+)?(?P<file>{_QUOTES}|\S+?)"
+_EVERYWHERE = (
+    r"\s+(?:everywhere|(?:in|across)\s+(?:(?:all|every|each)\s+(?:of\s+)?(?:the\s+)?files?"
+    r"|the\s+(?:whole\s+)?(?:project|workspace|repository|codebase)))"
+)
 _START, _END = r"\s*(?:please\s+)?", r"\s*[.!]?\s*"
 _FLAGS = re.IGNORECASE | re.DOTALL
 _REPLACE = re.compile(
@@ -71,7 +75,7 @@ _REPLACE = re.compile(
 )
 _RENAME = re.compile(
     rf"{_START}rename\s+(?:the\s+)?(?:(?:function|class|method|variable|constant|field|type)\s+)?"
-    rf"(?P<old>{_QUOTES}|\S+)\s+(?:to|into|as)\s+(?P<new>{_QUOTES}|\S+?)(?:{_IN_FILE}|\s+everywhere)?{_END}",
+    rf"(?P<old>{_QUOTES}|\S+)\s+(?:to|into|as)\s+(?P<new>{_QUOTES}|\S+?)(?:{_EVERYWHERE}|{_IN_FILE})?{_END}",
     _FLAGS,
 )
 # The text must be quoted: "insert a docstring before ..." asks for more than its words.
@@ -136,6 +140,8 @@ def _draft(edit: Edit, path: str, turn: Turn) -> Change | str:
 
 
 _CUT = re.compile(r"^\(lines \d", re.MULTILINE)
+_DECIDED = re.compile(r": (?P<how>.*\b(?:rejected|modified)\b.*)\.$", re.MULTILINE)
+"""What a review says of a file that was not accepted as it was proposed."""
 """A file's own lines are numbered, so this is the tool's note that it did not show them all."""
 _LONGEST = 2000
 """The tool cuts longer lines."""
@@ -157,6 +163,9 @@ def _report(edit: Edit, turn: Turn, changes: Sequence[Change], problems: Sequenc
                 items.append(f"- {shown}: not changed.")
             case ToolResult(failed=True, content=content):
                 items.append(f"- {shown}: not changed. {_EDIT_TOOL} said {_first_line(content)}")
+            case ToolResult(content=content) if decided := _DECIDED.search(content):
+                made += 1
+                items.append(f"- {shown}: {decided['how']}")
             case ToolResult():
                 made += 1
                 lines = ", ".join(str(hunk.line) for hunk in change.hunks[:_MOST])

@@ -24,6 +24,9 @@ class Evidence:
     callers: Mapping[str, "Callers"]
     """By symbol."""
 
+    def has_definition(self, name: str) -> bool:
+        return any(_defined_at(self, path, line) == name for path, line in self.hits)
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:

@@ -19,6 +19,7 @@ def question(turn: Turn) -> Move:
     if not turn.done and (calls := turn.offered(_searches(terms, turn))):
         return calls
     evidence = gather(turn.done)
+    terms = terms.with_names(name for name in terms.asked if evidence.has_definition(name))
     places = rank(evidence, terms, turn)
     wider = widened(terms)
     if not places and wider:
@@ -44,10 +45,11 @@ _READ = 3
 
 
 def _searches(terms: Terms, turn: Turn) -> Iterator[Call]:
-    for name in terms.identifiers[:_LOOKED_UP]:
+    names = (*terms.identifiers, *terms.asked)
+    for name in names[:_LOOKED_UP]:
         yield Call("Lookup", {"what": "definition", "symbol": name})
         yield Call("Lookup", {"what": "callers", "symbol": name})
-    if ids := "|".join(map(literal, terms.identifiers)):
+    if ids := "|".join(map(literal, names)):
         yield _grep(rf"{DEFINITION}(?:{ids})\b|^(?:export\s+)?(?:{ids})(?:\s*:[^=]+)?\s*=", 40)
     if terms.names:
         yield _grep("|".join(map(literal, terms.names)), 100)

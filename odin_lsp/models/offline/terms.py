@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,11 @@ class Terms:
     """Identifiers and quoted texts: searched for as they are written."""
     files: tuple[str, ...] = ()
     words: tuple[Word, ...] = ()
+    asked: tuple[str, ...] = ()
+    """Plain words of which the question speaks as of code: "who calls total?". Names, if the project defines them."""
 
     def __bool__(self) -> bool:
-        return bool(self.names or self.files or self.words)
+        return bool(self.names or self.files or self.words or self.asked)
 
     @property
     def identifiers(self) -> tuple[str, ...]:
@@ -41,23 +43,35 @@ class Terms:
         return frozenset(names | {word.text for word in self.words if word.occurs_in(text)})
 
     def all_written(self) -> tuple[str, ...]:
-        return (*self.names, *self.files, *(word.text for word in self.words))
+        return (*self.names, *self.files, *(word.text for word in self.words)) or self.asked
+
+    def with_names(self, defined: Iterable[str]) -> "Terms":
+        """The same where these of the words asked about turned out to be names."""
+        names = tuple(defined)
+        lower = {name.lower() for name in names}
+        words = tuple(word for word in self.words if word.text not in lower)
+        return replace(self, names=_first(_NAMES, (*names, *self.names)), words=words)
 
 
 def find_terms(prompt: str, context: str = "") -> Terms:
     """The prompt's own terms; the names and files of the context fill up what it leaves free."""
     quoted = [text for match in _QUOTED.finditer(prompt) if (text := _inner(match))]
-    tokens = _TOKEN.findall(_QUOTED.sub(" ", prompt))
+    unquoted = _QUOTED.sub(" ", prompt)
+    asked = [word for shape in _ASKED_ABOUT for word in shape.findall(unquoted) if word.lower() not in _NOT_ASKED]
+    for shape in _ASKED_ABOUT:
+        unquoted = shape.sub(r" \1", unquoted)
+    tokens = _TOKEN.findall(unquoted)
     around = [*_TOKEN.findall(context), *(f"{name}()" for name in _CALLED.findall(context))]
     files = (token.removeprefix("./").lstrip("/") for token in (*quoted, *tokens, *around) if _is_file(token))
     names = (
         *(text for text in quoted if not _is_file(text)),
-        *(word for word in _ASKED_ABOUT.findall(prompt) if word.lower() in _STOP_WORDS - _POINTING),
+        *(word for word in _WHAT_IT_DOES.findall(prompt) if word.lower() in _STOP_WORDS - _POINTING),
         *(token.removesuffix("()") for token in (*tokens, *around) if _is_name(token)),
     )
     plain = (token for token in tokens if not _is_file(token) and not _is_name(token))
     words = {word.stem: word for token in plain for word in _words(token)}
-    return Terms(_first(_NAMES, names), _first(_FILES, files), tuple(words.values())[:_WORDS])
+    found = Terms(_first(_NAMES, names), _first(_FILES, files), tuple(words.values())[:_WORDS])
+    return replace(found, asked=_first(_ASKED, (word for word in asked if word not in found.identifiers)))
 
 
 def widened(terms: Terms) -> Terms:
@@ -78,11 +92,25 @@ def literal(text: str) -> str:
     return re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", text)
 
 
-_NAMES, _FILES, _WORDS = 4, 3, 5
+_NAMES, _FILES, _WORDS, _ASKED = 4, 3, 5, 2
 
 _QUOTED = re.compile(r"`[^`\n]+`|\"[^\"\n]+\"|(?<!\w)'[^'\n]+'(?!\w)")
-_ASKED_ABOUT = re.compile(r"\bwhat does (\w+) do\b", re.IGNORECASE)
+_WHAT_IT_DOES = re.compile(r"\bwhat does (\w+) do\b", re.IGNORECASE)
 """There also a word that is in every question is a name: `add`, `get`, `update`."""
+_KIND = r"(?:function|method|class|type|struct|interface|enum|trait|constant|variable|macro)"
+_IT = rf"(?:(?:the|a|an|this|our)\s+)?(?:{_KIND}\s+)?([^\W\d]\w*)(?!\w|[./-]\w)(?:\s+{_KIND}\b)?"
+_ASKED_ABOUT = tuple(
+    re.compile(shape, re.IGNORECASE)
+    for shape in (
+        rf"\bwhat\s+(?:does|do)\s+{_IT}\s+(?:do|return|mean)\b",
+        rf"\b(?:who|what|which\s+\w+|where\s+do\s+we)\s+(?:calls?|uses?|invokes?|defines?|implements?)\s+{_IT}",
+        rf"\b(?:where|how)\s+(?:is|are)\s+{_IT}\s+(?:used|called|invoked|defined|declared|implemented)\b",
+        rf"\b(?:callers?|uses|usages?|references?|definition|implementations?)\s+(?:of|to)\s+{_IT}",
+        rf"\bthe\s+{_KIND}\s+([^\W\d]\w*)(?!\w|[./-]\w)",
+        rf"\bthe\s+([^\W\d]\w*)\s+{_KIND}\b",
+    )
+)
+"""Questions about code, each around what it is about."""
 _TOKEN = re.compile(r"(?:\.{0,2}/|\.)?\w+(?:[./-]+\w+)*(?:\(\))?")
 _CALLED = re.compile(r"\b([^\W\d]\w{2,})\(")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -149,3 +177,4 @@ _ENGLISH = """
 """
 _STOP_WORDS = frozenset(_ENGLISH.split())
 _POINTING = frozenset(["all", "each", "every", "it", "one", "that", "these", "they", "this", "those", "we", "you"])
+_NOT_ASKED = frozenset([*_POINTING, "a", "an", "the", "code", "file", "our", *re.findall(r"\w{3,}", _KIND)])

@@ -30,6 +30,7 @@ PROGRAM = re.compile(r"[A-Za-z0-9_./+-]+")
 PLAIN = "write plain commands joined by `;`, `&&` or `|`, with values in place of variables and substitutions"
 READERS = "cat, diff, find, git diff, git log, grep, head, ls, rg, sort, tail and wc are some that do"
 SHOWS_HIDDEN = "it would also print files that your settings hide; the Grep tool spares them"
+PRIVILEGED = "`{}` runs commands as another user; it is refused unless a rule allows it, and then Odin asks each time"
 SWITCH = "the user can switch to Edit for anything else"
 
 Decision = Literal["allow", "ask", "deny"]
@@ -80,7 +81,7 @@ def judge(
         return verdict("deny", reason)
     for argv in likely_commands(script):
         if program_name(argv[0]) in programs.PRIVILEGE and not rules.allowing(argv, mode, cwd):
-            return verdict("deny", f"`{argv[0]}` takes the rights of another user; a rule could make it a question")
+            return verdict("deny", PRIVILEGED.format(argv[0]))
     try:
         text = row.hardened(script)
     except _Asks as reason:

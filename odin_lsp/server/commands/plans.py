@@ -1,6 +1,7 @@
 """`odin.executePlan` carries out steps of a plan; `odin.plan.mark` and `odin.plan.refuse` say what becomes of them."""
 
 import uuid
+from dataclasses import replace
 from typing import Any
 
 from odin_lsp.agent.plans import PlanRun
@@ -9,9 +10,11 @@ from odin_lsp.ports import Question
 from odin_lsp.server import wire
 from odin_lsp.server.commands.base import Token, command
 from odin_lsp.server.host import Work
+from odin_lsp.server.instructions import Instruction, Opened
 from odin_lsp.values import to_wire
 
-REFUSED = "The plan is not right yet: {reason}\n\nBelow is its document as it stands now, with my own changes. Plan on."
+REFUSED = "The plan is not right yet: {}"
+PLAN_ON = "The plan's document is as the user has left it, with their own changes. Plan on."
 
 
 @command("odin.executePlan", wire.ExecutePlanParams)
@@ -19,12 +22,13 @@ async def execute_plan(server: Work, params: wire.ExecutePlanParams, token: Toke
     core = server.core
     plan = core.plans.read(params.uri)
     steps = plan.chosen(params.steps)
-    session_id = (await core.sessions.take_up(core.plans.session_of(plan))).session.id
+    session_id = (await server.seat.take_up(core.plans.session_of(plan))).session.id
     turn_id = params.turn_id or uuid.uuid4().hex
     run = PlanRun(core.plans, plan, steps, turn_id, core.stream.emitter(turn_id, session_id))
-    message = wire.MessageParams(text=run.message, turn_id=turn_id, session_id=session_id, context=(plan.context,))
+    message = wire.MessageParams(text=run.words, turn_id=turn_id, session_id=session_id, context=(plan.context,))
     async with run.followed(core.stream):
-        return to_wire(await server.turns.take("edit_mode", message, token, run.todos))
+        outcome = await server.turns.take("edit_mode", message, token, meaning=(run.meaning,), todos=run.todos)
+        return to_wire(outcome)
 
 
 @command("odin.plan.mark", wire.MarkStepParams)
@@ -44,16 +48,22 @@ async def mark(server: Work, params: wire.MarkStepParams, _: Token) -> dict[str,
 @command("odin.plan.refuse", wire.RefusePlanParams)
 async def refuse(server: Work, params: wire.RefusePlanParams, token: Token) -> dict[str, Any]:
     plan = server.core.plans.read(params.uri)
+    if not params.reason and not server.abilities.question:
+        document = replace(plan.context, content=None)
+        instruction = Instruction(
+            "plan_mode", (document,), server.core.plans.session_of(plan), f"{REFUSED}\n\n{PLAN_ON}"
+        )
+        return to_wire(Opened(await server.instructions.open(instruction)))
     reason = params.reason or await _ask_for_reason(server)
     if not reason:
         return to_wire(wire.Cancelled(True))
     message = wire.MessageParams(
-        text=REFUSED.format(reason=reason),
+        text=REFUSED.format(reason),
         turn_id=params.turn_id,
         session_id=server.core.plans.session_of(plan),
         context=(plan.context,),
     )
-    return to_wire(await server.turns.take("plan_mode", message, token))
+    return to_wire(await server.turns.take("plan_mode", message, token, meaning=(PLAN_ON,)))
 
 
 async def _ask_for_reason(server: Work) -> str | None:

@@ -3,13 +3,10 @@
 import asyncio
 from typing import Any
 
-from lsprotocol import types
-
 from odin_lsp.errors import RequestError, SessionError
 from odin_lsp.server.commands.base import Token, command
 from odin_lsp.server.host import Work
 from odin_lsp.server.provenance import OpenedTurn, OpenTurnParams, ProvenanceParams, WrittenRanges
-from odin_lsp.server.rpc import ClientError
 from odin_lsp.server.transcript import write_transcript
 from odin_lsp.sessions.export import line_in_transcript
 from odin_lsp.values import to_wire
@@ -34,18 +31,6 @@ async def open_turn(server: Work, params: OpenTurnParams, _: Token) -> dict[str,
     except OSError as error:
         raise SessionError(f"the transcript cannot be written: {error.strerror}") from error
     line = await asyncio.to_thread(line_in_transcript, session, params.turn_id)
-    if not await _shown(server, path.as_uri(), line):
+    if not await server.editor.open_document(path.as_uri(), line):
         server.editor.notify("info", f"The session is in {path}, from line {line + 1} on.")
     return to_wire(OpenedTurn(path.as_uri(), line))
-
-
-async def _shown(server: Work, uri: str, line: int) -> bool:
-    if not server.abilities.show_document:
-        return False
-    place = types.Position(line, 0)
-    params = types.ShowDocumentParams(uri, take_focus=True, selection=types.Range(place, place))
-    try:
-        shown = await server.rpc.ask_client(types.WINDOW_SHOW_DOCUMENT, params, server.client_timeout)
-    except (ClientError, TimeoutError):
-        return False
-    return bool(shown and shown.success)

@@ -19,7 +19,7 @@ from odin_lsp.values import to_wire
 
 @command("odin.session.new", wire.NewSessionParams)
 async def new(server: Work, params: wire.NewSessionParams, _: Token) -> dict[str, Any]:
-    return _summary(server, server.core.sessions.begin(params.title))
+    return _summary(server, server.seat.begin(params.title))
 
 
 @command("odin.session.list", wire.ListSessionsParams)
@@ -29,7 +29,7 @@ async def list_sessions(server: Work, params: wire.ListSessionsParams, _: Token)
 
 @command("odin.session.resume", wire.ResumeSessionParams)
 async def resume(server: Work, params: wire.ResumeSessionParams, _: Token) -> dict[str, Any]:
-    live = await server.core.sessions.open(params.session_id)
+    live = await server.seat.open(params.session_id)
     try:
         await asyncio.to_thread(write_transcript, live.session)
     except OSError as error:
@@ -74,7 +74,7 @@ async def export(server: Work, params: wire.ExportSessionParams, _: Token) -> di
 @command("odin.session.delete", wire.DeleteSessionParams)
 async def delete(server: Work, params: wire.DeleteSessionParams, _: Token) -> dict[str, Any]:
     if not params.confirm:
-        raise RequestError("a deleted session cannot be brought back; say `confirm: true` if the user wants it")
+        raise RequestError("deleting a session is permanent; send `confirm: true` to confirm")
     await server.core.sessions.delete(params.session_id)
     return to_wire(wire.Deleted(params.session_id))
 

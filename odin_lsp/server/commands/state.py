@@ -1,9 +1,13 @@
 """`odin.state`: all that is known, at a glance."""
 
+import asyncio
 from typing import Any
 
+from odin_lsp.agent.core import Core
 from odin_lsp.agent.instructions import Instructions
 from odin_lsp.config import Config
+from odin_lsp.mcp.served import McpState
+from odin_lsp.project.project import Situation
 from odin_lsp.redaction import shown_url
 from odin_lsp.server import glance
 from odin_lsp.server.commands.base import Token, command
@@ -52,7 +56,20 @@ async def state(server: Work, params: glance.StateParams, _: Token) -> dict[str,
             cache_config=now.config.cache.model_dump(by_alias=True),
             models=tuple(model.status() for model in core.models),
             language_servers=tuple(core.own_servers.states()),
+            mcp_servers=await states_of_servers(core, now),
         )
+    )
+
+
+async def states_of_servers(core: Core, now: Situation) -> tuple[McpState, ...]:
+    """Also of those that no turn has needed yet."""
+    if now.is_restricted:
+        return ()
+    found = (await asyncio.to_thread(lambda: now.extensions)).servers
+    running = {it.name: it for it in core.mcp.states()}
+    return tuple(
+        running.get(name) or McpState(name=name, transport=it.transport, state="configured")
+        for name, it in found.items()
     )
 
 

@@ -1,18 +1,22 @@
 """`odin.ask`, `odin.plan`, `odin.edit` are turns: the answer is the outcome. The others look at or steer them."""
 
+import asyncio
 import uuid
 from collections.abc import Awaitable
+from dataclasses import replace
 from typing import Any
 
-from odin_lsp.agent.context import gathered, with_problems
-from odin_lsp.agent.prompt import prompt_text
+from odin_lsp.agent.context import gathered, looked_up
 from odin_lsp.agent.turn import Remark
+from odin_lsp.agent.turn_queue import TurnQueue
 from odin_lsp.errors import OdinError, RequestError
 from odin_lsp.modes import MODES, Mode
 from odin_lsp.ports import Option, Question
 from odin_lsp.server import upkeep, wire
 from odin_lsp.server.commands.base import Token, all_commands, command
 from odin_lsp.server.host import Work
+from odin_lsp.server.instructions import Instruction, Opened, SendParams
+from odin_lsp.server.plain_questions import Answered, AnswerParams
 from odin_lsp.values import to_wire
 
 WISHES = {
@@ -49,18 +53,20 @@ async def go_on(server: Work, params: upkeep.ContinueParams, token: Token) -> di
 @command("odin.init", wire.InitParams)
 async def init(server: Work, params: wire.InitParams, token: Token) -> dict[str, Any]:
     """Write the project's ODIN.md."""
-    message = wire.MessageParams(text=prompt_text("init"), turn_id=params.turn_id)
+    message = wire.MessageParams(text="/init", turn_id=params.turn_id)
     return await _take(server, "edit_mode", message, token)
 
 
 @command("odin.prompt", wire.PromptParams)
 async def prompt(server: Work, params: wire.PromptParams, token: Token) -> dict[str, Any]:
-    """Ask the user what to do with the context, then do it. A client that knows only buttons shows some wishes."""
+    """Ask the user what to do with the context, then do it."""
+    if not server.abilities.question:
+        return to_wire(Opened(await server.instructions.open(Instruction(MODES[params.mode], params.context))))
     question = Question(
         question_id=uuid.uuid4().hex,
         kind="question",
         title=f"What should Odin {params.mode}?",
-        options=tuple(Option(str(index), wish) for index, wish in enumerate(WISHES[params.mode])),
+        options=tuple(Option(str(index), wish) for index, wish in enumerate(WISHES.get(params.mode, ()))),
         allow_text=True,
     )
     answer = await server.core.asker.ask(question)
@@ -72,11 +78,23 @@ async def prompt(server: Work, params: wire.PromptParams, token: Token) -> dict[
     return await _take(server, MODES[params.mode], message, token)
 
 
+@command("odin.send", SendParams)
+async def send(server: Work, params: SendParams, token: Token) -> dict[str, Any]:
+    """What the user has written in a document."""
+    mode, message = server.instructions.message(params.uri)
+    return await _take(server, mode, replace(message, turn_id=params.turn_id), token)
+
+
 @command("odin.begin", wire.BeginParams)
 async def begin(server: Work, params: wire.BeginParams, _: Token) -> dict[str, Any]:
     """Begin a turn; whoever asked does not wait for its end."""
     server.background(_tell_of_errors(server, all_commands()[params.command](server, params.argument, None)))
     return to_wire(wire.Begun(True))
+
+
+@command("odin.answer", AnswerParams)
+async def answer(server: Work, params: AnswerParams, _: Token) -> dict[str, Any]:
+    return to_wire(Answered(server.editor.questions.answer(params.question_id, params.option_id)))
 
 
 @command("odin.cancel", wire.CancelParams)
@@ -92,9 +110,11 @@ async def cancel(server: Work, params: wire.CancelParams, _: Token) -> dict[str,
 
 @command("odin.steer", wire.SteerParams)
 async def steer(server: Work, params: wire.SteerParams, _: Token) -> dict[str, Any]:
-    context = gathered(await with_problems(params.context, server.core.servers), server.core.files)
-    heard = server.core.steer(Remark(params.text, context.texts), params.turn_id, params.agent_id)
-    for notice in context.left_out if heard else ():
+    core = server.core
+    context = gathered(await looked_up(params.context, core.servers, core.search), core.files)
+    heard = core.steer(Remark(params.text, context.texts), params.turn_id, params.agent_id)
+    unsent = (f"{it} was not sent along: a turn that runs takes words only" for it in context.attached)
+    for notice in (*context.left_out, *unsent) if heard else ():
         server.editor.notify("warning", notice)
     return to_wire(wire.Steered(heard))
 
@@ -114,14 +134,30 @@ async def queue(server: Work, params: wire.QueueParams, _: Token) -> dict[str, A
         case _, None:
             raise RequestError(f"`turnId` is missing; {params.action} needs it")
         case "edit", turn_id:
-            turns.edit_queued(turn_id, params.text, params.mode)
+            await _edit_queued(server, turns, turn_id, params)
         case "remove", turn_id:
             turns.remove_queued(turn_id)
     return to_wire(wire.Queue(tuple(turns.queue())))
 
 
+async def _edit_queued(server: Work, turns: TurnQueue, turn_id: str, params: wire.QueueParams) -> None:
+    """The other text means what it would mean if it was sent now."""
+    waiting = next((it for it in turns.queue() if it.turn_id == turn_id), None)
+    if params.text is None:
+        turns.edit_queued(turn_id, None, params.mode)
+        return
+    mode = params.mode or (waiting.mode if waiting else turns.mode)
+    typed = await asyncio.to_thread(server.core.own.understood, params.text, mode)
+    if typed.is_apart:
+        raise RequestError("this changes the session itself, and cannot wait in its queue; send it by itself")
+    live = next(it for it in server.core.sessions if it.turns is turns)
+    turns.edit_queued(turn_id, typed.text, typed.mode, server.core.own.errand(live, typed))
+
+
 async def _tell_of_errors(server: Work, work: Awaitable[Any]) -> None:
-    """There is no request any more that could be answered with what goes wrong."""
+    """There is no request any more that could be answered with what goes wrong. Its answer goes out first: eglot drops
+    what it is asked while it waits for that."""
+    await asyncio.sleep(0)
     try:
         await work
     except OdinError as error:

@@ -10,13 +10,13 @@ from odin_lsp.values import to_wire
 
 @command("odin.note", upkeep.NoteParams)
 async def note(server: Work, params: upkeep.NoteParams, _: Token) -> dict[str, Any]:
-    (await server.core.sessions.take_up(params.session_id)).note(params.text)
+    (await server.seat.take_up(params.session_id)).note(params.text)
     return to_wire(upkeep.Noted(True))
 
 
 @command("odin.removeLast", upkeep.RemoveLastParams)
 async def remove_last(server: Work, params: upkeep.RemoveLastParams, _: Token) -> dict[str, Any]:
-    live = await server.core.sessions.existing(params.session_id)
+    live = await server.seat.existing(params.session_id)
     return to_wire(upkeep.Removed(live.remove_last()))
 
 
@@ -28,6 +28,6 @@ async def compact(server: Work, params: upkeep.CompactParams, token: Token) -> d
 
 @command("odin.clear", upkeep.ClearParams)
 async def clear(server: Work, params: upkeep.ClearParams, _: Token) -> dict[str, Any]:
-    live = await server.core.sessions.existing(params.session_id)
+    live = await server.seat.existing(params.session_id)
     live.clear()
     return to_wire(server.core.sessions.summary(live.session))

@@ -1,6 +1,7 @@
 """What Odin can do with a selection or a problem of any language server, Accept and Reject on a pending hunk: never
 preferred, only if asked for their kind."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,8 @@ SELECTION = "odin"
 ACCEPT, REJECT = "odin.review.accept", "odin.review.reject"
 PROBLEM = "quickfix.odin"
 CANCEL = "odin.cancel"
-TURNS = ("odin.ask", "odin.plan", "odin.edit", "odin.prompt", "odin.executePlan", "odin.plan.refuse")
+SEND = "Odin: Send this message"
+TURNS = ("odin.ask", "odin.plan", "odin.edit", "odin.prompt", "odin.send", "odin.executePlan", "odin.plan.refuse")
 WAITING = (*TURNS, "odin.undoTurn", "odin.provenance.open")
 """Commands that wait for the editor, or for a person."""
 MAX_PROBLEMS = 10
@@ -31,19 +33,10 @@ def register(server: Host) -> None:
         types.CodeActionOptions(code_action_kinds=[SELECTION, types.CodeActionKind.QuickFix]),
     )
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction] | list[types.Command]:
-        from odin_lsp.server import comment_requests, provenance
-
-        hints = [*_named(params), *_unnamed(server, params)]
-        actions = [
-            it
-            for it in (
-                *_quick_fixes(params.text_document.uri, hints),
-                *_actions(params, await _problems(server, params)),
-                *await comment_requests.actions_at(server, params),
-                *await provenance.actions_at(server, params),
-            )
-            if _wanted(_name(it.kind), params.context.only)
-        ]
+        offered = await _offered(server, params)
+        if not server.abilities.question:
+            offered = [*_answers(server), *await _messages(server, params.text_document.uri, offered)]
+        actions = [it for it in offered if _wanted(_name(it.kind), params.context.only)]
         if not server.abilities.events:
             for action in actions:
                 action.command = unwaited(action.command)
@@ -52,6 +45,34 @@ def register(server: Host) -> None:
         if server.abilities.code_action_literals:
             return actions
         return [action.command for action in actions if action.command]
+
+
+async def _offered(server: Host, params: types.CodeActionParams) -> list[types.CodeAction]:
+    from odin_lsp.server import comment_requests, provenance
+
+    hints = [*_named(params), *_unnamed(server, params)]
+    return [
+        *_quick_fixes(params.text_document.uri, hints),
+        *_actions(params, await _problems(server, params), has_input=server.abilities.question),
+        *await comment_requests.actions_at(server, params),
+        *await provenance.actions_at(server, params),
+    ]
+
+
+async def _messages(server: Host, uri: str, others: list[types.CodeAction]) -> list[types.CodeAction]:
+    """In a document with a message it can be sent, and nothing else."""
+    if server.instructions.knows(uri):
+        return [_sending(uri)]
+    elsewhere = await asyncio.to_thread(list, server.instructions.elsewhere())
+    return [*others, *(_sending(it.as_uri(), f"Odin: Send the message saved in {it.name}") for it in elsewhere)]
+
+
+def _answers(server: Client) -> Iterator[types.CodeAction]:
+    """To what Odin has asked, for editors that may not show it."""
+    for title, question, option in server.editor.questions.offered():
+        argument = {"questionId": question.question_id, "optionId": option.id}
+        command = types.Command(title, "odin.answer", arguments=[argument])
+        yield types.CodeAction(title, kind=f"{SELECTION}.answer", command=command)
 
 
 def _named(params: types.CodeActionParams) -> list[types.Diagnostic]:
@@ -104,7 +125,9 @@ def _fix(title: str, command: str, argument: dict[str, Any], hints: Sequence[typ
     )
 
 
-def _actions(params: types.CodeActionParams, problems: Sequence[types.Diagnostic]) -> list[types.CodeAction]:
+def _actions(
+    params: types.CodeActionParams, problems: Sequence[types.Diagnostic], *, has_input: bool
+) -> list[types.CodeAction]:
     actions: list[types.CodeAction] = []
     uri, selection = params.text_document.uri, params.range
     around = {"kind": "file", "uri": uri}
@@ -128,6 +151,7 @@ def _actions(params: types.CodeActionParams, problems: Sequence[types.Diagnostic
         selected = [{"kind": "selection", "uri": uri, "range": _range(selection)}, *here]
         actions += [
             _action("Odin: Explain", f"{SELECTION}.explain", "odin.ask", "Explain the selected code.", *selected),
+            *([] if has_input else [_asking("Odin: Ask…", f"{SELECTION}.ask", "ask", selected)]),
             _asking("Odin: Plan…", f"{SELECTION}.plan", "plan", selected),
             _asking("Odin: Edit…", f"{SELECTION}.edit", "edit", selected),
             _action("Odin: Document", f"{SELECTION}.document", "odin.edit", DOCUMENT, *selected),
@@ -148,6 +172,11 @@ def _cancel() -> types.CodeAction:
     """For editors that cannot cancel what they show the progress of."""
     title = "Odin: Cancel the running turn"
     return types.CodeAction(title, kind=CANCEL, command=types.Command(title, "odin.cancel", arguments=[{}]))
+
+
+def _sending(uri: str, title: str = SEND) -> types.CodeAction:
+    command = types.Command(title, "odin.send", arguments=[{"uri": uri}])
+    return types.CodeAction(title, kind=f"{SELECTION}.send", command=command)
 
 
 def _asking(title: str, kind: str, mode: str, context: list[dict[str, Any]]) -> types.CodeAction:

@@ -5,7 +5,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from odin_lsp.server.features.code_actions import ACCEPT, REJECT, unwaited
+from odin_lsp.server.features.code_actions import ACCEPT, REJECT, SEND, unwaited
 from odin_lsp.server.host import Client, Host
 
 
@@ -15,7 +15,11 @@ def register(server: Host) -> None:
         from odin_lsp.server import comment_requests
 
         uri = params.text_document.uri
-        lenses = [*_hunk_lenses(server, uri), *_plan_lenses(server, uri), *await comment_requests.lenses(server, uri)]
+        if not server.abilities.question and server.instructions.knows(uri):
+            lenses = [_lens(0, SEND, "odin.send", {"uri": uri})]
+        else:
+            requests = await comment_requests.lenses(server, uri)
+            lenses = [*_hunk_lenses(server, uri), *_plan_lenses(server, uri), *requests]
         if not server.abilities.events:
             for lens in lenses:
                 lens.command = unwaited(lens.command)

@@ -6,10 +6,10 @@ from lsprotocol import types
 
 from odin_lsp.errors import RequestError
 from odin_lsp.server.declared import command_names
-from odin_lsp.server.host import Host
+from odin_lsp.server.host import Commanded
 
 
-def register(server: Host) -> None:
+def register(server: Commanded) -> None:
     @server.feature(types.WORKSPACE_EXECUTE_COMMAND)
     async def execute_command(params: types.ExecuteCommandParams) -> Any:
         from odin_lsp.server.commands.base import all_commands

@@ -36,6 +36,10 @@ class Lifecycle(Host, Protocol):
 
     async def warm(self) -> None: ...
 
+    async def listen(self) -> None:
+        """For other front ends of the user."""
+        ...
+
     def abort(self) -> None: ...
 
 
@@ -50,6 +54,7 @@ def register(server: Lifecycle) -> None:
         server.background(server.report_state_problem())
         server.background(server.keep_trust())
         server.tasks.keep(lambda: follow(server), "the file watcher")
+        server.tasks.keep(server.listen, "the socket")
         server.background(_warm(server))
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)

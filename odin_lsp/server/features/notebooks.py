@@ -1,35 +1,45 @@
-"""Notebooks are refused politely: their cells are not read, and while one is open its file is not edited."""
+"""Notebooks that the editor opens, changes, saves and closes, cell by cell."""
 
-from typing import Protocol
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
 
 from lsprotocol import types
 
 from odin_lsp.server.host import Documents, Features
 
+if TYPE_CHECKING:
+    from odin_lsp.server.open_notebooks import OpenNotebooks
+
 SYNC = types.NotebookDocumentSyncOptions(
-    [types.NotebookDocumentFilterWithNotebook(types.NotebookDocumentFilterScheme("file"))]
+    [types.NotebookDocumentFilterWithNotebook(types.NotebookDocumentFilterScheme("file"))], save=True
 )
-"""So that editors say which ones are open."""
+"""So that editors say which ones are open, and what is in their cells."""
 
 
 class NotebookHost(Features, Documents, Protocol): ...
 
 
 def register(server: NotebookHost) -> None:
+    @cache
+    def notebooks() -> "OpenNotebooks":
+        from odin_lsp.server.open_notebooks import OpenNotebooks  # nobody needs it before a notebook is open
+
+        return OpenNotebooks(server.buffers)
+
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
     def did_open(params: types.DidOpenNotebookDocumentParams) -> None:
-        server.buffers.open_notebook(params.notebook_document.uri)
+        notebooks().open(params.notebook_document, params.cell_text_documents)
         server.documents_changed()
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
     def did_change(params: types.DidChangeNotebookDocumentParams) -> None:
-        """What the cells say is not followed."""
+        notebooks().change(params.notebook_document.uri, params.notebook_document.version, params.change.cells)
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)
     def did_save(params: types.DidSaveNotebookDocumentParams) -> None:
-        """The file is read anew when it is read."""
+        notebooks().save(params.notebook_document.uri)
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
     def did_close(params: types.DidCloseNotebookDocumentParams) -> None:
-        server.buffers.close(params.notebook_document.uri)
+        notebooks().close(params.notebook_document.uri)
         server.documents_changed()

@@ -5,6 +5,7 @@ import json
 from odin_lsp.events import ActivityChanged
 from odin_lsp.messages import Message, Text
 from odin_lsp.models.base import Attempt, Reply
+from odin_lsp.records import Retry
 from tests.support.reviewing import Bench
 
 
@@ -15,7 +16,7 @@ def activities(odin):
 def test_in_words_an_activity_comes_before_its_counts():
     told = (ActivityChanged("executing", "3 tools"), ActivityChanged("waiting_headers"))
 
-    assert [it.words for it in told] == ["executing: 3 tools", "waiting headers"]
+    assert [it.words for it in told] == ["working: 3 tools", "waiting for the model"]
 
 
 async def test_a_request_connects_waits_for_headers_and_streams(odin, call):
@@ -54,6 +55,7 @@ async def test_a_cooldown_says_how_long_it_takes(odin):
     await odin.take()
 
     assert ("cooling", "cooldown 5 s, retry 2/6: its limit is reached") in activities(odin)
+    assert [it.retry for it in odin.of(ActivityChanged) if it.retry] == [Retry(2, 6, 5.2, "its limit is reached")]
 
 
 async def test_that_a_conversation_is_made_shorter_is_told_with_its_size(odin):

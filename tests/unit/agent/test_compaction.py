@@ -8,7 +8,7 @@ from odin_lsp.agent.compaction import Compaction, words_of
 from odin_lsp.agent.history import is_shortened, shortened
 from odin_lsp.errors import ModelUnavailable
 from odin_lsp.events import Compacted
-from odin_lsp.messages import Message, Text, ToolCall, ToolResult, user
+from odin_lsp.messages import Image, Message, Text, ToolCall, ToolResult, user
 from odin_lsp.sessions.history import estimate, repair
 from tests.support.long_work import WINDOW, long_work
 
@@ -200,6 +200,22 @@ async def test_what_is_short_already_stays_as_it_is():
         "(9,600 more characters of this old result were taken out to make room; make the call again if you need them)"
     )
     assert shortened(once) == once
+
+
+async def test_an_image_is_a_sentence_when_room_is_made():
+    image = Image("image/png", "aGk=", "shot.png", 20, 10)
+    said, found = map(
+        shortened,
+        (
+            Message("user", (image, Text("what is this?"))),
+            Message("user", (ToolResult("1", "Read", "an image", attached=(image,)),)),
+        ),
+    )
+
+    assert said.text == "(image shot.png, 20 × 10 was here, and was taken out to make room)what is this?"
+    assert found.results[0].content.startswith("an image\n(image shot.png, 20 × 10 of this old result were taken out")
+    assert found.results[0].attached == ()
+    assert shortened(found) == found
 
 
 async def test_no_more_results_are_shortened_than_have_to_be_and_the_oldest_first():

@@ -6,14 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odin_lsp.agent.context import LEFT_OUT, ContextItem, gathered, with_problems
+from odin_lsp.agent.context import LEFT_OUT, ContextItem, gathered, looked_up
 from odin_lsp.agent.quoting import quoted
 from odin_lsp.config import FileRules
+from odin_lsp.errors import RequestError
 from odin_lsp.intelligence.servers import Problem, Problems
 from odin_lsp.ports import Position, Range
+from odin_lsp.records import SentContext
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.search import Search
 from tests.support.servers_in_memory import ScriptedServers
 
 PIECES = ("<", "\\", "/", "context", "CONTEXT", " ", "\n", ">", '"', "&", "&quot;", "&#10;", "x", "\r", "\u2028", "\0")
@@ -136,7 +139,7 @@ async def test_diagnostics_without_words_are_what_language_servers_report(files,
     async def sent(*found, is_current):
         reported = Problems(tuple(found), is_current)
         servers.reported = {path: reported, tmp_path / ".env": reported}
-        texts = gathered(await with_problems(items, servers), files).texts
+        texts = gathered(await looked_up(items, servers, Search(files)), files).texts
         return [content for text in texts for _, content in parsed(text)]
 
     undefined = "line 3: error: lint: undefined [E1]"
@@ -145,9 +148,43 @@ async def test_diagnostics_without_words_are_what_language_servers_report(files,
     assert await sent(first, second, is_current=True) == [both, undefined, *rest]
     assert await sent(is_current=True) == ["(none)", "(none)", *rest]
     assert await sent(second, is_current=False) == [f"{undefined}\n{NOT_LOOKED_AT}"] * 2 + rest
-    assert await with_problems(items[2:3], ScriptedServers()) == [items[2]]
-    [unknown] = await with_problems(items[:1], ScriptedServers())
+    assert await looked_up(items[2:3], ScriptedServers(), Search(files)) == [items[2]]
+    [unknown] = await looked_up(items[:1], ScriptedServers(), Search(files))
     assert unknown.content == NOT_LOOKED_AT
+
+
+async def test_a_folder_is_sent_as_the_names_of_the_files_that_the_model_may_read(files, tmp_path, monkeypatch):
+    monkeypatch.setattr("odin_lsp.agent.context.MAX_LISTED", 2)
+    (tmp_path / "src" / "deep").mkdir(parents=True)
+    for name in ("b.py", "deep/a.py", ".env"):
+        (tmp_path / "src" / name).write_text("")
+
+    async def sent(path):
+        items = await looked_up([ContextItem(kind="folder", uri=path.as_uri())], ScriptedServers(), Search(files))
+        [text] = gathered(items, files).texts
+        return next(parsed(text))
+
+    assert await sent(tmp_path / "src") == ({"kind": "folder", "file": str(tmp_path / "src")}, "b.py\ndeep/a.py")
+    (tmp_path / "src" / "c.py").write_text("")
+    assert (await sent(tmp_path / "src"))[1] == "b.py\nc.py\n(1 more files)"
+    with pytest.raises(RequestError, match="is a file"):
+        await sent(tmp_path / "a.txt")
+
+
+def test_what_was_sent_is_known_by_its_place_and_not_by_its_text(files, tmp_path):
+    uri = (tmp_path / "a.txt").as_uri()
+    lines = Range(Position(2, 0), Position(9, 0))
+    items = (
+        ContextItem(kind="file", uri=uri),
+        ContextItem(kind="selection", uri=uri, range=lines, content="canary", name="add"),
+        ContextItem(kind="command", source_command="make", content="canary"),
+        ContextItem(kind="file", uri=(tmp_path / ".env").as_uri()),
+    )
+    assert gathered(items, files).sent == (
+        SentContext(kind="file", uri=uri),
+        SentContext(kind="selection", uri=uri, name="add", first_line=3, last_line=9),
+        SentContext(kind="command", name="make"),
+    )
 
 
 def problem(line, message, severity):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from odin_lsp.config import Retries, WebSettings
+from odin_lsp.config import CacheSettings, Retries, WebSettings
 from odin_lsp.errors import ToolError
 from tests.support.web import Host
 
@@ -34,6 +34,19 @@ async def test_new_settings_say_which_pages_may_be_read_and_keep_the_users_secre
         assert "hello" in (await core.pages.read(url)).text
     with pytest.raises(ToolError, match="key or password"):
         core.pages.refuse_secrets("http://example.org/?sk-very-secret-key")
+
+
+async def test_new_settings_of_the_cache_hold_for_what_it_has(odin):
+    core = odin.start()
+    paths = [odin.root / name for name in ("one", "two")]
+    for path in paths:
+        path.write_text("text\n")
+        core.files.read(path)
+
+    odin.configure(cache=CacheSettings(maxEntries=1, evictionPolicy="lfu"))
+
+    assert [path for path, _ in core.files.cache] == paths[1:]
+    assert core.files.cache.settings.eviction_policy == "lfu"
 
 
 async def test_a_turn_is_cancelled_wherever_it_runs_and_without_an_id_in_the_current_session(odin):

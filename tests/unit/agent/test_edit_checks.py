@@ -164,6 +164,26 @@ async def test_a_caller_of_which_the_past_is_unknown_is_told_of_where_it_has_the
     assert [(it.line, it.message) for it in compared.unsure] == [(2, "total is not defined")]
 
 
+async def test_what_was_known_after_the_last_edit_is_what_there_was_before_the_next(checked, call):
+    """Though nobody could say it again in time."""
+    checked.settings["diagnostics"] = {"wait": 0.2}
+    (checked.root / "caller.py").write_text("# not sum_up\nuse(total)\n")
+    checked.script(
+        read(call, checked),
+        edit(call, checked, "def total", "def sum_up"),
+        edit(call, checked, "def sum_up", "def total"),
+        {"text": "done"},
+    )
+    checked.start()
+    library = checked.root / "library.py"
+    checked.checker.is_current = lambda _: not checked.of(DiagnosticsCompared) or "total" in library.read_text()
+
+    await checked.take("go, and back", "edit_mode")
+
+    _, mended = checked.of(DiagnosticsCompared)
+    assert (mended.unsure, [it.message for it in mended.fixed]) == ((), ["total is not defined"])
+
+
 async def test_the_person_sees_the_edit_before_the_problems_are_known(checked, call):
     checked.script(read(call, checked), edit(call, checked, "def total", "def sum_up"), {"text": "a"}, {"text": "b"})
     checked.start()
@@ -194,6 +214,27 @@ async def test_a_review_is_not_held_back_by_servers_that_do_not_answer(checked, 
     (compared,) = checked.of(DiagnosticsCompared)
     assert compared.introduced == compared.fixed == ()
     assert (checked.root / "library.py").read_text().startswith("def sum_up")
+
+
+async def test_a_caller_is_not_missed_by_who_accepts_before_it_is_known_who_calls(checked, call):
+    """As with a server that is still starting."""
+    checked.settings |= {"review": {"policy": "each"}, "diagnostics": {"wait": 60}}
+    checked.script(read(call, checked), edit(call, checked, "def total", "def sum_up"), {"text": "done"})
+    checked.start()
+    servers, is_made = checked.checker.of, asyncio.Event()
+    checked.person.at_last = is_made.set
+
+    async def started(path):
+        await is_made.wait()
+        return await servers(path)
+
+    checked.checker.of = started
+    async with asyncio.timeout(30):
+        await checked.take("go", "edit_mode")
+
+    (compared,) = checked.of(DiagnosticsCompared)
+    assert [(it.line, it.message) for it in compared.unsure] == [(2, "total is not defined")]
+    assert "There now; not known whether they are new:\n- caller.py:2 total is not defined" in told(checked)[2]
 
 
 async def test_cancelling_ends_the_waiting_at_once(checked, call):

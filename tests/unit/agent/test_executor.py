@@ -247,7 +247,7 @@ async def test_several_questions_of_one_step_are_one(bench):
     )
 
     [question] = bench.editor.questions
-    assert question.title == "Odin wants to do 2 things. May it?"
+    assert question.title == "Allow these 2 actions?"
     assert all("the user did not allow the command" in result.content for result in results[:2])
     assert all(result.failed for result in results)
 
@@ -262,7 +262,7 @@ async def test_c_060_a_batch_shows_only_what_is_not_allowed_yet(bench):
 
     question = bench.editor.questions[1]
     assert len(bench.editor.questions) == 2
-    assert question.title == "Odin wants to do 2 things. May it?"
+    assert question.title == "Allow these 2 actions?"
     assert [it for it in commands if it in question.detail] == ["touch three", "touch four"]
     assert all((bench.root / name).exists() for name in ("two", "three", "four"))
 

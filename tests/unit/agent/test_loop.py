@@ -75,7 +75,7 @@ async def test_MaxTurns(odin, call):
     outcome = await odin.take()
 
     assert (outcome.reason, outcome.answer) == ("max_turns", "Found greet.py so far.")
-    assert "limit of 2 steps" in outcome.detail
+    assert "limit of steps is reached (2)" in outcome.detail
 
 
 async def test_MaxBudget(odin, call):

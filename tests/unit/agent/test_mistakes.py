@@ -200,7 +200,7 @@ MISTAKES = {
     # The rest
     "a helper that could do more": Mistake(
         ("AgentTool", {"description": "a", "prompt": "a", "mode": "edit"}),
-        "a helper cannot be in edit mode here: it may never do more than you; set mode to ask",
+        "a subagent cannot be in edit mode here: it may never do more than you; set mode to ask",
         mode="ask_mode",
     ),
     "a helper that nobody described": Mistake(

@@ -12,11 +12,13 @@ NOT_FOR_HELPERS = {"AgentTool", "InitTool"}
 EFFECTS = {
     "AgentTool": "delegate",
     "AskUser": "blocking",
+    "CallTool": "none",
     "CommandStatus": "none",
     "ContextSummarizer": "read_only",
     "DeleteFile": "mutating",
     "EditTool": "mutating",
     "ExecuteCommand": "blocking",
+    "FindTool": "none",
     "Glob": "read_only",
     "Grep": "read_only",
     "InitTool": "mutating",
@@ -27,10 +29,12 @@ EFFECTS = {
     "MultiEditTool": "mutating",
     "Read": "read_only",
     "Refactor": "mutating",
+    "NotebookEdit": "mutating",
     "ReplaceInFiles": "mutating",
     "Skill": "read_only",
     "TodoWrite": "none",
     "WebFetch": "network",
+    "WebSearch": "network",
     "WriteFile": "mutating",
 }
 

@@ -44,6 +44,40 @@ async def test_a_resumed_session_goes_on_where_it_was(odin, again):
     ]
 
 
+async def test_who_sits_beside_has_a_session_of_its_own(odin, again):
+    odin.script({"text": "one"}, {"text": "two"})
+    stored = (await odin.take("first")).session_id
+    core = await again()
+    editors = core.sessions.begin()
+    seat, other = core.sessions.seat(), core.sessions.seat()
+
+    assert await seat.take_up(None) is editors
+    assert (await seat.open(stored[:8])).session.id == stored
+    assert await seat.take_up(None) is core.sessions.find(stored)
+    assert other.begin() not in (editors, seat.current)
+    assert core.sessions.current is editors
+    assert (seat.knows(stored), other.knows(stored)) == (True, False)
+    assert not [it for it in odin.events if isinstance(it, SessionSwitchStarted | SessionRestored)]
+
+
+async def test_a_session_is_kept_open_for_who_sits_there(odin):
+    core = odin.start()
+    seat = core.sessions.seat()
+    live = seat.begin()
+    core.sessions.leave()
+    assert core.sessions.find(live.session.id) is live
+
+    seat.leave()
+    core.sessions.leave()
+    assert core.sessions.find(live.session.id) is None
+
+
+async def test_where_nobody_has_a_session_who_sits_beside_begins_one_for_both(odin):
+    core = odin.start()
+
+    assert await core.sessions.seat().take_up(None) is core.sessions.current
+
+
 async def test_the_last_session_is_resumed_without_an_id(odin, again):
     odin.script({"text": "one"}, {"text": "two"})
     outcome = await odin.take("first")

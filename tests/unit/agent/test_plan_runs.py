@@ -86,7 +86,7 @@ def test_the_model_is_told_which_steps_to_carry_out_of_how_many(plans):
     plan = plans.read(plans.keep("abc", PLAN.replace("second", "second\n  with care")).as_uri())
 
     def told(*numbers):
-        return PlanRun(plans, plan, plan.chosen(numbers), "turn", print).message
+        return PlanRun(plans, plan, plan.chosen(numbers), "turn", print).meaning
 
     assert "“Plan”: steps 1, 2 of 3, in this order.\n\n1. first\n\n2. second\n  with care\n\n" in told(1, 2)
     assert "“Plan”: step 3 of 3, in this order.\n\n3. third\n\n" in told(3)
@@ -120,7 +120,7 @@ async def test_a_plan_that_is_to_be_carried_out_in_words_is_named_and_ticked(odi
     done = [{"id": "step-2", "content": "second", "status": "completed"}]
     odin.script({"text": PLAN}, {"calls": [call("TodoWrite", todos=done)]}, {"text": "did one"}, {"text": "and now?"})
     planned = await odin.take("plan it", "plan_mode")
-    [path] = odin.core.sessions.folder.glob("*.plan.md")
+    [path] = odin.core.sessions.folder.glob("*.plan/*.plan.md")
     assert planned.plan == path.as_uri()
 
     await odin.take("carry out step 2 of the plan", "edit_mode")
@@ -138,7 +138,7 @@ async def test_a_plan_that_is_to_be_carried_out_in_words_is_named_and_ticked(odi
 async def test_a_plan_is_not_named_where_nothing_of_it_can_be_done(odin):
     odin.script({"text": PLAN}, {"text": "yes"}, {"text": "yes"})
     await odin.take("plan it", "plan_mode")
-    [path] = odin.core.sessions.folder.glob("*.plan.md")
+    [path] = odin.core.sessions.folder.glob("*.plan/*.plan.md")
 
     await odin.take("is it good?", "ask_mode")
     path.write_text(PLAN.replace("[ ]", "[x]"))

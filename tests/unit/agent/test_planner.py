@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -95,7 +96,7 @@ async def test_the_prefix_of_a_conversation_never_changes(odin, call):
         Reply(
             calls(ToolCall("1", "TodoWrite", {"todos": [{"id": "1", "content": "look", "status": "pending"}]})), "tools"
         ),
-        Reply(calls(ToolCall("2", "Glob", {"pattern": "*"})), "tools"),
+        Reply(calls(ToolCall("2", "Read", {"file_path": str(odin.root / "greet.py")})), "tools"),
         Reply(said("one"), "end"),
         Reply(said("two"), "end"),
     )
@@ -106,6 +107,18 @@ async def test_the_prefix_of_a_conversation_never_changes(odin, call):
     for before, after in itertools.pairwise(requests):
         assert after.messages[: len(before.messages)] == before.messages
         assert (after.system, after.tools) == (before.system, before.tools)
+
+
+async def test_the_date_is_told_with_each_message_and_not_in_the_prefix(odin):
+    requests = listen(odin, *[Reply(said("ok"), "end")] * 2)
+
+    await odin.take("first")
+    await odin.take("second")
+
+    date = re.compile(r"Today is [A-Z][a-z]+, \d{4}-\d\d-\d\d\.")
+    said_by_user = [it.text for it in requests[1].messages if it.role == "user"]
+    assert [len(date.findall(text)) for text in said_by_user] == [1, 1]
+    assert not date.search("".join(requests[1].system))
 
 
 async def test_a_file_that_the_user_changes_after_it_was_read_is_told_with_the_next_results(odin):
@@ -303,6 +316,19 @@ async def test_when_there_is_no_more_room_for_a_reply_the_history_is_shortened_o
     assert outcome.answer == "now it fits"
     assert [event.status for event in odin.of(Compacted)] == ["started", "succeeded"]
     assert len(requests) == 8
+
+
+async def test_for_a_reply_that_has_no_room_even_so_the_history_is_not_shortened_again(odin):
+    for number in range(20):
+        odin.session.append(Message("user", (Text(f"{number} {'word ' * 1000}"),)))
+        odin.session.append(said("yes"))
+    requests = listen(odin, *[cut_thought()] * 8)
+
+    outcome = await odin.take()
+
+    assert (outcome.reason, outcome.answer) == ("max_tokens", "The model gave no answer.")
+    assert [event.status for event in odin.of(Compacted)] == ["started", "succeeded"]
+    assert [request.max_tokens for request in requests if request.tools] == [8192, 16384, 32768, 32768]
 
 
 async def test_a_reply_without_room_is_not_asked_for_again_when_the_budget_is_spent(odin):

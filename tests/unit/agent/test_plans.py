@@ -102,13 +102,38 @@ def test_a_plan_loads_nothing_when_it_is_rendered():
 def test_each_plan_of_a_session_has_a_document_of_its_own_that_only_the_user_can_read(plans, folder):
     first, second = plans.keep("abc", PLAN), plans.keep("abc", PLAN.replace("louder", "lower"))
 
-    assert [path.name for path in (first, second)] == ["abc.plan.md", "abc.plan-2.md"]
+    places = [path.relative_to(folder).as_posix() for path in (first, second)]
+    assert places == ["abc.plan/Greet louder.plan.md", "abc.plan-2/Greet lower.plan.md"]
     assert first.stat().st_mode & 0o777 == 0o600
     assert folder.stat().st_mode & 0o777 == 0o700
     assert first.read_text().startswith(MARK)
     assert "lower" in plans.latest("abc").text
     assert plans.latest("other") is None
     assert plans.keep("abc", "no plan") is None
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Rename `total`: part 1/2", "Rename total part 1 2"),
+        ("../../../etc/passwd", "etc passwd"),
+        ("..", "Plan"),
+        ("Größer\u202e", "Größer"),
+        ("x" * 300, "x" * 60),
+    ],
+)
+def test_a_plan_is_named_by_its_title_in_letters_that_every_file_system_takes(plans, folder, title, name):
+    path = plans.keep("abc", PLAN.replace("Greet louder", title))
+    assert path.relative_to(folder).as_posix() == f"abc.plan/{name}.plan.md"
+
+
+def test_a_plan_of_an_older_odin_is_still_one(plans, folder):
+    plans.keep("other", PLAN)
+    (folder / "abc.plan.md").write_text(PLAN)
+    (folder / "abc.jsonl").touch()
+    assert plans.session_of(plans.latest("abc")) == "abc"
+    assert plans.keep("abc", PLAN).parent.name == "abc.plan-2"
+    assert plans.latest("abc").path.parent.name == "abc.plan-2"
 
 
 def test_a_plan_knows_its_session_as_long_as_both_are_there(plans, folder, tmp_path):

@@ -20,6 +20,7 @@ from odin_lsp.modes import MODES
 from odin_lsp.project.project import Project, Told
 from odin_lsp.terminal.editor import TerminalEditor
 from tests.support.project import take
+from tests.support.sampling import fewer
 
 FOLDERS = ("one", "two", "three")
 COMMANDS = ("make", "rm x", "cat a.txt", "git status", "curl http://example.org")
@@ -51,7 +52,7 @@ ACTS = st.one_of(
 
 
 @pytest.mark.thorough
-@settings(max_examples=max(60, settings().max_examples // 4), deadline=None)
+@settings(max_examples=max(fewer(60), settings().max_examples // 4), deadline=None)
 @given(st.lists(ACTS, max_size=10), st.sampled_from((None, True, False)))
 def test_restart_equivalence(acts, trusted):
     with tempfile.TemporaryDirectory() as place, patch.dict(os.environ, {"XDG_STATE_HOME": f"{place}/state"}):

@@ -73,6 +73,46 @@ async def test_what_a_command_runs_passes_the_gate(odin, write, person):
     assert "Now: yes" in allowed
 
 
+async def test_a_command_includes_files_of_the_workspace_that_may_be_read(odin, write, tmp_path):
+    (tmp_path / "outside.txt").write_text("far away")
+    write(".env", "KEY=hidden")
+    write(".claude/commands/look.md", "Look at @greet.py, @.env, @../outside.txt and @types/node.")
+    odin.script({"text": "ok"})
+    odin.start(trusted=True)
+
+    await odin.take("/look")
+
+    told = texts(odin.session.messages[0])[-2]
+    assert "Look at @greet.py, @.env, @../outside.txt and @types/node." in told
+    assert "def greet(name):" in told
+    assert "KEY" not in told
+    assert "far away" not in told
+
+
+async def test_a_command_that_includes_itself_is_an_error(odin, write):
+    write(".claude/commands/loop.md", "Again: @.claude/commands/loop.md")
+    odin.script({"text": "ok"})
+    odin.start(trusted=True)
+
+    outcome = await odin.take("/loop")
+
+    assert (outcome.reason, outcome.steps) == ("failed", 0)
+    assert "/loop includes itself, by @.claude/commands/loop.md" in outcome.detail
+
+
+async def test_a_command_does_not_include_the_files_that_an_included_one_names(odin, write):
+    write(".claude/commands/a.md", "First @b.md")
+    write("b.md", "then @.claude/commands/a.md and @greet.py")
+    odin.script({"text": "ok"})
+    odin.start(trusted=True)
+
+    await odin.take("/a")
+
+    told = texts(odin.session.messages[0])[-2]
+    assert "then @.claude/commands/a.md" in told
+    assert "def greet" not in told
+
+
 async def test_a_path_is_no_command(odin):
     odin.script({"text": "ok"})
 

@@ -1,6 +1,7 @@
 """Helpers in the real core: which model they get, what they hand over, and on whose account they work."""
 
 import json
+import shutil
 from collections import defaultdict
 
 import pytest
@@ -13,6 +14,7 @@ from odin_lsp.models.base import Reply
 from odin_lsp.ports import Answer
 from odin_lsp.records import SubagentRecord, Usage
 from odin_lsp.sessions.replay import page
+from odin_lsp.sessions.session import Session
 from odin_lsp.values import from_wire, to_wire
 
 
@@ -107,7 +109,7 @@ async def test_c_082_a_helper_hands_over_what_it_did_and_not_what_it_says_it_did
     await odin.take()
 
     [result] = asked["scripted/main"][-1].messages[-1].results
-    assert result.content.startswith("The helper ask-1 has completed.\n\nI have rewritten everything.")
+    assert result.content.startswith("The subagent ask-1 has completed.\n\nI have rewritten everything.")
     assert "Commands run:\n- " in result.content
     assert "Files changed" not in result.content
 
@@ -212,8 +214,8 @@ async def test_c_076_a_helper_that_nobody_waits_for_reports_before_the_turn_ends
     [begun] = asked["scripted/main"][1].messages[2].results
     last = asked["scripted/main"][2].messages[-1]
     assert outcome.answer == "with the report"
-    assert begun.content.startswith("The helper ask-1 has started.")
-    assert "The helper ask-1 has completed.\n\nseen" in "".join(it.text for it in asked["scripted/main"][2].messages)
+    assert begun.content.startswith("The subagent ask-1 has started.")
+    assert "The subagent ask-1 has completed.\n\nseen" in "".join(it.text for it in asked["scripted/main"][2].messages)
     assert last.role == "user"
     assert odin.kinds().index("subagentFinished") < odin.kinds().index("turnFinished")
     assert [it.status for it in odin.session.subagents.values()] == ["completed"]
@@ -230,6 +232,23 @@ async def test_c_076_a_turn_that_is_cancelled_ends_the_helpers_that_nobody_waits
     assert outcome.reason == "interrupted"
     assert [it.status for it in odin.session.subagents.values()] == ["cancelled"]
     assert odin.live.helpers.helpers == {}
+
+
+async def test_c_076_a_report_that_the_turn_has_not_had_is_not_lost_when_odin_is_killed(odin, models, tmp_path):
+    models([calls(helper(run_in_background=True)), says("I go on"), says("with the report")], [says("seen")])
+    odin.core.stream.subscribe(
+        lambda record: (
+            isinstance(record.event, SubagentFinished)
+            and shutil.copytree(odin.core.sessions.folder, tmp_path / "killed")
+        )
+    )
+    outcome = await odin.take()
+
+    killed = Session.resume(tmp_path / "killed", outcome.session_id)
+    killed.close()
+
+    assert "The subagent ask-1 had completed before Odin was ended.\n\nseen" in killed.messages[-1].text
+    assert killed.turns[-1].reason == "aborted"
 
 
 async def test_c_087_what_helpers_said_and_did_is_shown_again_without_asking_any_model(odin, models):

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from odin_lsp.agent.turn import Remark
+from odin_lsp.agent.turn_queue import UNHEARD
 from odin_lsp.errors import EmptyPrompt, RequestError, SessionBusy
 from odin_lsp.events import Notice, ToolFinished, TurnQueued, TurnStarted, UserSpoke
 from odin_lsp.messages import ToolResult
@@ -136,6 +137,8 @@ async def test_what_is_held_goes_on_when_the_user_says_so(odin, busy, how):
     else:
         agent.resume_queue()
 
+    await first.outcome()
+    assert agent.running is second
     assert (await second.outcome()).answer == "one"
 
 
@@ -156,6 +159,7 @@ async def test_the_queue_goes_on_after_a_cancel_if_that_is_wanted(odin, busy):
     assert agent.cancel(first.id, then_next=True)
 
     assert (await first.outcome()).reason == "interrupted"
+    assert agent.running is second
     assert (await second.outcome()).answer == "one"
 
 
@@ -347,6 +351,7 @@ async def test_the_state_has_all_its_parts(odin, call):
         "unbegun",
         "suspended",
         "languageServers",
+        "mcpServers",
         "mode",
         "messages",
         "earlierMessages",
@@ -417,7 +422,7 @@ async def test_what_no_model_has_heard_is_told_to_the_user(odin):
     agent.cancel()
     await turn.outcome()
 
-    assert [it.message for it in odin.of(Notice)] == ["the turn has ended before the model heard this: faster"]
+    assert [it.message for it in odin.of(Notice)] == [UNHEARD.format("faster")]
 
 
 async def test_a_turn_whose_end_cannot_be_kept_does_not_hold_up_the_next(odin, monkeypatch, caplog):

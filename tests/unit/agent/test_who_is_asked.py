@@ -52,6 +52,23 @@ async def test_what_is_asked_before_a_call_is_told(odin, call, questions, kind, 
     assert questions() == [(kind, None)]
 
 
+async def test_what_a_helper_asks_is_told_as_its_own(odin, call):
+    asked: list[tuple[str, str]] = []
+    odin.start().stream.subscribe(
+        lambda it: asked.append((it.agent_id, it.event.kind)) if it.event.kind.startswith("question") else None
+    )
+    odin.script(
+        {"calls": [call("AgentTool", description="look", prompt="LOOK")]},
+        {"calls": [call("Read", file_path="/etc/hostname")], "when": {"contains": "LOOK"}},
+        {"text": "not seen", "when": {"contains": "LOOK"}},
+        {"text": "done"},
+    )
+
+    await odin.take("go")
+
+    assert asked == [("ask-1", "questionAsked"), ("ask-1", "questionAnswered")]
+
+
 async def test_that_a_review_waits_is_told_and_how_it_ended(odin, edited, questions):
     outcome = await edited()
 

@@ -1,4 +1,4 @@
-"""What the doctor says of language servers: it starts those that could be used."""
+"""What the doctor says of models, and of language servers: it starts those that could be used."""
 
 import json
 import sys
@@ -24,7 +24,7 @@ def diagnosed(tmp_path, monkeypatch, capsys):
         before = own_processes()
         diagnose(root)
         assert own_processes() == before
-        _, _, said = capsys.readouterr().out.partition("in Edit they")
+        _, _, said = capsys.readouterr().out.partition("in Edit, commands")
         return said.partition("\n")[2].partition("✓ sessions in")[0].replace(str(root), "WS")
 
     return diagnosed
@@ -82,3 +82,22 @@ def test_none_is_started_where_they_are_disabled(diagnosed, scripted):
 
     assert said.count("language server") == 1
     assert "• language servers are disabled" in said
+
+
+def test_a_key_and_a_model_that_only_the_editor_has_are_known(tmp_path, monkeypatch, capsys):
+    for name in ("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENAI_API_KEY", "ODIN_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+    diagnose(tmp_path)
+    assert "no language model is set" in capsys.readouterr().out
+    model = "anthropic/claude-sonnet-4-5"
+    diagnose(tmp_path, json.dumps({"settings": {"model": model}, "secrets": {"anthropic": "k-1"}, "trusted": True}))
+    said = capsys.readouterr().out
+
+    assert f"✓ model {model} " in said
+    assert "key from the editor" in said
+    assert "no language model is set" not in said
+    assert "k-1" not in said

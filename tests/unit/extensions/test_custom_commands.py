@@ -2,7 +2,7 @@
 
 import pytest
 
-from odin_lsp.extensions.custom_commands import CustomCommand, Run
+from odin_lsp.extensions.custom_commands import CustomCommand, Include, Run
 
 FILLED = [
     ("Fix $ARGUMENTS.", "issue 12", ["Fix issue 12."]),
@@ -24,3 +24,17 @@ def test_words_take_their_places(body, arguments, parts):
 
 def test_what_the_user_says_is_no_command():
     assert not any(isinstance(it, Run) for it in CustomCommand("x", "", "Say $ARGUMENTS").filled("!`rm -rf /`"))
+
+
+INCLUDED = [
+    ("See @src/a.py, please.", "", ["See ", Include("src/a.py"), ", please."]),
+    ("See @$1!", "b.py", ["See ", Include("b.py"), "!"]),
+    ("Say $ARGUMENTS", "@secret", ["Say @secret"]),
+    ("mail me@example.org", "", ["mail me@example.org"]),
+    ("run `@x`", "", ["run `@x`"]),
+]
+
+
+@pytest.mark.parametrize(("body", "arguments", "parts"), INCLUDED)
+def test_files_are_those_that_the_text_names(body, arguments, parts):
+    assert CustomCommand("x", "", body).filled(arguments) == parts

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from odin_lsp.config import user_file
+from odin_lsp.extensions.mcp_files import OAuthClient
 from odin_lsp.extensions.places import MAX_BYTES
 from odin_lsp.extensions.registry import Extensions
 
@@ -151,7 +152,20 @@ PARTS = {
     "a bad name": ({"mcpServers": {"a b": {"command": "x"}}}, "a b: a server's name"),
     "an input": ({"servers": {"a": {"url": "https://x/${input:key}"}}}, "which only VS Code fills in"),
     "no texts": ({"mcpServers": {"a": {"command": "x", "env": 3}}}, "`env` must be an object"),
+    "no client": ({"mcpServers": {"a": {"url": "https://x", "oauth": "x"}}}, "`oauth` must be an object"),
+    "no port": ({"mcpServers": {"a": {"url": "https://x", "oauth": {"callbackPort": "x"}}}}, "the number of a port"),
 }
+
+
+def test_a_server_may_know_odin_as_a_client(root):
+    client = {"clientId": "odin-1", "clientSecret": "${SECRET}", "callbackPort": 8080, "scopes": "all"}
+    servers = {"known": {"url": "https://x", "oauth": client}, "off": {"url": "https://x", "oauth": False}}
+    write(root / ".mcp.json", {"mcpServers": servers})
+
+    extensions = found(root)
+
+    assert extensions.servers["known"].oauth == OAuthClient("odin-1", "${SECRET}", 8080)
+    assert extensions.servers["off"].oauth == OAuthClient()
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -196,10 +210,39 @@ def test_comments_in_json_are_none_of_it(root):
     assert found(root).servers["a"].args == ("/*",)
 
 
-def test_a_link_of_a_project_is_nothing_and_one_of_the_user_is(root, home):
+def test_a_link_of_a_project_is_not_followed_and_one_of_the_user_is(root, home):
     write(home / "elsewhere/deploy/SKILL.md", SKILL.format(name="deploy", about="x"))
     for base in (root, home):
         (base / ".claude/skills").mkdir(parents=True)
         (base / ".claude/skills/deploy").symlink_to(home / "elsewhere/deploy")
 
-    assert [it.owner for it in found(root).listed] == ["user"]
+    assert [(it.owner, it.state) for it in found(root).listed] == [("project", "broken"), ("user", "on")]
+
+
+def test_a_link_of_a_project_is_named_and_not_followed(root, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    write(elsewhere / "deploy" / "SKILL.md", SKILL.format(name="deploy", about="ship it"))
+    write(elsewhere / "secret.md", "Secret.")
+    (root / ".claude" / "commands").mkdir(parents=True)
+    (root / ".claude" / "skills").symlink_to(elsewhere)
+    (root / ".claude" / "commands" / "secret.md").symlink_to(elsewhere / "secret.md")
+    (root / ".mcp.json").symlink_to(elsewhere / "secret.md")
+
+    extensions = found(root)
+
+    assert {(Path(it.source).name, it.state, it.problem) for it in extensions.listed} == {
+        (name, "broken", "it is a link, and links of a project are not followed")
+        for name in ("skills", "secret.md", ".mcp.json")
+    }
+    assert (extensions.skills, extensions.commands, extensions.servers) == ({}, {}, {})
+
+
+def test_a_skill_of_a_megabyte_is_named_and_not_used(root):
+    write(root / ".claude/skills/huge/SKILL.md", SKILL.format(name="huge", about="x") + "x" * 1_000_000)
+
+    (listed,) = found(root).listed
+
+    assert (listed.state, listed.problem) == (
+        "broken",
+        "it is longer than 32 KiB; put details into files beside it",
+    )

@@ -31,6 +31,12 @@ def status(quiescent):
         ("found files", [log("Found 1 source file")], True),
         ("found files", [log("No source files found.")], True),
         ("found files", [log("Found 6 source files"), log("reloading")], True),
+        (
+            "found files",
+            [log("12:00:00.1 INFO BackgroundAnalysis: Glob resolved with 6 files after 0.5 seconds")],
+            False,
+        ),
+        ("found files", [log("12:00:00.9 INFO BackgroundAnalysis: Completed after 0.843 seconds.")], True),
         ("found files", [progress(1, "begin"), progress(1, "end")], False),
         ("found files", [("window/logMessage", None), ("$/progress", []), ("$/progress", {"value": 3})], False),
         ("says so", [status(quiescent=False)], False),

@@ -7,6 +7,8 @@ import pytest
 
 from odin_lsp import (
     Answer,
+    Buffers,
+    ContextItem,
     Decision,
     DiskEditor,
     Effect,
@@ -24,10 +26,11 @@ from odin_lsp import (
 from odin_lsp.agent.core import Core
 from odin_lsp.agent.parts import Parts
 from odin_lsp.agent.turn import UserMessage
-from odin_lsp.errors import EmptyPrompt, RequestError, SessionBusy, SessionError
-from odin_lsp.events import QuestionAsked, TurnFinished, UserSpoke
+from odin_lsp.errors import EmptyPrompt, ModelError, RequestError, SessionBusy, SessionError
+from odin_lsp.events import MessageFinished, Notice, QuestionAsked, TurnFinished, TurnStarted, UserSpoke
 from odin_lsp.messages import Message, Text, ToolCall, user
 from odin_lsp.project.project import Project, Told
+from odin_lsp.workspace.uris import path_of
 
 
 class Replies:
@@ -142,6 +145,7 @@ async def test_a_message_waits_for_the_one_before_it_and_goes_on_when_that_is_ca
         model.may_answer.set()
 
         assert (await first.outcome()).reason == "interrupted"
+        assert session.is_busy
         assert (await second.outcome()).reason == "end_turn"
         assert not session.is_busy
         assert not first.cancel()
@@ -246,6 +250,22 @@ async def test_sessions_are_apart_and_can_be_gone_on_with(root):
             first.ask("more")
         with pytest.raises(SessionError, match="no session"):
             await workspace.resume("nothing")
+
+
+async def test_what_there_is_in_a_workspace_is_told(root):
+    (root / ".gitignore").write_text("made.txt\n")
+    (root / "made.txt").write_text("")
+    async with Workspace(root, model=Replies("hi", "again")) as workspace:
+        session = workspace.begin("greetings")
+        assert (session.last_turn, session.usage.output_tokens) == (None, 0)
+        await session.ask("hello").outcome()
+
+        assert (await workspace.sessions())[0].title == "greetings"
+        assert (await workspace.resume(session.id[:8])).id == session.id
+        assert (session.last_turn.body, session.last_turn.answer_summary) == ("hello", "hi")
+        assert sorted(await workspace.files()) == [".gitignore", "greet.py"]
+        assert "undo" in [it.name for it in await workspace.slash_commands()]
+        assert workspace.model == "mine/one"
 
 
 async def test_models_of_ones_own_are_asked_and_left_open(root):
@@ -490,3 +510,78 @@ async def test_what_cannot_be_done_is_said_at_once(root, caplog):
             workspace.session.ask(" ")
         assert not workspace.session.is_busy
     assert "maxTurns" in caplog.text
+
+
+async def test_what_goes_with_a_message_is_sent_but_for_what_no_model_may_read(root):
+    (root / ".env").write_text("TOKEN=hush")
+    model = Replies("seen")
+    items = [
+        ContextItem(kind="file", uri=(root / "greet.py").as_uri()),
+        ContextItem(kind="file", uri=(root / ".env").as_uri(), content="TOKEN=hush"),
+    ]
+    async with Workspace(root, model=model) as workspace:
+        records = [it async for it in workspace.session.send("ask_mode", "look", context=items)]
+
+    said = model.requests[0].messages[-1].text
+    assert ("hello\n" in said, "hush" in said) == (True, False)
+    assert any(isinstance(it.event, Notice) and ".env was not sent along" in it.event.message for it in records)
+    [began] = [it.event for it in records if isinstance(it.event, TurnStarted)]
+    assert [it.uri for it in began.context] == [items[0].uri]
+
+
+async def test_documents_that_are_open_elsewhere_are_read_as_they_are_there(root):
+    buffers = Buffers()
+    buffers.open((root / "greet.py").as_uri(), 1, "typed\n")
+    model = Replies(ToolCall("1", "Read", {"file_path": "greet.py"}), "seen")
+    async with Workspace(root, model=model, buffers=buffers) as workspace:
+        await workspace.session.ask("look").outcome()
+
+    assert "typed" in model.requests[1].messages[-1].results[0].content
+
+
+async def test_another_model_can_be_selected_until_the_workspace_is_closed(root, tmp_path, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-fake")
+    async with Workspace(root) as workspace:
+        first, other = workspace.model, next(it for it in workspace.models if it != workspace.model)
+        effort = workspace.efforts(other)[-1]
+        workspace.select(f"{other}@{effort}")
+
+        assert workspace.model == f"{other}@{effort}"
+        with pytest.raises(ModelError):
+            workspace.select("nobody/knows")
+    async with Workspace(root) as workspace:
+        assert workspace.model == first
+
+
+async def test_a_hunk_can_be_decided_before_the_review_is_answered(root, write):
+    class AtOnce(DiskEditor):
+        async def review(self, review):
+            [hunk] = review.files[0].hunks
+            await workspace.decide(Decision(hunk_id=hunk.id, decision="accept"))
+            await asyncio.Event().wait()  # nobody waits for it any more
+
+    async with Workspace(root, model=Replies(write, "done"), editor=AtOnce()) as workspace:
+        outcome = await workspace.session.edit("write it").outcome()
+
+    assert (root / "new.txt").read_text() == "new\n"
+    assert [it.state for it in outcome.receipts] == ["accepted"]
+
+
+async def test_what_has_happened_in_a_session_is_told_again(root):
+    async with Workspace(root, model=Replies("one", "two")) as workspace:
+        session = workspace.session
+        assert [it async for it in session.events()] == []
+        await session.ask("first").outcome()
+        await session.ask("second").outcome()
+        told = [it.event async for it in session.events()]
+
+    assert [it.text for it in told if isinstance(it, TurnStarted)] == ["first", "second"]
+    assert [it.text for it in told if isinstance(it, MessageFinished)] == ["one", "two"]
+
+
+async def test_the_steps_of_a_plan_are_known(root):
+    async with Workspace(root, model=Replies("# Plan\n\n- [ ] one\n- [x] two\n")) as workspace:
+        outcome = await workspace.session.plan("plan it").outcome()
+        steps = workspace.steps(path_of(outcome.plan))
+
+    assert [(it.content, it.status) for it in steps] == [("one", "pending"), ("two", "completed")]

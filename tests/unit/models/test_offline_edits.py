@@ -26,6 +26,10 @@ from odin_lsp.models.reference import ModelRef
         ("rename get_x to fetch_x", Replace("get_x", "fetch_x", None, True)),
         ("Rename the function `get_x` to `fetch_x` in a.py!", Replace("get_x", "fetch_x", "a.py", True)),
         ("rename Foo to Bar everywhere", Replace("Foo", "Bar", None, True)),
+        ("rename total to cart_total in all files", Replace("total", "cart_total", None, True)),
+        ("rename total to cart_total in every file.", Replace("total", "cart_total", None, True)),
+        ("rename total to cart_total across the whole project", Replace("total", "cart_total", None, True)),
+        ("rename total to cart_total in all.py", Replace("total", "cart_total", "all.py", True)),
         ("insert `import os` after line 3 in a.py", Insert("import os", False, 3, "a.py")),
         ('insert "x = 1" before `def main():` in a.py', Insert("x = 1", True, "def main():", "a.py")),
         ("insert 'x' after import sys in a.py", Insert("x", False, "import sys", "a.py")),
@@ -159,7 +163,7 @@ async def test_a_replacement_is_found_read_made_and_reported():
     )
 
     assert find.calls[0].arguments == {"pattern": "**/greet.py"}
-    assert read.calls[0].arguments == {"file_path": "/w/src/greet.py"}
+    assert read.calls[0].arguments == {"file_path": "/w/src/greet.py", "offset": 1}
     assert edit.calls[0].arguments == {
         "file_path": "/w/src/greet.py",
         "old_string": "helo",
@@ -168,6 +172,17 @@ async def test_a_replacement_is_found_read_made_and_reported():
     }
     assert "Files changed: 1 of 1." in report.text
     assert "- `src/greet.py`: changed at line 1" in report.text
+
+
+async def test_what_the_user_rejected_is_not_told_as_changed():
+    *_, report = await converse(
+        "replace helo with hello in greet.py",
+        {"Glob": "/w/src/greet.py"},
+        {"Read": "     1\thelo\n     2\t\n     3\thelo"},
+        {"EditTool": "The user has reviewed your edits.\nsrc/greet.py: 1 accepted, 1 rejected.\n- accepted (line 1)"},
+    )
+
+    assert "- `src/greet.py`: 1 accepted, 1 rejected" in report.text
 
 
 async def test_a_rename_is_one_call_per_file_and_failures_are_told():
@@ -228,7 +243,7 @@ async def test_the_file_at_the_root_wins_over_its_namesakes():
         "replace a with b in x.py", {"Glob": "/w/p/x.py\n/w/x.py"}, {"Read": "     1\ta"}, tools=("Glob", "Read")
     )
 
-    assert [call.arguments for call in read.calls] == [{"file_path": "/w/x.py"}]
+    assert [call.arguments for call in read.calls] == [{"file_path": "/w/x.py", "offset": 1}]
 
 
 @pytest.mark.parametrize("cut", ["     1\ta\n(lines 1-1 of 9; go on with offset 2)", "     1\ta " + "x" * 2001])

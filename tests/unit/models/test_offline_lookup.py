@@ -13,6 +13,8 @@ FILES = {
     "Shop.java": "class Shop {\n  void checkout(Cart cart) {\n    // sumUp\n    print(cart.sumUp());\n  }\n}\n",
     "tests/CartTest.java": 'class CartTest {\n  void test() { check(new Cart().sumUp(), "sumUp"); }\n}\n',
     "other.py": "def lonely_helper():\n    pass\n",
+    "till.ts": "export class Till {\n  total(): number {\n    return 1;\n  }\n}\n",
+    "desk.ts": 'import { Till } from "./till";\n// total\nexport function close() {\n  return new Till().total();\n}\n',
 }
 
 
@@ -59,3 +61,26 @@ async def test_that_nobody_uses_a_function_is_said_with_who_says_so(bench):
 
     assert "`lonely_helper` is defined in `other.py:1`." in answer
     assert "No use of `lonely_helper` was found (by name only; others of the same name are not told apart)." in answer
+
+
+@pytest.mark.parametrize(
+    "prompt", ["what does total do?", "who calls total?", "Where is the method total used?", "callers of total"]
+)
+async def test_a_plain_word_is_a_name_where_the_question_is_about_code_and_the_project_defines_it(bench, prompt):
+    answer = await ask(bench, prompt)
+
+    assert answer.startswith("`total` is defined in `till.ts:2`.")
+    assert "- `desk.ts:4` in `close`: `return new Till().total();`" in answer
+
+
+async def test_where_a_class_is_used_is_answered_with_its_definition_and_its_uses(bench):
+    answer = await ask(bench, "where is Till used?")
+
+    assert answer.startswith("`Till` is defined in `till.ts:1`.")
+    assert "- `desk.ts:4`" in answer
+
+
+async def test_a_word_that_the_project_does_not_define_stays_a_word(bench):
+    answer = await ask(bench, "what does all do, and who calls pass?")
+
+    assert "is defined in" not in answer

@@ -14,6 +14,7 @@ from odin_lsp.models.offline.terms import find_terms, literal, widened
         ("where is parse_config used", ["parse_config"], [], []),
         ("what does os.path.join do", ["os.path.join"], [], []),
         ("why does run() fail", ["run"], [], ["fail"]),
+        ("who calls run()?", ["run"], [], []),
         ("find `the text`, \"this one\" and 'that'", ["the text", "this one", "that"], [], []),
         ("what's in odin_lsp/models/base.py and setup.cfg?", [], ["odin_lsp/models/base.py", "setup.cfg"], []),
         ("How are sessions stored and restored?", [], [], ["sessions", "stored", "restored"]),
@@ -30,6 +31,45 @@ def test_names_and_files_are_told_from_words(prompt, names, files, words):
     assert list(terms.names) == names
     assert list(terms.files) == files
     assert [word.text for word in terms.words][:4] == words
+
+
+@pytest.mark.parametrize(
+    ("prompt", "asked", "words"),
+    [
+        ("what does total do?", ["total"], ["total"]),
+        ("Who calls total?", ["total"], ["total"]),
+        ("where is Cart used?", ["Cart"], ["cart"]),
+        ("which files use the Cart class", ["Cart"], ["cart"]),
+        ("find all callers of add", ["add"], []),
+        ("show me the function load", ["load"], ["load"]),
+        ("how are load, store and free implemented, and who calls load?", ["load"], ["load", "store", "free"]),
+    ],
+)
+def test_what_a_question_about_code_is_about_may_be_a_name(prompt, asked, words):
+    terms = find_terms(prompt)
+
+    assert list(terms.asked) == asked
+    assert [word.text for word in terms.words] == words
+    assert terms.names == ()
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "How are sessions stored and restored?",
+        "why does the login fail after a restart?",
+        "what does it do?",
+        "what does this function do?",
+        "who uses the code?",
+        "explain the read-only client/server split",
+        "what happens when a crossing is cancelled?",
+        "add a test for the parser",
+        "who uses read-only files?",
+        "who calls parse_config, and what does os.path.join do?",
+    ],
+)
+def test_ordinary_prompts_ask_about_no_further_names(prompt):
+    assert find_terms(prompt).asked == ()
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ async def test_several_wants_of_a_step_are_one_question(gate, person):
     await gate.ask(WANT)
 
     [question] = person.questions
-    assert question.title == "Odin wants to do 2 things. May it?"
+    assert question.title == "Allow these 2 actions?"
     assert "1. git commit -m x\nin /ws" in question.detail
     with pytest.raises(PermissionDenied):
         await gate.ask(WANT)

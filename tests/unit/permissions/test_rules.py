@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from odin_lsp.config import Config, load
+from odin_lsp.config import Config, load, roles
 from odin_lsp.patterns import CommandPattern, host_matches, path_matches
 from odin_lsp.permissions.rules import Effect, Rules, Verdict, decide
 
@@ -182,7 +182,7 @@ def test_exec_15_a_bad_entry_is_reported_and_the_others_count(tmp_path, bad):
     assert config.forbidden_commands == ("rm",)
     assert config.allowed_commands == ()
     assert any("forbiddenCommands" in problem for problem in problems)
-    assert any("`allowedCommands` is not used while" in problem for problem in problems)
+    assert any("`allowedCommands` is ignored because" in problem for problem in problems)
 
 
 def test_exec_15_ten_thousand_entries_are_read(tmp_path):
@@ -208,3 +208,82 @@ def test_a_workspace_only_restricts_until_it_is_trusted(tmp_path):
     assert len(problems) == 2
     assert [it.decision for it in trusted.rules] == ["allow", "deny", "ask"]
     assert no_problems == []
+
+
+FOREIGN = "mcp__git__git_log"
+
+
+def on_foreign(mode, *given, arguments=None, tool=FOREIGN):
+    return decide(tool, Effect.FOREIGN, mode, rules(*given), arguments=arguments or {}).decision
+
+
+def test_a_tool_of_a_server_is_asked_about_in_edit_and_refused_elsewhere():
+    assert [on_foreign(mode) for mode in ("edit_mode", "ask_mode", "plan_mode")] == ["ask", "deny", "deny"]
+
+
+@pytest.mark.parametrize(
+    ("named", "tool", "is_meant"),
+    [
+        ("mcp__git", FOREIGN, True),
+        ("mcp__git__*", FOREIGN, True),
+        (FOREIGN, FOREIGN, True),
+        ("*", FOREIGN, True),
+        ("mcp__gi", FOREIGN, False),
+        ("mcp__git__git", FOREIGN, False),
+        ("mcp__a__b", "mcp__a__b__c", False),
+        ("mcp__", FOREIGN, False),
+        ("mcp", FOREIGN, False),
+    ],
+)
+def test_a_server_stands_for_all_its_tools_and_nothing_else(named, tool, is_meant):
+    assert on_foreign("edit_mode", rule("allow", named), tool=tool) == ("allow" if is_meant else "ask")
+
+
+@pytest.mark.parametrize(
+    ("decision", "value", "decided"),
+    [
+        ("allow", "docs/a.md", "allow"),
+        ("allow", ["docs/a.md", "docs/b.md"], "allow"),
+        ("allow", ["docs/a.md", "src/b.py"], "ask"),
+        ("allow", None, "ask"),
+        ("deny", ["docs/a.md", "src/b.py"], "deny"),
+        ("deny", "src/b.py", "ask"),
+        ("deny", {"a": 1}, "ask"),
+    ],
+)
+def test_a_rule_can_be_about_arguments(decision, value, decided):
+    given = rule(decision, "mcp__git", arguments={"path": "docs/*"})
+
+    assert on_foreign("edit_mode", given, arguments={"path": value}) == decided
+
+
+def test_in_ask_and_plan_the_user_has_to_name_the_mode():
+    anywhere, in_ask = rule("allow", "mcp__git"), rule("allow", "mcp__git", modes=["ask"])
+
+    assert on_foreign("ask_mode", anywhere) == "deny"
+    assert on_foreign("ask_mode", in_ask) == "allow"
+    assert on_foreign("plan_mode", in_ask) == "deny"
+    assert on_foreign("ask_mode", in_ask, rule("ask", FOREIGN)) == "deny"
+    assert on_foreign("ask_mode", rule("deny", FOREIGN), in_ask) == "deny"
+
+
+@pytest.mark.parametrize("whose", ["user", "workspace", "editor", "role of the workspace"])
+def test_a_workspace_cannot_say_that_a_tool_reads(tmp_path, whose):
+    said = {"rules": [rule("allow", "mcp__git", modes=["ask", "edit"])]}
+    user, workspace = tmp_path / "user.json", tmp_path / "odinconfig.json"
+    if whose in ("user", "workspace"):
+        {"user": user, "workspace": workspace}[whose].write_text(json.dumps(said))
+    elif whose == "role of the workspace":
+        workspace.write_text(json.dumps({"role": "mine", "roles": {"mine": said}}))
+
+    config, problems = load(tmp_path, user=user, trusted=True, settings=said if whose == "editor" else {})
+    found = Rules.of(roles.in_role(config, config.role))
+
+    assert problems == ()
+    decided = [decide(FOREIGN, Effect.FOREIGN, mode, found).decision for mode in ("ask_mode", "edit_mode")]
+    assert decided == (["allow", "allow"] if whose == "user" else ["deny", "allow"])
+
+
+def test_arguments_are_for_tools_of_servers():
+    with pytest.raises(ValueError, match="is for tools of MCP servers"):
+        rules(rule("allow", "ExecuteCommand", arguments={"command": "ls"}))

@@ -1,10 +1,11 @@
 """Trust: of a folder, with the settings it had."""
 
+import json
 import os
 
 import pytest
 
-from odin_lsp.permissions.trust import Trust
+from odin_lsp.permissions.trust import Trust, fingerprint
 
 
 @pytest.fixture
@@ -108,3 +109,38 @@ def test_a_decision_that_cannot_be_kept_counts_here(root):
         trust.keep()
 
     assert trust.of(root) == "trusted"
+
+
+def test_what_has_changed_since_is_named_with_its_difference(trust, root):
+    commands = root / ".claude" / "commands"
+    commands.mkdir(parents=True)
+    for name in ("kept", "changed", "gone"):
+        (commands / f"{name}.md").write_text(f"{name}: one\ntwo\n")
+    (root / ".mcp.json").write_text('{"mcpServers": {"a": {"command": "a", "env": {"KEY": "sk-secret"}}}}')
+    trust.decide(root, trusted=True)
+    trust.keep()
+    (commands / "changed.md").write_text("changed: one\nthree\n")
+    (commands / "gone.md").unlink()
+    (commands / "new.md").write_text("hello\n")
+    (root / ".mcp.json").write_text("{}")
+
+    changes = {it.name: it for it in trust.changes(root)}
+
+    assert {name: it.how for name, it in changes.items()} == {
+        ".claude/commands/changed.md": "changed",
+        ".claude/commands/gone.md": "gone",
+        ".claude/commands/new.md": "new",
+        ".mcp.json": "changed",
+    }
+    assert changes[".claude/commands/changed.md"].diff == ("@@ -1,2 +1,2 @@", " changed: one", "-two", "+three")
+    assert changes[".mcp.json"].diff == ()
+    assert "sk-secret" not in (root.parent / "state" / "trust.json").read_text()
+
+
+def test_what_an_earlier_version_has_stored_still_counts(trust, root, tmp_path):
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "trust.json").write_text(json.dumps({str(root): fingerprint(root)}))
+
+    assert trust.of(root) == "trusted"
+    (root / "odinconfig.json").write_text('{"sandbox": true}')
+    assert (trust.of(root), trust.changes(root)) == ("changed", [])

@@ -117,7 +117,7 @@ def test_without_its_key_it_is_left_out_until_there_is_one(restart):
 
     assert model(picks, Config(), {}) == "offline/odin"
     [told] = picks.settle(Config(), {})
-    assert f"{OPUS}, which you had picked, cannot be used" in told
+    assert f"The selected model {OPUS} is not available" in told
     assert list(picks.settle(Config(), {})) == []
     assert model(restart(), Config()) == OPUS
 
@@ -189,7 +189,7 @@ def test_where_nothing_can_be_kept_it_counts_until_the_end(path, restart):
 
     assert model(picks, Config()) == OPUS
     [told] = picks.settle(Config(), KEYS)
-    assert "cannot be kept" in told
+    assert "Could not save your model selection" in told
 
 
 def test_the_latest_workspaces_are_kept(tmp_path, path):

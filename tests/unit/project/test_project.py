@@ -118,7 +118,7 @@ def test_a_pick_does_not_go_before_the_environment(folder, monkeypatch):
     monkeypatch.setenv("ODIN_MODEL", "offline/fixed")
     project = Project(Told(roots=(folder("mine"),)))
 
-    with pytest.raises(RequestError, match="ODIN_MODEL is set"):
+    with pytest.raises(RequestError, match="ODIN_MODEL overrides"):
         project.pick({"model": "offline/picked"})
 
 

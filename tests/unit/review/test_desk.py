@@ -6,11 +6,11 @@ import pytest
 
 from odin_lsp.config import ReviewSettings, Timeouts
 from odin_lsp.events import Notice, ReviewChanged, ReviewClosed, ReviewOpened
-from odin_lsp.ports import Decision, ReviewAnswer
+from odin_lsp.ports import UNASKED, Decision, ReviewAnswer
 from odin_lsp.review.applying import FAILED
 from odin_lsp.review.desk import NOT_APPLIED, NOT_SHOWN, TYPED_SINCE, ReviewDesk
 from odin_lsp.review.journal import ReviewJournal
-from odin_lsp.review.proposals import UNASKED, Proposal, Wish, edit_of, operation_of
+from odin_lsp.review.proposals import Proposal, Wish, edit_of, operation_of
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo import take_back
 from odin_lsp.review.undo_log import UndoLog

@@ -26,7 +26,7 @@ class Server:
     editor = SimpleNamespace(hints=Hints(None, None, None))
 
     def __init__(self, *, literals: bool, reported=None) -> None:
-        self.abilities = Abilities(code_action_literals=literals, events=True)
+        self.abilities = Abilities(code_action_literals=literals, events=True, question=True)
         self.buffers = Buffers()
         self.buffers.open(URI, 1, "x = undefined\n")
         self.core = SimpleNamespace(servers=ScriptedServers(reported=reported or {}))

@@ -25,18 +25,27 @@ LATE = (
     *("events", "messages", "ports", "server.wire", "server.commands.", "server.editor", "server.turns"),
 )
 FOREIGN = ("anthropic", "google.genai", "openai", "httpx", "httpx2", "rich", "watchfiles", "anyio")
+PROTOCOL = ("lsprotocol", "pygls", "attr", "cattrs", "odin_lsp.server.rpc", "odin_lsp.server.server")
 SCRIPT = """
 import json, sys
 from types import SimpleNamespace
 
+from odin_lsp.frames import framed
+from odin_lsp.project.project import Project
+from odin_lsp.server.front_door import FrontDoor
+
+params = {"processId": None, "rootUri": None, "capabilities": {"experimental": {"odin": {"events": True}}}}
+call = framed(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode())
+answers = []
+FrontDoor(SimpleNamespace(read=lambda size: call, write=answers.append)).welcome(Project())
+early = list(sys.modules)
+
 from odin_lsp.server.server import OdinServer
 
 server = OdinServer()
-answers = []
-server.rpc.connect(SimpleNamespace(send=answers.append))
-params = {"processId": None, "rootUri": None, "capabilities": {"experimental": {"odin": {"events": True}}}}
-server.rpc.receive(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode())
-print(json.dumps({"answer": json.loads(answers[0]), "modules": list(sys.modules)}))
+server.rpc.take_over(params)
+answer = json.loads(answers[0].partition(b"\\r\\n\\r\\n")[2])
+print(json.dumps({"answer": answer, "early": early, "modules": list(sys.modules)}))
 """
 
 
@@ -47,6 +56,7 @@ def initialize(state):
     said = json.loads(run.stdout)
     late = tuple(f"odin_lsp.{name}" for name in LATE) + FOREIGN
     about = said["answer"]["result"]["capabilities"]["experimental"]["odin"]
+    assert {module for module in said["early"] if module.startswith(PROTOCOL)} == set()
     return about, {module for module in said["modules"] if module.startswith(late)}
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odin_lsp.frames import MAX_FRAME, FrameError, Frames, Oversized
+from odin_lsp.frames import MAX_FRAME, FrameError, Frames, Lines, Oversized, as_line
 from odin_lsp.server.transport import MAX_WAITING, Transport, tcp_channel
 
 
@@ -95,6 +95,39 @@ def test_it_does_not_matter_how_the_stream_is_cut(sent, sizes):
     stream = b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in sent)
 
     assert bodies(stream, sizes) == sent
+
+
+@given(st.lists(st.from_regex(rb"[^\s]{1,50}", fullmatch=True), max_size=5), st.lists(st.integers(1, 40), max_size=20))
+def test_lines_are_the_same_however_the_stream_is_cut(sent, sizes):
+    lines, found, stream = Lines(), [], b"\r\n".join(sent) + b"\n\n"
+    for size in (*sizes, len(stream)):
+        found += lines.feed(stream[:size])
+        stream = stream[size:]
+
+    assert found == sent
+
+
+def test_a_line_that_is_too_long_is_dropped_as_it_comes():
+    lines = Lines()
+
+    for _ in range(65):
+        assert list(lines.feed(b"x" * (MAX_FRAME // 64))) == []
+    assert len(lines._begun) < MAX_FRAME
+    assert list(lines.feed(b"\n{}\n")) == [Oversized(65 * (MAX_FRAME // 64)), b"{}"]
+
+
+async def test_lines_go_both_ways(channel):
+    received, sent = [], []
+    channel.on_write = sent.append
+    channel.feed(b'{"a": 1}\n{"b"')
+    channel.feed(b": 2}\n")
+    channel.hang_up()
+    transport = Transport(channel, Lines(), as_line)
+    transport.send(b"[]")
+
+    assert await transport.run(received.append) == "eof"
+    await transport.drain(timeout=10)
+    assert (received, sent) == ([b'{"a": 1}', b'{"b": 2}'], [b"[]\n"])
 
 
 async def test_frames_arrive_in_order_and_the_end_after_them(channel):

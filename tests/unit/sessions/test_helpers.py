@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 
 from odin_lsp.events import MAIN, UsageChanged
-from odin_lsp.messages import Message, ToolCall, user
+from odin_lsp.messages import Message, ToolCall, ToolResult, user
 from odin_lsp.records import Outcome, QueuedMessage, SubagentRecord, Usage
 from odin_lsp.sessions import session as sessions
 from odin_lsp.sessions.export import exported, transcript
 from odin_lsp.sessions.forking import fork
+from odin_lsp.sessions.helpers import STARTED
 from odin_lsp.sessions.history import UNKNOWN_OUTCOME, repair
 from odin_lsp.sessions.search import search
 from odin_lsp.sessions.session import Session
@@ -102,10 +103,40 @@ def test_what_was_found_before_a_crash_is_handed_over_and_the_rest_is_unknown(se
     resumed.append(user("go on"))
 
     told = {it.call_id: it for message in repair(resumed.messages) for it in message.results}
-    assert told["c1"].content == "The helper ask-1 had completed before Odin was ended.\n\nit is in the lexer"
+    assert told["c1"].content == "The subagent ask-1 had completed before Odin was ended.\n\nit is in the lexer"
     assert not told["c1"].failed
     assert told["c2"].content == UNKNOWN_OUTCOME
     assert again(resumed).messages == resumed.messages
+
+
+@pytest.fixture
+def alone(tmp_path):
+    """A session with two helpers that nobody waits for, of which one has ended."""
+    session = Session(tmp_path)
+    session.note_begun(QueuedMessage("t", "go", "ask_mode", 1.0))
+    session.append(user("go"))
+    session.append(Message("assistant", (ToolCall("c1", "AgentTool", {}), ToolCall("c2", "AgentTool", {}))))
+    begun = [ToolResult(f"c{number}", "AgentTool", STARTED.format(f"ask-{number}")) for number in (1, 2)]
+    session.append(Message("user", tuple(begun)))
+    session.note_subagent(BEGUN)
+    session.note_subagent(replace(BEGUN, agent_id="ask-2", call_id="c2"))
+    session.note_subagent(ENDED)
+    return session
+
+
+def test_what_helpers_found_that_nobody_waited_for_is_told_after_a_crash_once(alone):
+    resumed = again(alone)
+
+    told = resumed.messages[-1].text
+    assert "The subagent ask-1 had completed before Odin was ended.\n\nit is in the lexer" in told
+    assert "The subagent ask-2 was ended with Odin, before it could report." in told
+    assert again(resumed).messages == resumed.messages
+
+
+def test_a_report_that_was_told_before_a_crash_is_not_told_again(alone):
+    alone.append(user("<reminder>\nThe subagent ask-1 has completed.\n\nit is in the lexer\n</reminder>"))
+
+    assert "ask-1" not in again(alone).messages[-1].text
 
 
 def test_nothing_is_handed_over_for_another_turns_call_of_the_same_id(session):
@@ -123,7 +154,7 @@ def test_the_transcript_and_exports_tell_who_helped(session, tmp_path, format):
 
     text = "".join(exported(tmp_path, session.id, format))
 
-    assert text.count("2 helpers") == 1
+    assert text.count("2 subagents") == 1
     assert "ask-1 (Ask, completed): look around: it is in the lexer" in text
     assert "ask-2 (Ask, did not end): look around" in text
     if format == "markdown":

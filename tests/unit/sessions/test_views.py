@@ -114,9 +114,15 @@ def test_a_deleted_session_is_gone_with_all_that_was_made_of_it(tmp_path):
     gone.close()
     export_to(tmp_path, gone.id, "html", exported_path(tmp_path, gone.id, "html"), is_own=True)
 
+    (tmp_path / f"{gone.id}.plan").mkdir()
+    (tmp_path / f"{gone.id}.plan" / "Greet louder.plan.md").touch()
+    (elsewhere := tmp_path.with_name("elsewhere")).mkdir()
+    (tmp_path / f"{gone.id}.plan-2").symlink_to(elsewhere)
+
     delete_log(tmp_path, gone.id)
 
     assert [it.name for it in tmp_path.iterdir()] == [kept.log.path.name]
+    assert elsewhere.exists()
 
 
 class Page(HTMLParser):

@@ -9,13 +9,13 @@ import sys
 
 import pytest
 
-from odin_lsp.ports import Position, Range, Review, ReviewFile, ReviewHunk
-from odin_lsp.review.proposals import UNASKED
-from odin_lsp.terminal.editor import DENIED, INSTEAD, NOBODY, TerminalEditor
+from odin_lsp.ports import UNASKED, Position, Range, Review, ReviewFile, ReviewHunk
+from odin_lsp.terminal.answering import DENIED, INSTEAD, NOBODY
+from odin_lsp.terminal.editor import TerminalEditor
 from odin_lsp.terminal.review import PROMPT
 from odin_lsp.values import to_wire
 
-QUESTION = re.compile(rb"(Apply|Why) [^?]*\?")
+QUESTION = re.compile(rb"(Accept|Why) [^?]*\?")
 NOWHERE = Range(Position(0, 0), Position(0, 0))
 REVIEW = Review(
     "p",
@@ -93,7 +93,7 @@ async def test_an_editor_has_the_terminal_even_if_ctrl_c_is_typed_in_it(tmp_path
         "import signal, sys, pathlib\n"
         "signal.signal(signal.SIGINT, lambda *_: None)\n"
         "assert sys.stdin.isatty() and sys.stdout.isatty()\n"
-        "print('Apply what?', flush=True)\n"
+        "print('Accept what?', flush=True)\n"
         "pathlib.Path(sys.argv[1]).write_text(input())\n"
     )
     screen = await on_a_terminal(["e\n", "\x03mine\n", "q\n"], EDITOR=f"{sys.executable} {script}")

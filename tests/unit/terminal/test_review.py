@@ -312,3 +312,10 @@ async def test_what_has_no_text_cannot_be_edited(operation):
     taken, _ = await person.decide(review(file(hunk("1"), operation=operation)))
     assert taken == [("1", "accept", None, None)]
     assert f"a {operation} has no text to edit" in person.screen
+
+
+async def test_files_are_named_as_seen_from_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    person = Person("y")
+    await person.decide(review(file(hunk(new="a\n"), uri=(tmp_path / "sub" / "a.py").as_uri())))
+    assert person.screen[0] == "\ncreate sub/a.py"

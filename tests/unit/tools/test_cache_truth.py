@@ -66,10 +66,11 @@ class Known:
         self.original = text if self.is_whole and self.original is None else self.original
         self.uses += uses if self.lines or self.is_whole else 0
 
-    def see_window(self, text: str, start: int, count: int, uses: int = 1) -> None:
-        """Lines that are held need not be read."""
+    def see_window(self, text: str, start: int, count: int, *, is_open: bool, uses: int = 1) -> None:
+        """Lines that are held need not be read; of what is on the screen all is at hand."""
         wanted = set(range(start, min(start + count - 1, self.total or start + count) + 1))
-        self.see(text, wanted & every(text), at_hand=not (self.is_whole or wanted <= self.lines), uses=uses)
+        is_held = self.is_whole or wanted <= self.lines
+        self.see(text, wanted & every(text), at_hand=is_open or not is_held, uses=uses)
 
 
 def split(text: str) -> list[str]:
@@ -106,6 +107,9 @@ class World:
         self.check(path, known)
         return known
 
+    def is_open(self, path: Path) -> bool:
+        return self.files.buffers.of_path(path) is not None
+
     def text(self, path: Path) -> str:
         buffer = self.files.buffers.of_path(path)
         return buffer.text if buffer else path.read_bytes().decode()
@@ -127,7 +131,7 @@ class World:
         path = self.path(name)
         if path.exists():
             await self.bench.use("Read", file_path=path, offset=start, limit=count)
-            self.of(path).see_window(self.text(path), start, count)
+            self.of(path).see_window(self.text(path), start, count, is_open=self.is_open(path))
 
     async def read_all(self, name: str) -> None:
         await self.read(name)
@@ -136,7 +140,8 @@ class World:
         path = self.path(name)
         if path.exists():
             await self.bench.use("Grep", pattern=pattern, path=path, output_mode="content")
-            self.of(path).see_window(self.text(path), 1, 2000, uses=int("x" in self.text(path)))
+            uses = int("x" in self.text(path))
+            self.of(path).see_window(self.text(path), 1, 2000, is_open=self.is_open(path), uses=uses)
 
     async def search_folder(self, around: int) -> None:
         await self.bench.use("Grep", pattern="x", output_mode="content", **{"-C": around})
@@ -199,13 +204,19 @@ class World:
 
     def write_on_disk(self, name: str, text: str, is_told: bool) -> None:
         self.bench.write(name, text)
-        os.utime(self.path(name), ns=(self.tick(), self.tick()))
+        self.set_time(self.path(name))
         if is_told:
             self.files.heed([self.path(name)])
 
     def touch(self, name: str) -> None:
         if self.path(name).exists():
-            os.utime(self.path(name), ns=(self.tick(), self.tick()))
+            self.set_time(self.path(name))
+
+    def set_time(self, path: Path) -> None:
+        """A document has its file's time from when somebody next looks at that: here at once."""
+        os.utime(path, ns=(self.tick(), self.tick()))
+        if buffer := self.files.buffers.of_path(path):
+            moved(buffer)
 
     ticks = 1_000_000_000
 

@@ -288,21 +288,10 @@ async def test_read_shows_unsaved_text_and_says_so(use, context, root):
     assert (await use("Read", file_path=str(notes))).data == "     1\ttyped\n(unsaved changes are shown)"
 
 
-async def test_read_says_that_a_notebook_is_one(use, context, root):
-    notebook = root / "a.ipynb"
-    notebook.write_text('{"cells": []}\n')
-
-    assert (await use("Read", file_path=str(notebook))).data.splitlines() == [
-        '     1\t{"cells": []}',
-        "(a notebook, as the JSON that it is stored in)",
-    ]
-    assert readable(notebook, context).text == '{"cells": []}\n'
-
-
 async def test_a_notebook_that_is_open_as_one_is_not_edited(use, context, root):
     notebook = root / "a.ipynb"
     notebook.write_text("{}\n")
-    context.files.buffers.open_notebook(notebook.as_uri())
+    context.files.buffers.open_notebook(notebook.as_uri(), 1, [], None)
 
     assert "what its cells say is not known" in (await use("Read", file_path=str(notebook))).data
     with pytest.raises(ToolError, match="open as a notebook"):

@@ -60,8 +60,8 @@ def test_a_change_of_a_document_that_is_not_open_means_that_its_text_is_not_know
     assert buffers.of_path(other) is None
 
 
-def test_what_a_notebook_says_is_not_known(buffers, path):
-    buffers.open_notebook(path.as_uri())
+def test_what_a_notebook_says_may_not_be_known(buffers, path):
+    buffers.open_notebook(path.as_uri(), 1, [], None)
 
     assert not buffers.of_path(path).synchronised
     buffers.close(path.as_uri())
@@ -107,7 +107,7 @@ def test_whoever_watches_hears_of_a_notebook_and_that_its_text_is_not_known(buff
     heard = []
     buffers.watchers.append(lambda buffer: heard.append((buffer.uri, buffer.is_notebook, buffer.synchronised)))
 
-    buffers.open_notebook("file:///book.ipynb")
+    buffers.open_notebook("file:///book.ipynb", 1, [], None)
 
     assert heard == [("file:///book.ipynb", True, False)]
 

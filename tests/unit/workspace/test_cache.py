@@ -112,6 +112,16 @@ def test_a_file_that_was_removed_and_comes_back_is_as_before(cache, tmp_path):
     assert not cache.peek(path).is_modified
 
 
+def test_a_file_that_odin_has_removed_and_that_comes_back_otherwise_is_modified(cache, tmp_path):
+    cache, path = cache(), tmp_path / "a"
+    put(cache, path, "one")
+    cache.note_removed(path)
+
+    put(cache, path, "two", stamp=3)
+
+    assert cache.peek(path).is_modified
+
+
 def test_an_edit_makes_a_partial_entry_full(cache, tmp_path):
     cache, path = cache(), tmp_path / "a"
     cache.put_parts(path, (1, 8, 1), 8, {2: ["two"]})
@@ -133,6 +143,17 @@ def test_a_moved_file_takes_all_that_is_known_of_it_along(cache, tmp_path):
     put(cache, tmp_path / "b", "x")
     put(cache, tmp_path / "c", "x")
     assert {it.name for it, _ in cache} == {"a", "c"}
+
+
+def test_a_file_that_is_moved_to_where_another_was_and_back_is_still_known(cache, tmp_path):
+    cache = cache()
+    put(cache, tmp_path / "a", "one")
+    put(cache, tmp_path / "b", "other")
+    cache.note_removed(tmp_path / "b")
+    cache.move(tmp_path / "a", tmp_path / "b")
+    cache.move(tmp_path / "b", tmp_path / "a")
+
+    assert [(it, file.is_modified) for it, file in cache] == [(tmp_path / "a", False)]
 
 
 def test_a_use_counts_and_a_peek_does_not(cache, tmp_path):

@@ -295,6 +295,16 @@ def test_what_is_held_follows_the_screen_without_being_used(files, root):
     assert (file.full_content.text, file.access_count, file.is_modified) == ("typed\n", 1, False)
 
 
+def test_a_part_of_a_document_stays_held_when_its_file_was_only_touched(files, root):
+    path = root / "a.txt"
+    path.write_text("one\ntwo\n")
+    files.buffers.open(path.as_uri(), 1, path.read_text())
+    os.utime(path, ns=(1, 1))
+    files.window(path, 1, 1)
+
+    assert [(held, file.is_partial) for held, file in files.held()] == [(path, True)]
+
+
 def test_a_document_that_is_closed_is_read_from_disk_again(files, root):
     path = root / "a.txt"
     files.buffers.open(path.as_uri(), 1, "disk\n")

@@ -16,6 +16,7 @@ from odin_lsp.workspace.text import (
     usual_line_end,
     whole_lines,
 )
+from tests.support.sampling import fewer
 
 ENCODINGS = ("utf-8", "utf-16", "utf-32")
 PIECES = [
@@ -85,7 +86,7 @@ class PlainClient:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@settings(max_examples=max(2000, settings().max_examples))
+@settings(max_examples=max(fewer(2000), settings().max_examples))
 @given(text=TEXTS, edits=st.lists(st.tuples(POSITIONS, POSITIONS, TEXTS), max_size=8))
 def test_after_any_edits_server_and_editor_hold_the_same_bytes(encoding, text, edits):
     lines, client = Lines(text), PlainClient(text, encoding)

@@ -1,6 +1,7 @@
 -- What the user decides for a project, and can look up: model, role, trust, approvals, and what would be sent.
 
-local server = require("odin.server")
+local pick = require("odin.pick")
+local request = require("odin.client.request")
 local words = require("odin.words")
 
 local M = {}
@@ -11,7 +12,7 @@ local SCOPES = { session = "in this session", workspace = "in this workspace", a
 ---@param root string
 ---@return string[]
 function M.models(root)
-  local state = server.glance(root, "model")
+  local state = request.glance(root, "model")
   local found = { AS_CONFIGURED }
   for _, model in ipairs(state and state.available or {}) do
     table.insert(found, model)
@@ -26,15 +27,15 @@ end
 ---@param given string
 function M.choose_model(root, given)
   local model = given ~= AS_CONFIGURED and given or ""
-  server.execute(root, "model", given ~= "" and { model = model } or {}, function(result)
-    server.say(("model %s, small model %s"):format(result.model, result.smallModel))
+  request.execute(root, "model", given ~= "" and { model = model } or {}, function(result)
+    words.say(("model %s, small model %s"):format(result.model, result.smallModel))
   end)
 end
 
 ---@param root string
 ---@return string[]
 function M.roles(root)
-  local state = server.glance(root, "role")
+  local state = request.glance(root, "role")
   return vim.tbl_map(function(it)
     return it.name
   end, state and state.roles or {})
@@ -47,17 +48,16 @@ function M.choose_role(root, given)
     M.switch_role(root, given)
     return
   end
-  server.execute(root, "role", {}, function(state)
-    vim.ui.select(state.roles, {
+  request.execute(root, "role", {}, function(state)
+    pick.from(state.roles, {
       prompt = "Odin's roles",
-      format_item = function(it)
+      kind = "role",
+      line = function(it)
         local name = it.name .. (it.name == state.role and " (selected)" or "")
         return table.concat(words.said({ name, it.description, table.concat(it.models, ", ") }), " · ")
       end,
     }, function(it)
-      if it then
-        M.switch_role(root, it.name)
-      end
+      M.switch_role(root, it.name)
     end)
   end)
 end
@@ -66,17 +66,17 @@ end
 ---@param root string
 ---@param role string
 function M.switch_role(root, role)
-  server.execute(root, "role", { role = role }, function(state)
-    server.say(("the role is %s from now on"):format(state.role))
+  request.execute(root, "role", { role = role }, function(state)
+    words.say(("the role is %s from now on"):format(state.role))
   end)
 end
 
 ---@param root string
 ---@param decision "trust"|"restrict"
 function M.decide_trust(root, decision)
-  server.execute(root, "trust", { decision = decision }, function(result)
+  request.execute(root, "trust", { decision = decision }, function(result)
     local told = result.trusted and "are trusted as they are now" or "may only restrict"
-    server.say("the workspace's settings " .. told)
+    words.say("the workspace's settings " .. told)
   end)
 end
 
@@ -84,23 +84,22 @@ end
 ---@param root string
 function M.manage_approvals(root)
   local session = require("odin.chat").of_root(root).session
-  server.execute(root, "permissions", { sessionId = session }, function(result)
+  request.execute(root, "permissions", { sessionId = session }, function(result)
     if #result.allowed == 0 then
-      server.say("there are no approvals")
+      words.say("there are no approvals")
       return
     end
-    vim.ui.select(result.allowed, {
+    pick.from(result.allowed, {
       prompt = "Odin's approvals: choose one to remove it",
-      format_item = function(it)
+      kind = "approval",
+      line = function(it)
         local mode = it.mode:gsub("_mode", ""):gsub("^%l", string.upper)
         return ("%s (%s, in %s, %s, since %s)"):format(it.pattern, SCOPES[it.scope], mode, it.tool, it.since)
       end,
     }, function(it)
-      if it then
-        server.execute(root, "permissions", { sessionId = session, action = "remove", id = it.id }, function()
-          server.say(("removed the approval of `%s`; Odin asks you again"):format(it.pattern))
-        end)
-      end
+      request.execute(root, "permissions", { sessionId = session, action = "remove", id = it.id }, function()
+        words.say(("removed the approval of `%s`; Odin asks you again"):format(it.pattern))
+      end)
     end)
   end)
 end
@@ -113,27 +112,33 @@ local NOT_USED = {
 ---What is plugged in; the one that is chosen is switched, or its file is opened.
 ---@param root string
 function M.extensions(root)
-  server.execute(root, "extensions", {}, function(result)
+  request.execute(root, "extensions", {}, function(result)
     if #result.extensions == 0 then
-      server.say("there are no skills, commands, agents, hooks or MCP servers")
+      words.say("there are no skills, commands, agents, hooks or MCP servers")
       return
     end
-    vim.ui.select(result.extensions, {
+    pick.from(result.extensions, {
       prompt = "Odin's extensions: choose one to switch it, or to open its file",
-      kind = "odin.extension",
-      format_item = function(it)
+      kind = "extension",
+      line = function(it)
         local about = it.problem or it.description or ""
-        local state = NOT_USED[it.state] or it.state
+        local running = it.state == "on" and it.running and ", " .. it.running or ""
+        local state = (NOT_USED[it.state] or it.state) .. running
         return ("%s %s (%s)%s"):format(it.kind, it.name, state, about ~= "" and ": " .. about or "")
       end,
+      preview = function(it)
+        local parts = { ("# %s %s"):format(it.kind, it.name), it.description or "", it.problem or "", it.source or "" }
+        return table.concat(words.said(parts), "\n\n")
+      end,
     }, function(it)
-      if it and (it.state == "on" or it.state == "off") then
+      if it.state == "on" or it.state == "off" then
         local on = it.state == "off"
         local argument = { action = on and "enable" or "disable", name = ("%s:%s"):format(it.kind, it.name) }
-        server.execute(root, "extensions", argument, function()
-          server.say(("%s %s is %s"):format(it.kind, it.name, on and "on" or "off"))
+        request.execute(root, "extensions", argument, function()
+          words.say(("%s %s is %s"):format(it.kind, it.name, on and "on" or "off"))
         end)
-      elseif it then
+      else
+        require("odin.chat.window").enter_code()
         vim.cmd.edit(vim.fn.fnameescape(it.source))
       end
     end)
@@ -143,11 +148,12 @@ end
 ---Show what the next message would send, in a window of its own.
 ---@param root string
 function M.show_context(root)
-  server.execute(root, "context", { sessionId = require("odin.chat").of_root(root).session }, function(preview)
-    local bufnr = require("odin.chat").buffer("context", root)
+  request.execute(root, "context", { sessionId = require("odin.chat").of_root(root).session }, function(preview)
+    local bufnr = require("odin.chat.window").buffer("context", root)
     vim.bo[bufnr].bufhidden = "wipe"
     vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, M.context_report(preview))
     vim.bo[bufnr].modifiable = false
+    require("odin.chat.window").enter_code()
     vim.cmd.split()
     vim.api.nvim_win_set_buf(0, bufnr)
   end)

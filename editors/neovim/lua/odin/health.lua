@@ -3,11 +3,11 @@
 local M = {}
 
 function M.check()
-  local health, server = vim.health, require("odin.server")
+  local health, life = vim.health, require("odin.client.life")
   health.start("Odin")
   local version = vim.version()
   health.ok(("Neovim %d.%d.%d"):format(version.major, version.minor, version.patch))
-  local problem = server.problem()
+  local problem = life.problem()
   if problem then
     health.error(problem)
     return
@@ -19,11 +19,17 @@ function M.check()
   else
     health.error(("%s --version failed: %s"):format(table.concat(cmd, " "), vim.trim(asked.stderr or "")))
   end
-  local clients = server.clients()
+  local clients = life.clients()
   for _, client in ipairs(clients) do
     local info = vim.tbl_get(client.server_capabilities or {}, "experimental", "odin") or {}
     local open = require("odin.words").count(vim.tbl_count(client.attached_buffers), "buffer")
-    health.ok(("%s: model %s, %s"):format(client.config.root_dir, info.model or "unknown", open))
+    local told = ("%s: model %s, %s"):format(client.config.root_dir, info.model or "unknown", open)
+    if vim.startswith(info.model or "", "offline/") then
+      local how = "set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY before you start Neovim"
+      health.warn(told .. ": no key of a provider is set, so Odin's offline model answers", how)
+    else
+      health.ok(told)
+    end
   end
   if #clients == 0 then
     health.info("no server is running; it starts with the first file")

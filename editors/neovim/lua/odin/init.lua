@@ -1,6 +1,9 @@
 -- What other plugins and the user's own settings may call.
 
-local server = require("odin.server")
+local life = require("odin.client.life")
+local request = require("odin.client.request")
+local roots = require("odin.client.roots")
+local words = require("odin.words")
 
 local M = {}
 
@@ -19,7 +22,7 @@ local function tell_cancelled(root, result, opts)
   if opts.drop and #pending > 0 then
     review.reject(pending) -- of turns that have ended before
   elseif not review.tell_of_waiting(root, "still wait") and not has_told and not result.cancelled then
-    server.say("nothing is running")
+    words.say("nothing is running")
   end
 end
 
@@ -27,7 +30,7 @@ end
 ---@param settings? odin.Config
 function M.setup(settings)
   vim.g.odin = vim.tbl_extend("force", vim.g.odin or {}, settings or {})
-  server.reconfigure()
+  life.reconfigure()
 end
 
 ---Say something to Odin.
@@ -35,9 +38,12 @@ end
 ---@param text string
 ---@param context? odin.ContextItem[]
 function M.send(mode, text, context)
-  local root = server.root_of(0)
+  if require("odin.chat.slash").take(text) then
+    return
+  end
+  local root = roots.of(0)
   local chat = require("odin.chat").of_root(root)
-  local mentioned = require("odin.context").mentioned(text, root)
+  local mentioned = require("odin.chat.context").mentioned(text, root)
   require("odin.chat").open(root, { enter = false })
   chat:send(mode, text, vim.list_extend(context or {}, mentioned))
 end
@@ -46,19 +52,19 @@ end
 ---@param opts? { queue?: true|"next"|"return", drop?: boolean } As `:OdinCancel`; `true` forgets what is queued.
 function M.cancel(opts)
   opts = opts or {}
-  local root = server.root_of(0)
-  if not server.clients(root)[1] then
-    server.say("nothing is running")
+  local root = roots.of(0)
+  if not life.clients(root)[1] then
+    words.say("nothing is running")
     return
   end
   local function cancel()
     local queue = opts.queue ~= true and opts.queue or nil
-    server.execute(root, "cancel", { drop = opts.drop or nil, queue = queue }, function(result)
+    request.execute(root, "cancel", { drop = opts.drop or nil, queue = queue }, function(result)
       tell_cancelled(root, result, opts)
     end)
   end
   if opts.queue == true then
-    server.execute(root, "queue", { action = "clear" }, cancel)
+    request.execute(root, "queue", { action = "clear" }, cancel)
   else
     cancel()
   end
@@ -67,13 +73,7 @@ end
 ---For statuslines: what Odin does, and what waits for the user. Empty when there is nothing to tell.
 ---@return string
 function M.status()
-  local root = server.root_of(0)
-  local chat = require("odin.chat").current()
-  local parts = { chat and chat:status() or "" }
-  local pending = #require("odin.review").pending(root)
-  table.insert(parts, pending > 0 and pending .. " to review" or "")
-  local told = table.concat(require("odin.words").said(parts), " · ")
-  return told == "" and "" or "Odin " .. told
+  return require("odin.session.status").line(roots.of(0))
 end
 
 return M

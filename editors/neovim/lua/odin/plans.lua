@@ -1,38 +1,91 @@
--- The steps of a plan: what the server offers above them, to choose from.
+-- Plans: their steps are run, skipped and ticked, by commands and by what the server offers above them.
 
-local server = require("odin.server")
+local compat = require("odin.client.compat")
+local life = require("odin.client.life")
+local pick = require("odin.pick")
+local request = require("odin.client.request")
+local roots = require("odin.client.roots")
+local words = require("odin.words")
 
 local M = {}
 
+local MARK = "<!-- A plan for Odin."
+local PREVIEWED = 20
+
+---@param bufnr integer
+---@return boolean
+function M.is_plan(bufnr)
+  return vim.startswith(vim.api.nvim_buf_get_lines(bufnr, 0, 1, false)[1] or "", MARK)
+end
+
+---Show above the steps of every plan what can be done with them.
+function M.follow()
+  vim.api.nvim_create_autocmd("LspAttach", {
+    group = vim.api.nvim_create_augroup("odin.plans", {}),
+    callback = function(event)
+      local client = vim.lsp.get_client_by_id(event.data.client_id)
+      if client and client.name == life.NAME and M.is_plan(event.buf) then
+        compat.show_lenses(event.buf)
+      end
+    end,
+  })
+end
+
+---What lenses do here, so that the chat shows it.
+---@type table<string, fun(command: lsp.Command, context: { bufnr: integer })>
+M.COMMANDS = {}
+for _, name in ipairs({ "odin.executePlan", "odin.plan.mark", "odin.plan.refuse" }) do
+  M.COMMANDS[name] = function(command, context)
+    M.execute(roots.of(context.bufnr), command)
+  end
+end
+
+---Carry out a plan: the one in the buffer, or else the last one that was made.
+---@param bufnr integer
+---@param steps integer[] Counted from 1; none: all that are open.
+function M.run(bufnr, steps)
+  local root = roots.of(bufnr)
+  local uri = M.is_plan(bufnr) and vim.uri_from_bufnr(bufnr) or require("odin.chat").of_root(root).plan
+  if not uri then
+    words.say("there is no plan yet; :OdinPlan with a text makes one", vim.log.levels.WARN)
+    return
+  end
+  local argument = { uri = uri, steps = #steps > 0 and steps or nil }
+  M.execute(root, { title = "Run the plan", command = "odin.executePlan", arguments = { argument } })
+end
+
+---Choose what to do with the plan in a buffer.
 ---@param bufnr integer
 function M.choose(bufnr)
-  local root, cursor = server.root_of(bufnr), vim.fn.line(".") - 1
-  server.with_client(root, function(client)
+  local root, cursor = roots.of(bufnr), vim.fn.line(".") - 1
+  life.with_client(root, function(client)
     local params = { textDocument = { uri = vim.uri_from_bufnr(bufnr) } }
-    server.request(client, "textDocument/codeLens", params, function(_, found)
+    compat.request(client, "textDocument/codeLens", params, function(_, found)
       local lenses = found or {}
       if #lenses == 0 then
-        server.say("this is no plan of Odin's, or all of it is done")
+        words.say("this is no plan of Odin's, or all of it is done")
         return
       end
-      vim.ui.select(M.from(lenses, cursor), {
+      pick.from(M.from(lenses, cursor), {
         prompt = "Odin's plan",
-        format_item = function(lens)
+        kind = "step",
+        line = function(lens)
           local row = lens.range.start.line
           local step = vim.api.nvim_buf_get_lines(bufnr, row, row + 1, false)[1] or ""
           return row == 0 and lens.command.title or ("%s: %s"):format(lens.command.title, vim.trim(step))
         end,
+        preview = function(lens)
+          local row = lens.range.start.line
+          return table.concat(vim.api.nvim_buf_get_lines(bufnr, row, row + PREVIEWED, false), "\n")
+        end,
       }, function(lens)
-        if lens then
-          M.run(root, lens.command)
-        end
+        M.execute(root, lens.command)
       end)
     end)
   end)
 end
 
 ---What is at the cursor comes first, the rest as it stands in the plan.
----@private
 ---@param lenses lsp.CodeLens[]
 ---@param cursor integer
 ---@return lsp.CodeLens[]
@@ -49,13 +102,13 @@ end
 ---@private
 ---@param root string
 ---@param command lsp.Command
-function M.run(root, command)
+function M.execute(root, command)
   local argument = vim.deepcopy(command.arguments[1])
   if command.command ~= "odin.plan.mark" then
     require("odin.chat").open(root, { enter = false })
     argument.turnId = require("odin.chat").of_root(root):mint(command.title)
   end
-  server.execute(root, (command.command:gsub("^odin%.", "")), argument)
+  request.execute(root, (command.command:gsub("^odin%.", "")), argument)
 end
 
 return M

@@ -21,8 +21,29 @@ function M.cost(usage)
   end
   local into = (usage.inputTokens or 0) + (usage.cacheReadTokens or 0) + (usage.cacheWriteTokens or 0)
   local tokens = ("%s in, %d out"):format(M.count(into, "token"), usage.outputTokens or 0)
-  local money = usage.costUsd or 0
-  return money > 0 and ("%s · $%.4f"):format(tokens, money) or tokens
+  return table.concat(M.said({ tokens, M.money(usage) }), " · ")
+end
+
+---@param usage? odin.Usage
+---@return string
+function M.money(usage)
+  local money = usage and usage.costUsd or 0
+  return money > 0 and ("$%.4f"):format(money) or ""
+end
+
+---Parts of a line, of the first of these that fits.
+---@param variants string[][] From the longest to the shortest.
+---@param width? integer Without it: there is room enough.
+---@return string
+function M.fitted(variants, width)
+  local line
+  for _, parts in ipairs(variants) do
+    line = table.concat(M.said(parts), " · ")
+    if vim.fn.strdisplaywidth(line) <= (width or math.huge) then
+      break
+    end
+  end
+  return line
 end
 
 ---On one line.
@@ -63,6 +84,22 @@ end
 ---@return string[]
 function M.lines(text)
   return vim.split((text:gsub("\r\n", "\n")), "\n", { plain = true })
+end
+
+---Say the first of these that fits on the message line: what is longer would stop the user at a prompt, in the middle
+---of a word that they type.
+---@param variants string[] From the longest to the shortest.
+function M.say_briefly(variants)
+  local lines = vim.tbl_map(function(message)
+    return { message }
+  end, variants)
+  M.say(M.fitted(lines, vim.v.echospace - #"Odin: "))
+end
+
+---@param message string
+---@param level? integer
+function M.say(message, level)
+  vim.notify("Odin: " .. message, level or vim.log.levels.INFO)
 end
 
 return M

@@ -2,25 +2,29 @@
 
 import type { CancellationToken } from "vscode";
 import type { Answer, Question } from "../protocol";
-import type { Transcript } from "./transcript";
+import type { Store } from "../session/store";
+import type { Transcript } from "../session/transcript";
 
 interface Asked {
   question: Question;
-  chat: Transcript;
+  session: Transcript;
   resolve: (answer: Answer | null) => void;
 }
 
 export class Asking {
+  /** Whom to tell the answer. */
   readonly #asked = new Map<string, Asked>();
 
-  constructor(private readonly changed: (chat: Transcript) => void) {}
+  constructor(private readonly store: Store) {}
 
-  ask(chat: Transcript, question: Question, token: CancellationToken): Promise<Answer | null> {
+  /** Show a question in the chat, and wait for the answer of `answer`; `null` if there is none. */
+  ask(question: Question, token: CancellationToken): Promise<Answer | null> {
     const { questionId } = question;
-    chat.ask(question);
-    this.changed(chat);
+    const session = this.store.shown;
+    session.ask(question);
+    this.store.ask(question);
     return new Promise((resolve) => {
-      this.#asked.set(questionId, { question, chat, resolve });
+      this.#asked.set(questionId, { question, session, resolve });
       token.onCancellationRequested(() => this.#settle(questionId, null));
       if (token.isCancellationRequested) this.#settle(questionId, null);
     });
@@ -31,14 +35,14 @@ export class Asking {
   }
 
   /** Its events may not tell of what is asked in it. */
-  askAgain(chat: Transcript): void {
-    for (const asked of this.#asked.values()) if (asked.chat === chat) chat.ask(asked.question);
+  askAgain(session: Transcript): void {
+    for (const asked of this.#asked.values()) if (asked.session === session) session.ask(asked.question);
   }
 
   /** Some are not shown as open any more. */
   giveUpUnasked(): void {
-    for (const [questionId, { chat }] of [...this.#asked]) {
-      if (!chat.isAsking(questionId)) this.#settle(questionId, null);
+    for (const [questionId, { session }] of [...this.#asked]) {
+      if (!session.isAsking(questionId)) this.#settle(questionId, null);
     }
   }
 
@@ -50,8 +54,9 @@ export class Asking {
     const asked = this.#asked.get(questionId);
     if (!asked) return;
     this.#asked.delete(questionId);
-    if (asked.chat.isAsking(questionId)) asked.chat.settle(questionId, answer);
+    if (asked.session.isAsking(questionId)) asked.session.settle(questionId, answer);
+    this.store.answered(questionId);
     asked.resolve(answer);
-    this.changed(asked.chat);
+    this.store.changed();
   }
 }

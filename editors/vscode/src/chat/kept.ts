@@ -1,6 +1,7 @@
 // What outlives the window and is not with the server: which session was shown, and what went with messages.
 
 import type { Memento } from "vscode";
+import { inBackground } from "../background";
 import type { ContextItem } from "../protocol";
 
 const KEY = "odin.chat";
@@ -53,6 +54,6 @@ export class Kept {
   #save(): void {
     const contexts = Object.fromEntries([...this.#contexts].filter(([turnId]) => this.#open.has(turnId)));
     const saved: Saved = { ...(this.#sessionId ? { sessionId: this.#sessionId } : {}), contexts };
-    void this.#store.update(KEY, saved);
+    inBackground(this.#store.update(KEY, saved));
   }
 }

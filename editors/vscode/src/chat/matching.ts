@@ -30,6 +30,28 @@ export function best<T>(items: readonly T[], typed: string, nameOf: (item: T) =>
     .map((it) => it.item);
 }
 
+/** Something of the workspace, by its path below the folder. */
+export interface Named<Place> {
+  uri: Place;
+  /** Of a folder it ends with a slash. */
+  name: string;
+}
+
+/** The folders that the files are in, up to the workspace's own. */
+export function foldersOf<Place>(files: readonly Named<Place>[], above: (uri: Place) => Place): Named<Place>[] {
+  const found = new Map<string, Place>();
+  for (const file of files) {
+    let { uri } = file;
+    for (let end = file.name.lastIndexOf("/"); end > 0; end = file.name.lastIndexOf("/", end - 1)) {
+      const name = file.name.slice(0, end + 1);
+      if (found.has(name)) break;
+      uri = above(uri);
+      found.set(name, uri);
+    }
+  }
+  return [...found].map(([name, uri]) => ({ uri, name }));
+}
+
 function isPart(name: string, typed: string): boolean {
   let at = -1;
   for (const letter of typed.toLowerCase()) {

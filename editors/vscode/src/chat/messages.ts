@@ -1,45 +1,72 @@
 // What the chat's host and its page tell each other.
 
 import type { AfterCancel, Mode } from "../odin";
-import type { ContextItem } from "../protocol";
-import type { Patch } from "./patches";
+import type { ContextItem, ImageItem } from "../protocol";
+import type { Patch } from "../session/patches";
 
-/** Something that goes with a message: what the user looks at, or what the message mentions by `@`. */
+/** Something that goes with a message: what the user looks at or has attached, or what it mentions by `@`. */
 export type Attachment =
   | { kind: "file"; uri: string; label: string }
-  | { kind: "selection"; uri: string; label: string; range: NonNullable<ContextItem["range"]> }
+  | { kind: "folder"; uri: string; label: string }
+  | { kind: "selection" | "symbol"; uri: string; label: string; range: NonNullable<ContextItem["range"]> }
   | { kind: "problems"; label: string; uri?: string };
 
+/** What a word begins with that can be completed: a mention, or a command at the beginning of the message. */
+export type Sign = "@" | "/";
+
 export interface Completion {
-  /** What stands in the text after it was chosen, without the `@`. */
+  /** What stands in the text after it was chosen, without the sign. */
   word: string;
   detail: string;
-  icon: "file" | "symbol" | "selection" | "problems";
-  attachment: Attachment;
+  icon: Attachment["kind"] | "command";
+  /** Of a mention: what goes along. */
+  attachment?: Attachment;
+}
+
+/** An image that goes with the next message, as base64. */
+export type Picture = Required<Pick<ImageItem, "mediaType" | "data" | "name">>;
+
+/** A model of a server on this computer. */
+export interface LocalModel {
+  model: string;
+  /** The server's. */
+  name: string;
 }
 
 export type ToPage =
   | { type: "patches"; patches: Patch[] }
-  | { type: "attached"; attached: Attachment | null }
+  /** What the user looks at. */
+  | { type: "looked"; looked: Attachment | null }
+  | { type: "attached"; attachments: Attachment[] }
+  | { type: "pictures"; pictures: Picture[] }
   | { type: "completions"; request: number; completions: Completion[] }
   | { type: "found"; paths: string[] }
+  | { type: "picture"; digest: string; url: string }
   | { type: "draft"; text: string; mode?: Mode }
   | { type: "returned"; text: string }
   | { type: "focus" }
   /** Scroll to it, as soon as it is there. */
   | { type: "turn"; turnId: string }
+  /** Models of servers on this computer. */
+  | { type: "local"; models: LocalModel[] }
   | { type: "recent"; sessions: { id: string; title: string; when: string }[] };
 
 export type FromPage =
   | { type: "ready" }
   | { type: "focused"; isFocused: boolean }
-  | { type: "send"; mode: Mode; text: string; attachments: Attachment[] }
+  | { type: "send"; mode: Mode; text: string; attachments: Attachment[]; images: ImageItem[] }
+  /** Have the user choose what goes along. */
+  | { type: "attach" }
+  | { type: "picture"; digest: string; mediaType: string }
   | { type: "stop"; queue: AfterCancel }
   | { type: "stopHelper"; agentId: string }
   | { type: "stopCompaction" }
   | { type: "retry"; turnId: string }
   | { type: "continue"; turnId: string }
   | { type: "earlier" }
+  /** Look for model servers on this computer. */
+  | { type: "findLocal" }
+  | { type: "useModel"; model: string }
   | { type: "fork"; turnId: string }
   | { type: "undo"; turnId: string }
   | { type: "bringBack"; turnId: string }
@@ -49,19 +76,22 @@ export type FromPage =
   | { type: "queueSend"; turnId: string }
   | { type: "answer"; questionId: string; optionIds: string[]; text?: string; command?: string }
   | { type: "review"; proposalId: string; decision: "open" | "accept" | "reject" | "drop" }
-  | { type: "complete"; request: number; word: string }
+  | { type: "complete"; request: number; sign: Sign; word: string }
   | { type: "find"; paths: string[] }
   | { type: "openFile"; path: string }
   | { type: "openPlan"; turnId: string }
+  | { type: "runPlan"; turnId: string }
   | { type: "openExternal"; url: string }
   | { type: "openSession"; sessionId: string }
   | { type: "insert"; text: string }
+  /** `info` is what stands behind the fence of a block of code. */
+  | { type: "apply"; code: string; info: string }
+  | { type: "terminal"; command: string }
   | { type: "copy"; text: string }
   | { type: "run"; command: OwnCommand; provider?: string | undefined };
 
 /** Commands of the extension that the page offers. */
 export const OWN_COMMANDS = [
-  "odin.vscode.executePlan",
   "odin.vscode.newSession",
   "odin.vscode.restart",
   "odin.vscode.selectModel",

@@ -5,6 +5,9 @@ import { exact, readable } from "./text";
 
 const MAX_SHOWN = 160;
 const MAX_BUTTONS = 3;
+/** The command that answers a question, with its id and that of the option. */
+export const ANSWER = "odin.chat.answer";
+const SHOW = "odin.chat.focus";
 
 /** Buttons of a notification are short of room: of many choices there are the plain yes and no. */
 export function notifiedOptions(question: Question): Option[] {
@@ -24,9 +27,24 @@ export function notificationText(question: Question): string {
   const { title, command, detail = "" } = question;
   const subject = command ?? detail;
   const shown = subject && canBeNotified(question) && fits(subject) ? ` ${subject}` : "";
-  return `Odin: ${readable(title).slice(0, 2 * MAX_SHOWN)}${shown}`;
+  return `Odin: ${withoutLinks(readable(title).slice(0, 2 * MAX_SHOWN))}${shown}`;
+}
+
+/** Buttons would stay when the question is over: a notification that goes then has links only. */
+export function notificationLinks(question: Question): string {
+  const answers = notifiedOptions(question).map(({ id, label }) => {
+    const given = encodeURIComponent(JSON.stringify([question.questionId, id]));
+    return `[${withoutLinks(readable(label)).replace(/[[\]]/g, "")}](command:${ANSWER}?${given})`;
+  });
+  return [...answers, `[Show in Chat](command:${SHOW})`].join(" · ");
+}
+
+/** VS Code makes links, also to commands, of what looks like one. */
+function withoutLinks(text: string): string {
+  return text.replaceAll("](", "] (");
 }
 
 function fits(text: string): boolean {
-  return text.length <= MAX_SHOWN && !text.includes("\n") && !exact(text).some((it) => it.isMarked);
+  const isPlain = !text.includes("\n") && !text.includes("](") && !exact(text).some((it) => it.isMarked);
+  return text.length <= MAX_SHOWN && isPlain;
 }

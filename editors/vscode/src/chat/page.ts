@@ -1,4 +1,5 @@
-// The chat's page. It may run our script and show our style and font, and load nothing else from anywhere.
+// The chat's page. It may run our script and show our style and font and images that it is given, and load
+// nothing from anywhere else.
 
 export interface PageParts {
   nonce: string;
@@ -9,7 +10,7 @@ export interface PageParts {
 }
 
 export function pageHtml({ nonce, source, script, style }: PageParts): string {
-  const policy = `default-src 'none'; script-src 'nonce-${nonce}'; style-src ${source}; font-src ${source}`;
+  const policy = `default-src 'none'; script-src 'nonce-${nonce}'; style-src ${source}; font-src ${source}; img-src data:`;
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -2,7 +2,7 @@
 
 import type { AfterCancel, Odin } from "../odin";
 import type { QueuedMessage } from "../protocol";
-import type { Transcript } from "./transcript";
+import type { Transcript } from "../session/transcript";
 
 export class MessageQueue {
   constructor(private readonly odin: Odin) {}

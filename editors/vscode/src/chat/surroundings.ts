@@ -1,25 +1,11 @@
-// What the chat needs of the editor around it: what is looked at, what can be mentioned, and where links lead.
+// What the chat needs of the editor around it: what is looked at, what goes along, and where links lead.
 
-import {
-  commands,
-  type Disposable,
-  languages,
-  Range,
-  type SymbolInformation,
-  type TextDocument,
-  Uri,
-  window,
-  workspace,
-} from "vscode";
+import { languages, Range, type TextDocument, Uri, window, workspace } from "vscode";
 import { attachedTo, fileItem, problemsItem, selectionItem } from "../context";
 import type { ContextItem } from "../protocol";
 import { placeOf } from "./links";
-import { best } from "./matching";
-import type { Attachment, Completion } from "./messages";
+import type { Attachment } from "./messages";
 
-const MAX_FILES = 20_000;
-const MAX_SHOWN = 12;
-const MAX_SYMBOLS = 5;
 const MAX_PROBLEM_FILES = 20;
 
 /** What goes with the next message unless the user takes it away. */
@@ -37,13 +23,15 @@ export function lookedAt(): Attachment | null {
 export function itemsOf(attachment: Attachment): ContextItem[] {
   const { kind } = attachment;
   if (kind === "problems") return problems(attachment.uri);
+  if (kind === "folder") return [{ kind, uri: attachment.uri }];
   const document = openDocument(attachment.uri);
-  if (kind === "file") return [document ? fileItem(document) : { kind: "file", uri: attachment.uri }];
+  if (kind === "file") return [document ? fileItem(document) : { kind, uri: attachment.uri }];
   const { start, end } = attachment.range;
-  if (!document) return [{ kind: "selection", uri: attachment.uri, range: attachment.range }];
+  const name = kind === "symbol" ? { name: attachment.label } : {};
+  if (!document) return [{ kind: "selection", uri: attachment.uri, range: attachment.range, ...name }];
   const range = new Range(start.line, start.character, end.line, end.character);
   const inside = languages.getDiagnostics(document.uri).filter((it) => it.range.intersection(range));
-  return [selectionItem(document, range), ...problemsItem(document, inside)];
+  return [{ ...selectionItem(document, range), ...name }, ...problemsItem(document, inside)];
 }
 
 function problems(uri: string | undefined): ContextItem[] {
@@ -58,74 +46,14 @@ function openDocument(uri: string): TextDocument | undefined {
   return workspace.textDocuments.find((it) => it.uri.toString() === uri);
 }
 
-/** The names of the workspace's files are looked up once, and again when some come or go. */
-export class Mentions implements Disposable {
-  #files: Promise<Uri[]> | undefined;
-  readonly #subscriptions = [
-    workspace.onDidCreateFiles(() => this.#forget()),
-    workspace.onDidDeleteFiles(() => this.#forget()),
-    workspace.onDidRenameFiles(() => this.#forget()),
-  ];
-
-  /** What fits the word; a new mention begins with a new look at the files. */
-  async complete(word: string): Promise<Completion[]> {
-    if (word === "") this.#forget();
-    const special = this.#special().filter((it) => it.word.startsWith(word.toLowerCase()));
-    const [files, symbols] = await Promise.all([this.#matching(word), word.length > 1 ? this.#symbols(word) : []]);
-    return [...special, ...files, ...symbols].slice(0, MAX_SHOWN);
-  }
-
-  dispose(): void {
-    for (const subscription of this.#subscriptions) subscription.dispose();
-  }
-
-  #special(): Completion[] {
-    const looked = lookedAt();
-    const found: Completion[] = [];
-    if (looked?.kind === "selection") {
-      found.push({ word: "selection", detail: looked.label, icon: "selection", attachment: looked });
-    }
-    const attachment: Attachment = { kind: "problems", label: "problems" };
-    found.push({ word: "problems", detail: "errors and warnings of the workspace", icon: "problems", attachment });
-    return found;
-  }
-
-  async #matching(word: string): Promise<Completion[]> {
-    this.#files ??= Promise.resolve(workspace.findFiles("**/*", undefined, MAX_FILES));
-    const named = (await this.#files).map((uri) => ({ uri, name: workspace.asRelativePath(uri) }));
-    return best(named, word, (it) => it.name, MAX_SHOWN).map(({ uri, name }) => ({
-      word: name.replaceAll(" ", "\u00a0"),
-      detail: "",
-      icon: "file",
-      attachment: { kind: "file", uri: uri.toString(), label: name },
-    }));
-  }
-
-  async #symbols(word: string): Promise<Completion[]> {
-    const found = await commands.executeCommand<SymbolInformation[] | undefined>(
-      "vscode.executeWorkspaceSymbolProvider",
-      word,
-    );
-    const here = (found ?? []).filter((it) => workspace.getWorkspaceFolder(it.location.uri));
-    return best(here, word, (it) => it.name, MAX_SYMBOLS).map(({ name, location: { uri, range } }) => ({
-      word: name.replaceAll(/\s+/g, ""),
-      detail: workspace.asRelativePath(uri),
-      icon: "symbol",
-      attachment: {
-        kind: "selection",
-        uri: uri.toString(),
-        label: name,
-        range: {
-          start: { line: range.start.line, character: range.start.character },
-          end: { line: range.end.line, character: range.end.character },
-        },
-      },
-    }));
-  }
-
-  #forget(): void {
-    this.#files = undefined;
-  }
+/** The file that code is for: the one that is named, or that is open, with what is selected in it. */
+export async function targetOf(
+  named: string | undefined,
+): Promise<{ name: string; context: ContextItem[] } | undefined> {
+  const found = named ? (await filesNamed(named))[0] : undefined;
+  if (found) return { name: workspace.asRelativePath(found), context: [{ kind: "file", uri: found.toString() }] };
+  const looked = lookedAt();
+  return looked?.uri ? { name: workspace.asRelativePath(Uri.parse(looked.uri)), context: itemsOf(looked) } : undefined;
 }
 
 /** Those of the names that are files of the workspace. */

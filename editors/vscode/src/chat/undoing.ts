@@ -1,7 +1,7 @@
 // What turns have changed is undone, and brought back.
 
 import type { Odin } from "../odin";
-import type { Transcript } from "./transcript";
+import type { Transcript } from "../session/transcript";
 
 export class Undoing {
   constructor(private readonly odin: Odin) {}

@@ -5,27 +5,33 @@ import {
   commands,
   type Disposable,
   env,
+  ProgressLocation,
   Uri,
   type WebviewView,
   type WebviewViewProvider,
   window,
-  workspace,
 } from "vscode";
+import { inBackground } from "../background";
+import { Emitter } from "../emitter";
 import type { AnswerQuestion, Odin } from "../odin";
 import type { OpenTurnParams, Question } from "../protocol";
-import { ago, counted } from "../words";
-import type { Conversation } from "./conversation";
+import { badgeOf } from "../session/selectors";
+import { ago } from "../words";
+import { applyWords, fileIn } from "./applying";
+import { chooseAttachments } from "./attaching";
+import type { Chat } from "./chat";
 import { leadsToWeb } from "./links";
-import { type FromPage, OWN_COMMANDS, type ToPage } from "./messages";
-import { notificationText, notifiedOptions } from "./notifying";
+import { Mentions } from "./mentions";
+import { type Completion, type FromPage, type LocalModel, OWN_COMMANDS, type Sign, type ToPage } from "./messages";
+import { ANSWER, notificationLinks, notificationText } from "./notifying";
+import { chooseUndone, insert, intoTerminal } from "./outside";
 import { pageHtml } from "./page";
-import type { TurnHead } from "./state";
-import { existing, itemsOf, lookedAt, Mentions, openPlace } from "./surroundings";
+import { ownCommand, slashCompletions } from "./slash";
+import { existing, itemsOf, lookedAt, openPlace, targetOf } from "./surroundings";
 
 const ID = "odin.chat";
 const LOOK_PAUSE_MS = 100;
 const RECENT = 4;
-const SHOW = "Show in Chat";
 
 const REVIEW_COMMANDS = {
   open: "odin.vscode.review",
@@ -42,8 +48,13 @@ export class ChatView implements WebviewViewProvider, Disposable {
   #pause: NodeJS.Timeout | undefined;
   #wantsFocus = false;
   #hasFocus = false;
-  /** Questions that wait for an answer. */
-  #asking = 0;
+  /** Questions that wait, with their answers. */
+  readonly #asked = new Map<Question, Promise<unknown>>();
+  /** Those of which a notification tells. */
+  readonly #notified = new Set<Question>();
+  readonly #appeared = new Emitter<void>();
+  /** What the page may offer. */
+  #local: readonly LocalModel[] = [];
   /** Words that belong into the input, until there is a page. */
   #returned: string[] = [];
   /** A turn to be scrolled to, once there is a page. */
@@ -52,29 +63,30 @@ export class ChatView implements WebviewViewProvider, Disposable {
   constructor(
     private readonly extension: Uri,
     private readonly odin: Odin,
-    private readonly chat: Conversation,
+    private readonly chat: Chat,
     /** Somebody looks at it. */
     private readonly seen: () => void,
   ) {
     this.#subscriptions = [
       window.registerWebviewViewProvider(ID, this),
+      commands.registerCommand(ANSWER, (questionId: string, optionId: string) =>
+        chat.questions.answer(questionId, { optionIds: [optionId] }),
+      ),
       window.onDidChangeActiveTextEditor(() => this.#lookSoon()),
       window.onDidChangeTextEditorSelection(() => this.#lookSoon()),
-      odin.onDidChangeState(() => void this.#showRecent()),
-      chat.onDidReturn((text) => void this.#giveBack(text)),
+      window.onDidChangeWindowState(() => this.#appear()),
+      chat.store.onDidChange(() => this.#showHead()),
+      odin.onDidChangeState(() => inBackground(this.#showRecent())),
+      chat.turns.onDidReturn((text) => inBackground(this.#giveBack(text))),
     ];
   }
 
-  /** Ask in the chat; if nobody sees it, a notification tells of it. */
+  /** Ask in the chat; while nobody sees it, there or because the window is not in front, a notification tells of it. */
   readonly answer: AnswerQuestion = (question, token) => {
-    const answered = this.chat.ask(question, token);
-    if (!this.#view?.visible) void this.#notify(question);
-    this.#asking += 1;
-    this.#showBadge();
-    return answered.finally(() => {
-      this.#asking -= 1;
-      this.#showBadge();
-    });
+    const answered = this.chat.questions.ask(question, token);
+    this.#asked.set(question, answered);
+    if (!this.#isSeen) this.#notify([question]);
+    return answered.finally(() => this.#asked.delete(question));
   };
 
   resolveWebviewView(view: WebviewView): void {
@@ -83,14 +95,15 @@ export class ChatView implements WebviewViewProvider, Disposable {
     webview.options = { enableScripts: true, localResourceRoots: [files] };
     webview.onDidReceiveMessage((message: FromPage) => this.#take(message));
     view.onDidChangeVisibility(() => {
-      if (!view.visible) this.#disconnect();
+      if (view.visible) this.#appear();
+      else this.#disconnect();
     });
     view.onDidDispose(() => {
       this.#disconnect();
       this.#view = undefined;
     });
     this.#view = view;
-    this.#showBadge();
+    this.#showHead();
     webview.html = pageHtml({
       nonce: randomBytes(18).toString("base64"),
       source: webview.cspSource,
@@ -110,12 +123,15 @@ export class ChatView implements WebviewViewProvider, Disposable {
   async showTurn({ sessionId, turnId }: OpenTurnParams): Promise<void> {
     const { chat } = this;
     await this.reveal(true);
-    await chat.restore();
-    await chat.openSession(sessionId);
-    while (chat.state.head.hasEarlier && !chat.state.turns.some((it) => it.head.id === turnId)) {
-      const count = chat.state.turns.length;
-      await chat.showEarlier();
-      if (chat.state.turns.length === count) break;
+    await chat.sessions.restore();
+    await chat.sessions.open(sessionId);
+    while (
+      chat.store.shown.state.head.hasEarlier &&
+      !chat.store.shown.state.turns.some((it) => it.head.id === turnId)
+    ) {
+      const count = chat.store.shown.state.turns.length;
+      await chat.sessions.showEarlier();
+      if (chat.store.shown.state.turns.length === count) break;
     }
     this.#wanted = turnId;
     if (this.#connection) this.#point();
@@ -144,70 +160,110 @@ export class ChatView implements WebviewViewProvider, Disposable {
       case "focused":
         this.#hasFocus = message.isFocused;
         return;
-      case "send":
-        await chat.take(message.mode, message.text, message.attachments.flatMap(itemsOf));
+      case "send": {
+        const own = ownCommand(message.text);
+        if (own) return this.#run(own);
+        await chat.turns.say(message.mode, message.text, message.attachments.flatMap(itemsOf), message.images);
         return;
+      }
       case "stop":
-        return chat.cancel(message.queue);
+        return chat.turns.cancel(message.queue);
       case "stopHelper":
-        return chat.cancelHelper(message.agentId);
+        return chat.turns.cancelHelper(message.agentId);
       case "stopCompaction":
-        return chat.cancelCompaction();
+        return chat.turns.cancelCompaction();
       case "retry":
-        await chat.retry(message.turnId);
+        await chat.turns.retry(message.turnId);
         return;
       case "continue":
-        await chat.goOn(message.turnId);
+        await chat.turns.goOn(message.turnId);
         return;
       case "earlier":
-        return chat.showEarlier();
+        return chat.sessions.showEarlier();
       case "fork":
         return this.#fork(message.turnId);
       case "bringBack":
-        return chat.bringBack(message.turnId);
+        return chat.turns.bringBack(message.turnId);
       case "undo":
-        return chat.undo(message.turnId);
+        return chat.turns.undo(message.turnId);
       case "queueResume":
-        return chat.goOnWithLast();
+        return chat.turns.goOnWithLast();
       case "queueEdit":
-        return chat.editQueued(message.turnId, message.text);
+        return chat.turns.editQueued(message.turnId, message.text);
       case "queueRemove":
-        return chat.removeQueued(message.turnId);
+        return chat.turns.removeQueued(message.turnId);
       case "queueSend":
-        await chat.sendQueued(message.turnId);
+        await chat.turns.sendQueued(message.turnId);
         return;
       case "answer": {
         const { questionId, optionIds, text, command } = message;
-        return chat.answer(questionId, { optionIds, ...(text ? { text } : {}), ...(command ? { command } : {}) });
+        return chat.questions.answer(questionId, {
+          optionIds,
+          ...(text ? { text } : {}),
+          ...(command ? { command } : {}),
+        });
       }
       case "openSession":
-        return chat.openSession(message.sessionId);
+        return chat.sessions.open(message.sessionId);
       case "review":
-        if (message.decision === "drop" && (await chat.cancelWithReview(message.proposalId))) return;
+        if (message.decision === "drop" && (await chat.turns.cancelWithReview(message.proposalId))) return;
         return this.#run(REVIEW_COMMANDS[message.decision], { proposalId: message.proposalId });
       case "complete":
-        this.#mentions ??= new Mentions();
-        this.#post({
-          type: "completions",
-          request: message.request,
-          completions: await this.#mentions.complete(message.word),
-        });
+        this.#post({ type: "completions", request: message.request, completions: await this.#completions(message) });
         return;
       default:
         return this.#takeOutside(message);
     }
   }
 
+  async #completions({ sign, word }: { sign: Sign; word: string }): Promise<Completion[]> {
+    if (sign === "/") return slashCompletions((await this.odin.execute("odin.slashCommands", {})).commands, word);
+    return this.#mentionable().complete(word);
+  }
+
+  #mentionable(): Mentions {
+    this.#mentions ??= new Mentions();
+    return this.#mentions;
+  }
+
+  async #attach(): Promise<void> {
+    const { attachments = [], pictures = [] } = (await chooseAttachments(this.#mentionable())) ?? {};
+    this.#post({ type: "pictures", pictures });
+    this.#post({ type: "attached", attachments });
+    await this.reveal(false);
+  }
+
   /** What leads out of the chat. */
   async #takeOutside(message: FromPage): Promise<void> {
     switch (message.type) {
+      case "attach":
+        return this.#attach();
+      case "findLocal": {
+        this.#local = await this.chat.localModels();
+        return this.#post({ type: "local", models: [...this.#local] });
+      }
+      case "useModel":
+        if (this.#local.some((it) => it.model === message.model)) await this.chat.selectModel(message.model);
+        return;
+      case "picture": {
+        const { digest, mediaType } = message;
+        const data = await this.chat.turns.attachment(digest);
+        return data === undefined
+          ? undefined
+          : this.#post({ type: "picture", digest, url: `data:${mediaType};base64,${data}` });
+      }
       case "find":
         return this.#post({ type: "found", paths: await existing(message.paths) });
       case "openFile":
         return openPlace(message.path);
       case "openPlan": {
-        const plan = this.chat.planOf(message.turnId);
+        const plan = this.chat.store.shown.turn(message.turnId)?.plan;
         if (plan) await window.showTextDocument(Uri.parse(plan));
+        return;
+      }
+      case "runPlan": {
+        const plan = this.chat.store.shown.turn(message.turnId)?.plan;
+        if (plan) await this.chat.turns.runPlan(plan);
         return;
       }
       case "openExternal":
@@ -215,10 +271,15 @@ export class ChatView implements WebviewViewProvider, Disposable {
         return;
       case "insert":
         return insert(message.text);
+      case "apply":
+        return this.#apply(message.code, message.info);
+      case "terminal":
+        return intoTerminal(message.command);
       case "copy":
         return env.clipboard.writeText(message.text);
       case "run": {
-        const offered = this.chat.state.head.trouble?.actions.map((it) => it.command) ?? [];
+        const { server } = this.chat.store;
+        const offered = server.kind === "failed" ? server.actions.map((it) => it.command) : [];
         if (![...OWN_COMMANDS, ...offered].includes(message.command)) return;
         await this.#run(message.command, message.provider);
         if (message.command === "odin.vscode.selectModel") await this.chat.updateModel();
@@ -228,21 +289,47 @@ export class ChatView implements WebviewViewProvider, Disposable {
 
   #begin(): void {
     this.#connection?.dispose();
-    this.#connection = this.chat.connect((patches) => {
+    this.#connection = this.chat.showing.connect((patches) => {
       this.#post({ type: "patches", patches });
-      if (patches.some((it) => it.kind === "all")) void this.#showRecent();
+      if (patches.some((it) => it.kind === "all")) inBackground(this.#showRecent());
     });
     this.#look();
     this.#handBack();
     this.#point();
     if (this.#wantsFocus) this.#focus();
     this.seen();
-    void this.chat.restore();
+    inBackground(this.chat.sessions.restore());
   }
 
   #disconnect(): void {
     this.#connection?.dispose();
     this.#connection = undefined;
+    this.#notify();
+  }
+
+  get #isSeen(): boolean {
+    return window.state.focused && this.#view?.visible === true;
+  }
+
+  #appear(): void {
+    if (this.#isSeen) this.#appeared.fire();
+  }
+
+  /** What waits for an answer, until it has one or is seen in the chat; each is told of once. */
+  #notify(questions: Iterable<Question> = this.#asked.keys()): void {
+    const appeared = new Promise((resolve) => {
+      const subscription = this.#appeared.event(() => {
+        subscription.dispose();
+        resolve(undefined);
+      });
+    });
+    for (const question of [...questions].filter((it) => !this.#notified.has(it))) {
+      this.#notified.add(question);
+      const title = `${notificationText(question)} ${notificationLinks(question)}`;
+      const options = { location: ProgressLocation.Notification, title };
+      const over = Promise.race([this.#asked.get(question), appeared]).finally(() => this.#notified.delete(question));
+      inBackground(window.withProgress(options, () => over));
+    }
   }
 
   async #giveBack(text: string): Promise<void> {
@@ -261,43 +348,34 @@ export class ChatView implements WebviewViewProvider, Disposable {
   }
 
   async #fork(turnId: string): Promise<void> {
-    const changed = this.chat.changedFrom(turnId);
-    const undone = changed.length > 0 ? await this.#chooseUndone(changed) : [];
-    const draft = undone && (await this.chat.forkAt(turnId, undone));
-    if (draft !== undefined) this.#post({ type: "draft", text: draft });
+    const changed = this.chat.store.shown.changedFrom(turnId);
+    const undone = changed.length > 0 ? await chooseUndone(changed) : [];
+    const draft = undone && (await this.chat.turns.forkAt(turnId, undone));
+    if (draft) this.#post({ type: "draft", ...draft });
   }
 
-  /** Which of these turns are to be undone; `undefined` if the user would rather leave all as it is. */
-  async #chooseUndone(changed: TurnHead[]): Promise<TurnHead[] | undefined> {
-    const undo = `Undo the Changes of ${counted(changed.length, "Turn")}`;
-    const keep = "Keep the Files";
-    const names = changed.flatMap((it) => it.changed).map((it) => workspace.asRelativePath(Uri.parse(it)));
-    const detail = `Odin has changed since:\n${[...new Set(names)].sort().join("\n")}`;
-    const question = "Undo the changes since this message, too?";
-    const chosen = await window.showWarningMessage(question, { modal: true, detail }, undo, keep);
-    if (chosen === undo) return changed;
-    return chosen === keep ? [] : undefined;
+  /** A block of code becomes a turn that proposes it, for the file that it names or that is open. */
+  async #apply(code: string, info: string): Promise<void> {
+    const target = await targetOf(fileIn(info));
+    if (target) await this.chat.turns.say("edit_mode", applyWords(code, info, target.name), target.context);
+    else inBackground(window.showInformationMessage("Odin: Open the file that the code is for, then apply it again."));
   }
 
   async #showRecent(): Promise<void> {
-    if (!this.#view?.visible || this.odin.state.kind !== "ready" || this.chat.state.turns.length > 0) return;
-    const sessions = (await this.chat.sessions("")).filter((it) => it.messages > 0).slice(0, RECENT);
+    if (!this.#view?.visible || this.odin.state.kind !== "ready" || this.chat.store.shown.state.turns.length > 0)
+      return;
+    const sessions = (await this.chat.sessions.list("")).filter((it) => it.messages > 0).slice(0, RECENT);
     const rows = sessions.map(({ sessionId: id, title, updatedAt }) => ({ id, title, when: ago(updatedAt) }));
     this.#post({ type: "recent", sessions: rows });
   }
 
-  async #notify(question: Question): Promise<void> {
-    const options = notifiedOptions(question);
-    const labels = options.map((it) => it.label);
-    const chosen = await window.showWarningMessage(notificationText(question), ...labels, SHOW);
-    const option = options.find((it) => it.label === chosen);
-    if (chosen === SHOW) await this.reveal(false);
-    else if (option) this.chat.answer(question.questionId, { optionIds: [option.id] });
-  }
-
-  #showBadge(): void {
+  /** What VS Code shows of the chat around the page: the session's title, and how much is asked. */
+  #showHead(): void {
     if (!this.#view) return;
-    this.#view.badge = this.#asking > 0 ? { value: this.#asking, tooltip: "Odin asks you something" } : undefined;
+    const { title } = this.chat.store.shown.state.head;
+    if ((this.#view.description ?? "") !== title) this.#view.description = title;
+    const badge = badgeOf(this.chat.store);
+    if (badge?.value !== this.#view.badge?.value) this.#view.badge = badge;
   }
 
   #focus(): void {
@@ -311,20 +389,14 @@ export class ChatView implements WebviewViewProvider, Disposable {
   }
 
   #look(): void {
-    if (this.#view?.visible) this.#post({ type: "attached", attached: lookedAt() });
+    if (this.#view?.visible) this.#post({ type: "looked", looked: lookedAt() });
   }
 
   #post(message: ToPage): void {
-    void this.#view?.webview.postMessage(message);
+    inBackground(this.#view?.webview.postMessage(message));
   }
 
   async #run(command: string, ...given: unknown[]): Promise<void> {
     await commands.executeCommand(command, ...given);
   }
-}
-
-async function insert(text: string): Promise<void> {
-  const editor = window.activeTextEditor ?? window.visibleTextEditors[0];
-  if (editor) await editor.edit((edit) => edit.replace(editor.selection, text));
-  else await window.showTextDocument(await workspace.openTextDocument({ content: text }));
 }

@@ -1,10 +1,11 @@
 // What the user can do with a review, from lenses, the tree, titles of tabs, keys and the palette.
 
 import { commands, type Disposable, Uri, window } from "vscode";
+import { inBackground } from "../background";
+import { isDecided, isPending, pendingIn } from "../session/reviews";
 import { changesAtCursor, linesIn } from "./cursor";
 import type { Decisions } from "./decisions";
 import type { ShownFiles } from "./files";
-import { isDecided, isPending, pendingIn } from "./reviews";
 import type { Chosen, Shown } from "./shown";
 import type { Stage } from "./stage";
 import { isReview, isReviewInFront, kindInFront, urisOf } from "./tabs";
@@ -29,7 +30,7 @@ export function registerReviewCommands(
   const decide = async (chosen: readonly Chosen[], target: Target, how: Decide) => {
     const last = chosen.at(-1);
     if (!last) {
-      void window.showInformationMessage(NOTHING_HERE);
+      inBackground(window.showInformationMessage(NOTHING_HERE));
       return;
     }
     const isInEditor = !isNode(target);
@@ -82,7 +83,7 @@ export function registerReviewCommands(
       if (chosen.length > 0) {
         await decisions.reopen(chosen, !isNode(target));
       } else {
-        void window.showInformationMessage("There is no decided change at the cursor.");
+        inBackground(window.showInformationMessage("There is no decided change at the cursor."));
       }
     }),
     register("acceptRestOfTurn", () => decisions.acceptRest()),
@@ -162,7 +163,7 @@ async function go(files: ShownFiles, stage: Stage, bookmark: Bookmark, step: 1 |
   if (next) {
     await stage.show(next.shown, next.hunk);
   } else {
-    void window.showInformationMessage("There is nothing to review.");
+    inBackground(window.showInformationMessage("There is nothing to review."));
   }
 }
 

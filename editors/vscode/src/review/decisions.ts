@@ -3,8 +3,9 @@
 import type { CancellationToken } from "vscode";
 import type { Odin } from "../odin";
 import type { Decision, Review, ReviewAnswer } from "../protocol";
+import { nameOf } from "../session/reviews";
+import { wordsOf } from "../words";
 import type { ShownFiles } from "./files";
-import { nameOf } from "./reviews";
 import type { Chosen } from "./shown";
 
 export class Decisions {
@@ -113,7 +114,7 @@ export class Decisions {
       for (const { shown, hunk } of chosen) {
         shown.texts.own.unsettle([hunk.id]);
       }
-      this.tellError(error instanceof Error ? error.message : String(error));
+      this.tellError(wordsOf(error));
     }
   }
 }

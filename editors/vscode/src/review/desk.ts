@@ -1,9 +1,12 @@
 // Proposals from the server to the screen and back: shown as diffs, decided by the user. The server applies them.
 
 import { type Disposable, type Event, languages, type TextDocument, Uri, window, workspace } from "vscode";
+import { inBackground } from "../background";
 import { Emitter } from "../emitter";
 import type { AnswerReview, Odin } from "../odin";
 import type { Receipt, Review, ReviewChanged } from "../protocol";
+import { nameOf, type OpenReviews, pendingIn, type ReviewNews } from "../session/reviews";
+import type { Position } from "../session/state";
 import { sameUri } from "./addresses";
 import { registerReviewCommands } from "./commands";
 import { Decisions } from "./decisions";
@@ -12,17 +15,15 @@ import { Leftovers } from "./leftovers";
 import { lossIn } from "./outcomes";
 import { offerWords, penFor } from "./pen";
 import { ProposedTexts } from "./proposed-texts";
-import { nameOf, pendingIn, Reviews } from "./reviews";
 import { read, type Shown, shownFile } from "./shown";
 import { Stage, type User } from "./stage";
 import { openDocument, reviewTabs, urisOf } from "./tabs";
 import { ReviewViews } from "./views";
-import { Bookmark, type Position } from "./walk";
+import { Bookmark } from "./walk";
 
 const SHORT_MS = 6000;
 
 export class ReviewDesk {
-  readonly #reviews = new Reviews();
   readonly #files = new ShownFiles();
   readonly #leftovers = new Leftovers();
   readonly #texts = new ProposedTexts(
@@ -44,10 +45,11 @@ export class ReviewDesk {
 
   constructor(
     private readonly odin: Odin,
-    user: Pick<User, "isTyping" | "holdFocus">,
+    private readonly reviews: OpenReviews,
+    user: Omit<User, "isInEditor">,
   ) {
-    const tellError = (why: string) => void window.showErrorMessage(`Odin: ${why}`);
-    this.#decisions = new Decisions(odin, this.#reviews, this.#files, tellError);
+    const tellError = (why: string) => inBackground(window.showErrorMessage(`Odin: ${why}`));
+    this.#decisions = new Decisions(odin, reviews, this.#files, tellError);
     this.#stage = new Stage(
       this.#files,
       { ...user, isInEditor: () => this.#decisions.isInEditor },
@@ -62,16 +64,19 @@ export class ReviewDesk {
         if (event.kind === "turnStarted") {
           this.#begun.add(turnId);
         } else if (event.kind === "reviewOpened" && !this.#begun.has(turnId)) {
-          void this.#open(event.proposal);
-        } else if (event.kind === "reviewChanged") {
-          this.#change(event);
-        } else if (event.kind === "reviewClosed" && odin.state.kind !== "stopped") {
-          void this.#close(event.proposalId, event.receipts);
+          inBackground(this.#open(event.proposal));
+        }
+      }),
+      reviews.onDidHear((news) => {
+        if (news.kind === "changed") {
+          this.#change(news);
+        } else {
+          inBackground(this.#close(news.review, news.receipts));
         }
       }),
       odin.onDidChangeState(({ kind }) => {
         if (kind === "ready") {
-          void this.#restored();
+          inBackground(this.#restored());
         } else {
           this.#begun.clear();
           this.#decisions.releaseAll();
@@ -81,20 +86,29 @@ export class ReviewDesk {
       workspace.onDidCloseTextDocument((document) => this.#files.closed(document)),
       workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
         if (this.#files.typed(document, contentChanges)) {
-          this.#views.redraw();
+          this.#views.redrawSoon();
         }
       }),
     ];
     if (reviewTabs().length > 0) {
-      void this.#restored();
+      inBackground(this.#restored());
     }
   }
 
   /** `odin/review`: held until everything is decided, in whatever way. */
   readonly answer: AnswerReview = (review, token) => {
-    void this.#open(review);
+    inBackground(this.#open(review));
     return this.#decisions.hold(review.proposalId, token);
   };
+
+  /** Decide on all that waits of a proposal, from where it is shown besides its diffs. */
+  accept(proposalId: string): Promise<void> {
+    return this.#decisions.accept(this.#files.pendingOf(proposalId), true);
+  }
+
+  reject(proposalId: string, reason?: string): Promise<void> {
+    return this.#decisions.reject(this.#files.pendingOf(proposalId), reason, true);
+  }
 
   dispose(): void {
     for (const it of this.#subscriptions) {
@@ -103,19 +117,19 @@ export class ReviewDesk {
   }
 
   async #open(proposed: Review): Promise<void> {
-    const review = this.#reviews.open(proposed);
-    if (!review) {
+    const review = this.reviews.open(proposed);
+    if (this.#files.of(review).length > 0) {
       return;
     }
     const pen = penFor(this.#texts);
-    const files = review.files.map((file) => shownFile(review, file, pen, (uri) => void this.#deleted(uri)));
+    const files = review.files.map((file) => shownFile(review, file, pen, (uri) => inBackground(this.#deleted(uri))));
     this.#files.add(files);
     await Promise.all(files.map(read));
     for (const document of workspace.textDocuments.filter((it) => files.some(({ right }) => sameUri(right, it.uri)))) {
       this.#opened(document);
     }
     this.#views.refresh();
-    void this.#stage.arrive(files);
+    inBackground(this.#stage.arrive(files));
   }
 
   #restored(): Promise<void> {
@@ -128,25 +142,17 @@ export class ReviewDesk {
   /** After a start of the server or of the window: show what still waits, and close what does not. Done when it is known
    * which texts there are: VS Code waits for them. */
   async #restore(): Promise<void> {
-    const before = [...this.#reviews].map((it) => it.proposalId);
     const proposals = await this.odin.execute("odin.review.list", {}).then(
       (it) => it.proposals,
       () => undefined,
     );
     if (proposals) {
-      const gone = before.filter((id) => !proposals.some((it) => it.proposalId === id));
-      await Promise.all(gone.map((id) => this.#close(id, [])));
+      this.reviews.set(proposals);
     }
     for (const review of proposals ?? []) {
-      const { proposalId, files } = review;
-      if (before.includes(proposalId)) {
-        const versions = Object.fromEntries(files.map((it) => [it.uri, it.version]));
-        this.#change({ kind: "reviewChanged", proposalId, hunks: files.flatMap((it) => it.hunks), versions });
-      } else {
-        await this.#open(review);
-      }
+      await this.#open(review);
     }
-    void this.#leftovers.close((uri) => this.#files.textOf(uri) !== undefined);
+    inBackground(this.#leftovers.close((uri) => this.#files.textOf(uri) !== undefined));
   }
 
   /** A tab that VS Code has opened by itself waits until the server has told of its review. */
@@ -161,11 +167,13 @@ export class ReviewDesk {
 
   #opened(document: TextDocument): void {
     const lost = this.#files.opened(document);
-    void offerWords(`What you wrote for ${nameOf(document.uri.path)} no longer fits: the file has changed.`, lost);
+    inBackground(
+      offerWords(`What you wrote for ${nameOf(document.uri.path)} no longer fits: the file has changed.`, lost),
+    );
     const proposed = this.#files.proposedAs(document.uri);
     const language = proposed && languageOf(proposed);
     if (language && language !== document.languageId) {
-      void languages.setTextDocumentLanguage(document, language);
+      inBackground(languages.setTextDocumentLanguage(document, language));
     }
   }
 
@@ -180,10 +188,8 @@ export class ReviewDesk {
     }
   }
 
-  #change(event: ReviewChanged): void {
-    const before = new Set(this.#reviews.pending.map((it) => it.hunk.id));
-    const review = this.#reviews.change(event);
-    if (event.hunks.some((it) => it.state === "superseded" && before.has(it.id))) {
+  #change({ review, event, isTextLost }: Extract<ReviewNews, { kind: "changed" }>): void {
+    if (isTextLost) {
       window.setStatusBarMessage("Odin: a proposed change was dropped, because the text there was edited", SHORT_MS);
     }
     const files = this.#files.of(review);
@@ -194,36 +200,27 @@ export class ReviewDesk {
         this.#texts.reload(it.left);
       }
       const why = `What you wrote for a change of ${nameOf(it.file.uri)} was not used: the change is no longer pending.`;
-      void offerWords(why, words, languageOf(it));
+      inBackground(offerWords(why, words, languageOf(it)));
       if (!isDecided && pendingIn(it.file).length === 0) {
-        void this.#stage.goOn(it);
+        inBackground(this.#stage.goOn(it));
       }
     }
     this.#views.refresh();
-  }
-
-  async #close(proposalId: string, receipts: readonly Receipt[]): Promise<void> {
-    const files = this.#take(proposalId);
-    await this.#leave(files, receipts);
-    for (const it of files) {
-      const loss = lossIn(it.file, it.texts.own.unused, receipts);
-      if (loss) {
-        void tell(loss.why, loss.words, languageOf(it));
-      }
-    }
   }
 
   /** A review has ended; its files are still on the screen. */
-  #take(proposalId: string): Shown[] {
-    this.#decisions.release(proposalId);
-    const files = this.#files.end(this.#reviews.close(proposalId));
+  async #close(review: Review, receipts: readonly Receipt[]): Promise<void> {
+    this.#decisions.release(review.proposalId);
+    const files = this.#files.end(review);
     this.#views.refresh();
-    return files;
-  }
-
-  async #leave(files: readonly Shown[], receipts: readonly Receipt[]): Promise<void> {
     await this.#stage.leave(files, receipts);
     this.#files.remove(files);
+    for (const it of files) {
+      const loss = lossIn(it.file, it.texts.own.unused, receipts);
+      if (loss) {
+        inBackground(tell(loss.why, loss.words, languageOf(it)));
+      }
+    }
   }
 }
 

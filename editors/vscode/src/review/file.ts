@@ -2,9 +2,9 @@
 
 import type { TextDocument, TextDocumentContentChangeEvent } from "vscode";
 import type { ReviewFile } from "../protocol";
+import { isInDocument, isPending } from "../session/reviews";
 import { Layout, type Settled } from "./layout";
 import { OwnTexts } from "./own-texts";
-import { isInDocument, isPending } from "./reviews";
 import { type Pen, Side } from "./side";
 import {
   type Change,

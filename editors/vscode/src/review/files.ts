@@ -2,8 +2,8 @@
 
 import type { TextDocument, TextDocumentContentChangeEvent, Uri } from "vscode";
 import type { Review } from "../protocol";
+import { isPending } from "../session/reviews";
 import { SCHEME, sameUri } from "./addresses";
-import { isPending } from "./reviews";
 import type { Chosen, Shown } from "./shown";
 
 /** What a document on the screen is to have. */

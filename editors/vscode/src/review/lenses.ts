@@ -2,9 +2,9 @@
 
 import { CodeLens, type CodeLensProvider, type Command, EventEmitter, Range, type TextDocument } from "vscode";
 import type { ReviewHunk } from "../protocol";
+import { decisionOn, isInDocument, isPending, oneLine, pendingIn } from "../session/reviews";
 import { SCHEME } from "./addresses";
 import type { ShownFiles } from "./files";
-import { decisionOn, isInDocument, isPending, oneLine, pendingIn } from "./reviews";
 import type { Shown } from "./shown";
 import { isInEditor } from "./tabs";
 

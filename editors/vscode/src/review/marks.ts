@@ -9,9 +9,9 @@ import {
   ThemeColor,
   window,
 } from "vscode";
+import { isDecided, pendingIn } from "../session/reviews";
 import type { ShownFiles } from "./files";
 import type { Stretch } from "./layout";
-import { isDecided, pendingIn } from "./reviews";
 
 const MOST_IN_HOVER = 2000;
 const NOTHING = JSON.stringify({ waiting: [], decided: [] });

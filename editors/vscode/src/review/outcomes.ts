@@ -1,9 +1,9 @@
 // What became of a file when its review has ended: what is in it now, and what the user has to hear.
 
 import type { Receipt, ReviewFile } from "../protocol";
+import { isInDocument, nameOf } from "../session/reviews";
 import { counted } from "../words";
 import type { FileUnderReview } from "./file";
-import { isInDocument, nameOf } from "./reviews";
 import { type Place, placeAt } from "./texts";
 
 const TYPED_THERE = "the user typed there meanwhile";

@@ -1,7 +1,7 @@
 // What the user wants in place of hunks' texts, until it is used or no longer wanted.
 
 import type { ReviewHunk } from "../protocol";
-import { isPending } from "./reviews";
+import { isPending } from "../session/reviews";
 import { unified } from "./texts";
 
 export class OwnTexts {

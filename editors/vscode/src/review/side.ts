@@ -1,6 +1,7 @@
 // A document on one side of a diff: brought to the text that it should have, while others type into it.
 
 import type { TextDocument, TextDocumentContentChangeEvent } from "vscode";
+import { inBackground } from "../background";
 import { Follower } from "./follower";
 import { type Change, changed, difference, Lines, unified } from "./texts";
 
@@ -77,13 +78,14 @@ export class Side {
     const sending = { text: wanted, isDone: false, isSeen: false, arrived: promise, arrive: resolve };
     this.#sending = sending;
     this.#follower.sent(wanted);
-    void this.pen.edit(this.document, this.known, change).then((isDone) => {
+    const made = this.pen.edit(this.document, this.known, change).then((isDone) => {
       sending.isDone = true;
       if (this.#sending === sending && (!isDone || sending.isSeen)) {
         this.end();
         this.goOn(isDone);
       }
     });
+    inBackground(made);
   }
 
   /** Bring the document to a text, by reading it again if nothing in it is unsaved. */

@@ -1,11 +1,12 @@
 // The tabs of reviews: when they come, where the user is taken, when they go.
 
 import { commands, Position, Range, type Tab, window } from "vscode";
-import type { Receipt, ReviewHunk } from "../protocol";
+import { inBackground } from "../background";
+import type { Receipt, Review, ReviewHunk } from "../protocol";
+import { nameOf, pendingIn, summary, titleOf } from "../session/reviews";
 import { sameUri } from "./addresses";
 import type { ShownFiles } from "./files";
 import { firstAccepted, isAcceptedIn } from "./outcomes";
-import { nameOf, pendingIn, summary, titleOf } from "./reviews";
 import { acceptedUri, type Shown } from "./shown";
 import * as tabs from "./tabs";
 import { type Bookmark, nextAfter } from "./walk";
@@ -17,6 +18,8 @@ export interface User {
   isInEditor(): boolean;
   /** Remember where the focus is; what comes back puts it there again. */
   holdFocus(): () => Promise<void>;
+  /** They look at it where they have asked for it. */
+  sees(review: Review): boolean;
 }
 
 export class Stage {
@@ -30,7 +33,7 @@ export class Stage {
   /** Show the diff of a file, at a hunk of it. */
   async show(it: Shown, hunk?: ReviewHunk, how: tabs.HowToShow = {}): Promise<void> {
     if (!it.isText) {
-      void window.showInformationMessage(`${nameOf(it.file.uri)} cannot be shown as text.`);
+      inBackground(window.showInformationMessage(`${nameOf(it.file.uri)} cannot be shown as text.`));
       return;
     }
     const line = hunk && it.texts.layout.of(hunk.id)?.proposed[0];
@@ -62,6 +65,9 @@ export class Stage {
     const pending = this.files.pending.filter((it) => files.includes(it.shown));
     const texts = files.filter((it) => it.isText);
     const first = pending.find((it) => it.shown.isText);
+    if (first && this.user.sees(first.shown.review)) {
+      return;
+    }
     if (tabs.reviewTabs().some((tab) => texts.some((it) => isIn(tab, it)))) {
       return;
     }

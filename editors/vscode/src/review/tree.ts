@@ -13,9 +13,9 @@ import {
   workspace,
 } from "vscode";
 import type { ReviewHunk } from "../protocol";
+import { decisionOn, isInDocument, isPending, nameOf, oneLine, pendingIn, sizeOf } from "../session/reviews";
 import { counted } from "../words";
 import type { ShownFiles } from "./files";
-import { decisionOn, isInDocument, isPending, nameOf, oneLine, pendingIn, sizeOf } from "./reviews";
 import type { Shown } from "./shown";
 
 export type Node = { shown: Shown; hunk?: ReviewHunk };

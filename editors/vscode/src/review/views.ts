@@ -1,6 +1,8 @@
 // What tells of reviews beside their diffs: the tree, lenses and marks in files, and which commands there are.
 
 import { commands, type Disposable, languages, type TextEditor, window } from "vscode";
+import { inBackground } from "../background";
+import type { Position } from "../session/state";
 import { SCHEME } from "./addresses";
 import { changesAtCursor } from "./cursor";
 import type { ShownFiles } from "./files";
@@ -8,7 +10,9 @@ import { ReviewLenses } from "./lenses";
 import { ReviewMarks } from "./marks";
 import * as tabs from "./tabs";
 import { ReviewTree } from "./tree";
-import type { Bookmark, Position } from "./walk";
+import type { Bookmark } from "./walk";
+
+const TYPING_MS = 100;
 
 export class ReviewViews {
   readonly #tree: ReviewTree;
@@ -16,6 +20,7 @@ export class ReviewViews {
   readonly #marks: ReviewMarks;
   readonly #subscriptions: Disposable[];
   #contexts = "";
+  #pause: NodeJS.Timeout | undefined;
   #position: Position | undefined;
 
   constructor(
@@ -64,11 +69,19 @@ export class ReviewViews {
 
   /** Hunks may have moved. */
   redraw(): void {
+    clearTimeout(this.#pause);
+    this.#pause = undefined;
     this.#lenses.refresh();
     this.#marks.draw();
   }
 
+  /** Somebody types: what is drawn moves along by itself for a while. */
+  redrawSoon(): void {
+    this.#pause ??= setTimeout(() => this.redraw(), TYPING_MS);
+  }
+
   dispose(): void {
+    clearTimeout(this.#pause);
     for (const it of this.#subscriptions) {
       it.dispose();
     }
@@ -85,7 +98,7 @@ export class ReviewViews {
     if (JSON.stringify(contexts) !== this.#contexts) {
       this.#contexts = JSON.stringify(contexts);
       for (const [key, value] of Object.entries(contexts)) {
-        void commands.executeCommand("setContext", key, value);
+        inBackground(commands.executeCommand("setContext", key, value));
       }
     }
   }

@@ -1,14 +1,9 @@
 // The changes under review one after the other, and where the user is among them.
 
+import { isPending } from "../session/reviews";
+import type { Position } from "../session/state";
 import { counted } from "../words";
-import { isPending } from "./reviews";
 import type { Chosen } from "./shown";
-
-/** Where a review is being decided, in words: `12 of 30 · 3 of 6 files`. */
-export interface Position {
-  proposalId: string;
-  words: string;
-}
 
 /** The first change that waits, of those beyond some place, then from the start on. */
 export function nextBeyond(all: readonly Chosen[], isBeyond: (it: Chosen) => boolean): Chosen | undefined {

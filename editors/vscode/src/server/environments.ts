@@ -5,7 +5,7 @@ import * as path from "node:path";
 
 /** A file with the name of the environment that counts. */
 const CURRENT = "current";
-/** A file with the id of the process that is making an environment, which touches it again and again. */
+/** Begins the names of files with the id of the process that is making an environment, which touches it again and again. */
 const LOCK = "lock";
 const BEAT_MS = 2000;
 const SILENT_MS = 20_000;
@@ -53,35 +53,50 @@ export class Environments {
 
   /** Do it while no other process does something here; answers whether it was done. */
   async #alone(work: () => Promise<void>): Promise<boolean> {
-    if (await this.#isAbandoned()) {
-      await rm(this.#file(LOCK), { force: true });
+    const lock = await this.#lock();
+    if (!lock) {
+      return false;
     }
-    try {
-      await writeFile(this.#file(LOCK), String(process.pid), { flag: "wx" });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "EEXIST") {
-        return false;
-      }
-      throw error;
-    }
-    const beat = setInterval(() => utimes(this.#file(LOCK), new Date(), new Date()).catch(() => {}), BEAT_MS);
+    const beat = setInterval(() => utimes(lock, new Date(), new Date()).catch(() => {}), BEAT_MS);
     try {
       await work();
       return true;
     } finally {
       clearInterval(beat);
-      await rm(this.#file(LOCK), { force: true });
+      await rm(lock, { force: true });
     }
   }
 
-  /** Its process has ended, or another one has its id by now. */
-  async #isAbandoned(): Promise<boolean> {
-    try {
-      const touched = (await stat(this.#file(LOCK))).mtimeMs;
-      return !isAlive(Number(await readFile(this.#file(LOCK), "utf8"))) || Date.now() - touched > SILENT_MS;
-    } catch {
-      return false; // nobody is there
+  /** The next number is free only once, so that of those who find a lock that nobody holds any more one takes its place.
+   * Whoever comes late, with a number of before, finds the other one there. */
+  async #lock(): Promise<string | undefined> {
+    const before = await this.#locks();
+    if (before.some((it) => it.isHeld)) {
+      return undefined;
     }
+    const mine = this.#file(`${LOCK}${Math.max(0, ...before.map((it) => it.number)) + 1}`);
+    try {
+      await writeFile(mine, String(process.pid), { flag: "wx" });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EEXIST") {
+        return undefined;
+      }
+      throw error;
+    }
+    const others = (await this.#locks()).filter((it) => it.file !== mine);
+    const isFirst = !others.some((it) => it.isHeld);
+    await Promise.all((isFirst ? others.map((it) => it.file) : [mine]).map((it) => rm(it, { force: true })));
+    return isFirst ? mine : undefined;
+  }
+
+  async #locks(): Promise<{ file: string; number: number; isHeld: boolean }[]> {
+    const names = (await readdir(this.root)).filter((it) => it.startsWith(LOCK));
+    return Promise.all(
+      names.map(async (name) => {
+        const file = this.#file(name);
+        return { file, number: Number(name.slice(LOCK.length)) || 0, isHeld: await isHeld(file) };
+      }),
+    );
   }
 
   #file(name: string): string {
@@ -91,6 +106,17 @@ export class Environments {
 
 async function remove(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {}); // another time
+}
+
+/** Not if its process has ended, or another one has its id by now. One without an id is just being made. */
+async function isHeld(lock: string): Promise<boolean> {
+  try {
+    const isSilent = Date.now() - (await stat(lock)).mtimeMs > SILENT_MS;
+    const pid = await readFile(lock, "utf8");
+    return !isSilent && (pid === "" || isAlive(Number(pid)));
+  } catch {
+    return false; // nobody is there any more
+  }
 }
 
 function isAlive(pid: number): boolean {

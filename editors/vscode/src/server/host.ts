@@ -7,20 +7,20 @@ import * as path from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type ExtensionContext, extensions, workspace } from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
+import { inBackground } from "../background";
 import { Emitter } from "../emitter";
-import type { EventRecord } from "../protocol";
+import type { EventRecord, InitOptions } from "../protocol";
 import type { Keys } from "../secrets";
 import { serverSettings, userSetting } from "../settings";
 import { Environments } from "./environments";
 import { type Finding, findServer } from "./finding";
 import type { Answers } from "./launch";
-import { type Running, ServerProblem, SHOW_LOG } from "./life";
+import { INSTALL, type Running, ServerProblem, SHOW_LOG } from "./life";
 import { type PythonApi, SelectedPython } from "./python";
 import type { RedactedLog } from "./redaction";
 
 const PYTHON_EXTENSION = "ms-python.python";
 const CHOOSE = { title: "Choose…", command: "odin.vscode.chooseServer" };
-export const INSTALL = { title: "Install", command: "odin.vscode.install" };
 const HELP = { title: "Help", command: "odin.vscode.help" };
 
 export class ServerHost {
@@ -40,7 +40,7 @@ export class ServerHost {
   ) {
     this.#python = new SelectedPython(
       () => extensions.getExtension<PythonApi>(PYTHON_EXTENSION),
-      () => void this.#compare(),
+      () => inBackground(this.#compare()),
     );
   }
 
@@ -53,13 +53,12 @@ export class ServerHost {
     this.#found = await this.#find();
     const command = this.#commandOf(this.#found);
     const configuration = workspace.getConfiguration("odin");
-    const secrets = await this.keys.all();
     const { launch } = await import("./launch");
     return launch({
       command,
       parameters: userSetting<string[]>(configuration, "server.arguments", []),
       folder: await firstFolder(),
-      init: { settings: serverSettings(configuration), secrets, trusted: workspace.isTrusted },
+      init: await this.initOptions(),
       reviews: userSetting<string>(configuration, "review.surface", "diff") !== "refactorPreview",
       log: this.log,
       clean: (text) => this.log.clean(text),
@@ -67,6 +66,12 @@ export class ServerHost {
       middleware: this.middleware,
       onEvent,
     });
+  }
+
+  /** The user's settings and keys, and whether the workspace is trusted. */
+  async initOptions(): Promise<InitOptions> {
+    const settings = serverSettings(workspace.getConfiguration("odin"));
+    return { settings, secrets: await this.keys.all(), trusted: workspace.isTrusted };
   }
 
   /** Whether the server is the one that the extension has installed. */

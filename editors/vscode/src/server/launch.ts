@@ -27,7 +27,8 @@ import type {
   Review,
   ServerInfo,
 } from "../protocol";
-import { type Running, ServerProblem, wordsOf } from "./life";
+import { wordsOf } from "../words";
+import { type Running, ServerProblem } from "./life";
 import { ServerProcess } from "./process";
 
 const PROTOCOL_VERSION = 1;

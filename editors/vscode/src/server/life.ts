@@ -1,15 +1,24 @@
 // The server's life: started when it is needed, started again when it dies, given up when it keeps dying.
 
 import type { Event } from "vscode";
+import { inBackground } from "../background";
 import { Emitter } from "../emitter";
 import type { CommandName, Odin, ServerState } from "../odin";
 import type { Commands, EventRecord, ServerInfo } from "../protocol";
+import { wordsOf } from "../words";
 
 export type ServerAction = Extract<ServerState, { kind: "failed" }>["actions"][number];
 
 export const RESTART: ServerAction = { title: "Restart", command: "odin.vscode.restart" };
 export const SHOW_LOG: ServerAction = { title: "Show Log", command: "odin.vscode.showLog" };
 export const DOCTOR: ServerAction = { title: "Run Doctor", command: "odin.vscode.doctor" };
+
+export const INSTALL: ServerAction = { title: "Install", command: "odin.vscode.install" };
+
+/** Whether all that is wrong is that nobody has installed the server yet. */
+export function isUnset({ actions }: { actions: readonly ServerAction[] }): boolean {
+  return actions.some((it) => it.command === INSTALL.command);
+}
 
 /** Why there is no server, in words for the user, with what may help. */
 export class ServerProblem extends Error {
@@ -56,6 +65,8 @@ export class ServerLife implements Odin {
   #state: ServerState = { kind: "stopped" };
   #running: Promise<Running> | undefined;
   #current: Running | undefined;
+  /** Settings that came while it was starting. */
+  #late: object | undefined;
   /** Rises with every stop, so that what was under way for an earlier server comes to nothing. */
   #generation = 0;
   #crashes = 0;
@@ -94,7 +105,11 @@ export class ServerLife implements Odin {
   }
 
   configure(settings: object): void {
-    this.#current?.configure(settings);
+    if (this.#current) {
+      this.#current.configure(settings);
+    } else {
+      this.#late = settings;
+    }
   }
 
   async restart(): Promise<void> {
@@ -125,6 +140,7 @@ export class ServerLife implements Odin {
 
   async #begin(generation: number, why?: string): Promise<Running> {
     this.#tell(why === undefined ? { kind: "starting" } : { kind: "starting", why });
+    this.#late = undefined;
     let isKnown = false;
     const early: EventRecord[] = [];
     const running = await this.launch((record) => (isKnown ? this.#take(running, record) : early.push(record)));
@@ -134,12 +150,16 @@ export class ServerLife implements Odin {
     }
     this.#current = running;
     this.#startedAt = this.clock.now();
-    running.ended.then((reason) => {
+    if (this.#late) {
+      running.configure(this.#late);
+    }
+    const revived = running.ended.then((reason) => {
       if (this.#current === running) {
         this.#current = undefined;
         this.#hold(this.#revive(generation, reason));
       }
     });
+    inBackground(revived);
     this.#tell({ kind: "ready", info: running.info });
     isKnown = true;
     for (const record of early) {
@@ -184,8 +204,4 @@ export class ServerLife implements Odin {
     this.#state = state;
     this.#states.fire(state);
   }
-}
-
-export function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -3,9 +3,10 @@
 import { randomUUID } from "node:crypto";
 import { commands, Uri, ViewColumn, window } from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
+import { inBackground } from "../background";
 import type { Mode, Odin, Turns } from "../odin";
 import type { MessageParams, OpenTurnParams, PromptParams } from "../protocol";
-import { wordsOf } from "./life";
+import { wordsOf } from "../words";
 
 const MODES: Partial<Record<string, Mode>> = {
   "odin.ask": "ask_mode",
@@ -65,7 +66,7 @@ async function showBeside(address: string): Promise<{ success: boolean }> {
 /** Nobody waits for a turn: VS Code would show the code action as being applied all the while. */
 function begin(surroundings: Surroundings, mode: Mode, message: Pick<MessageParams, "text" | "context">): void {
   surroundings.showChat();
-  void surroundings.turns().take(mode, message.text, message.context);
+  inBackground(surroundings.turns().say(mode, message.text, message.context));
 }
 
 async function ask(surroundings: Surroundings, params: PromptParams): Promise<void> {

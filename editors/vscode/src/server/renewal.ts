@@ -1,5 +1,6 @@
 // Something has changed that counts only when the server is started: start it again, but in no turn unasked.
 
+import { inBackground } from "../background";
 import type { Odin } from "../odin";
 import type { ServerLife } from "./life";
 
@@ -26,7 +27,7 @@ export class Renewal {
     } else {
       this.#waiting ??= life.onEvent(({ event }) => {
         if (event.kind === "turnFinished" && !this.renewing.isBusy()) {
-          void this.#restart();
+          inBackground(this.#restart());
         }
       });
     }

@@ -4,9 +4,9 @@ import { spawn } from "node:child_process";
 import * as path from "node:path";
 import { ConfigurationTarget, commands, type ExtensionContext, ProgressLocation, window, workspace } from "vscode";
 import type { ReadOnlyDocuments } from "../documents";
-import { type Keys, PROVIDERS } from "../secrets";
+import { wordsOf } from "../words";
 import type { ServerHost } from "./host";
-import { type ServerLife, SHOW_LOG, wordsOf } from "./life";
+import { type ServerLife, SHOW_LOG } from "./life";
 import type { RedactedLog } from "./redaction";
 import type { Renewal } from "./renewal";
 
@@ -20,7 +20,6 @@ export class Servicing {
     private readonly host: ServerHost,
     private readonly life: ServerLife,
     private readonly log: RedactedLog,
-    private readonly keys: Keys,
     private readonly documents: ReadOnlyDocuments,
     private readonly renewal: Renewal,
   ) {}
@@ -79,11 +78,12 @@ export class Servicing {
   async doctor(): Promise<void> {
     try {
       const command = await this.host.command();
+      const told = JSON.stringify(await this.host.initOptions());
       const options = { location: ProgressLocation.Window, title: "Odin is being examined" };
-      const findings = await window.withProgress(options, () => outputOf(command, ["doctor"], folderPath()));
-      const names = Object.keys(await this.keys.all()).map((it) => PROVIDERS[it as keyof typeof PROVIDERS]);
-      const kept = `API keys in VS Code, which the doctor does not see: ${names.join(", ") || "none"}`;
-      await this.documents.show("Odin Doctor", `${command}\n${kept}\n\n${this.log.clean(findings)}`, "plaintext");
+      const findings = await window.withProgress(options, () =>
+        outputOf(command, ["doctor", "--editor"], folderPath(), told),
+      );
+      await this.documents.show("Odin Doctor", `${command}\n\n${this.log.clean(findings)}`, "plaintext");
     } catch (error) {
       await this.tell(error);
     }
@@ -143,9 +143,16 @@ function folderPath(): string | undefined {
 }
 
 /** What it writes, whatever its code: the doctor ends with another than 0 if something is wrong. */
-function outputOf(program: string, parameters: readonly string[], folder: string | undefined): Promise<string> {
+function outputOf(
+  program: string,
+  parameters: readonly string[],
+  folder: string | undefined,
+  input: string,
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, parameters, { cwd: folder, stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
+    const child = spawn(program, parameters, { cwd: folder, stdio: "pipe", windowsHide: true });
+    child.stdin.on("error", () => {}); // it has ended before it was told
+    child.stdin.end(input);
     let text = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (part: string) => {

@@ -1,0 +1,112 @@
+-- Where the user writes the next message: a small buffer below the chat.
+
+local compat = require("odin.client.compat")
+local words = require("odin.words")
+
+local M = {}
+
+local MODES = { "ask", "plan", "edit" }
+---@type table<string, integer> By root.
+local buffers = {}
+
+---@param chat odin.Chat
+---@return integer bufnr
+function M.buffer(chat)
+  local bufnr = buffers[chat.root]
+  if bufnr and vim.api.nvim_buf_is_loaded(bufnr) then
+    return bufnr
+  end
+  return M.create(chat)
+end
+
+---@param chat odin.Chat
+---@return integer bufnr
+function M.create(chat)
+  local bufnr = require("odin.chat.window").buffer("prompt", chat.root)
+  buffers[chat.root] = bufnr
+  vim.b[bufnr].odin_mode = "ask"
+  vim.bo[bufnr].omnifunc = "v:lua.require'odin.chat.context'.complete"
+  vim.bo[bufnr].completefunc = "v:lua.require'odin.chat.context'.complete"
+  require("odin.keys").prompt(chat, bufnr)
+  M.attach(chat.root)
+  vim.api.nvim_create_autocmd({ "InsertEnter", "InsertLeave" }, { buffer = bufnr, command = "redrawstatus" })
+  return bufnr
+end
+
+---Have the server complete what is written, by whatever completes by language servers in Neovim.
+---@param root string
+function M.attach(root)
+  local bufnr, client = buffers[root], require("odin.client.life").clients(root)[1]
+  if bufnr and client and vim.api.nvim_buf_is_loaded(bufnr) then
+    vim.lsp.buf_attach_client(bufnr, client.id)
+    if require("odin.config").completes_itself() then
+      compat.complete(bufnr, client.id)
+    end
+  end
+end
+
+---Send what is written, in the mode that is chosen.
+---@param chat odin.Chat
+function M.submit(chat)
+  local bufnr = buffers[chat.root]
+  local text = vim.trim(table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false), "\n"))
+  if text == "" then
+    return
+  end
+  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, {})
+  if require("odin.chat.slash").take(text) then
+    return
+  end
+  chat:send(vim.b[bufnr].odin_mode, text, require("odin.chat.context").mentioned(text, chat.root))
+end
+
+---Put words that were sent and are not taken before what is written.
+---@param chat odin.Chat
+---@param text string
+function M.give_back(chat, text)
+  require("odin.chat").open(chat.root, { enter = false })
+  local bufnr = buffers[chat.root]
+  local lines = vim.split(text, "\n")
+  if vim.trim(table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false))) == "" then
+    vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
+  else
+    vim.api.nvim_buf_set_lines(bufnr, 0, 0, false, vim.list_extend(lines, { "" }))
+  end
+end
+
+---Choose the next mode.
+---@param chat odin.Chat
+function M.next_mode(chat)
+  local bufnr = buffers[chat.root]
+  for index, mode in ipairs(MODES) do
+    if mode == vim.b[bufnr].odin_mode then
+      vim.b[bufnr].odin_mode = MODES[index % #MODES + 1]
+      break
+    end
+  end
+  vim.cmd.redrawstatus({ bang = true })
+end
+
+---Which keys do what, in the mode that the user is in.
+---@return string
+function M.winbar()
+  local chat = require("odin.chat").current() -- none is made while the screen is drawn
+  local queued = chat and #chat.queued or 0
+  local parts = { vim.b.odin_mode or "ask", queued > 0 and ("%d queued"):format(queued) or "" }
+  local actual = tonumber(vim.g.actual_curwin) or vim.api.nvim_get_current_win()
+  local is_typing = actual == vim.api.nvim_get_current_win() and vim.api.nvim_get_mode().mode:find("^i")
+  if not is_typing then
+    vim.list_extend(parts, { "<CR> send", "<Tab> mode", "<C-c> cancel", "q close" })
+  elseif require("odin.config").get().send_in_insert then
+    vim.list_extend(parts, { "<CR> send", "<C-j> line break", "<C-c> cancel" })
+  else
+    vim.list_extend(parts, { "<C-s> send", "<C-c> cancel" })
+  end
+  local variants = {}
+  for last = #parts, 1, -1 do
+    table.insert(variants, vim.list_slice(parts, 1, last))
+  end
+  return words.fitted(variants, vim.api.nvim_win_get_width(0))
+end
+
+return M

@@ -1,0 +1,134 @@
+-- What is decided on changes.
+
+local completion = require("odin.commands.completion")
+local request = require("odin.client.request")
+local roots = require("odin.client.roots")
+local words = require("odin.words")
+
+---The hunks that a command is about: all of them, those of its range, or the one at the cursor.
+---@param args { bang?: boolean, line1: integer, line2: integer }
+---@param among? fun(root?: string): odin.OpenHunk[]
+local function chosen(args, among)
+  local review = require("odin.review")
+  among = among or review.pending
+  if args.bang then
+    return among(roots.of(0))
+  end
+  return review.within(among(), vim.api.nvim_get_current_buf(), args.line1, args.line2)
+end
+
+---Where nothing was decided the user chooses: what was accepted may have taken its place with it, as a deletion does.
+local function reopen(args)
+  local review = require("odin.review")
+  local here, decided = chosen(args, review.decided), review.decided(roots.of(0))
+  if #here > 0 or #decided == 0 then
+    review.reopen(here)
+    return
+  end
+  require("odin.review.walk").pick(decided, "Odin's decided changes", function(it)
+    review.reopen({ it })
+  end)
+end
+
+local function open_review(args)
+  local review = require("odin.review")
+  local here = chosen({ line1 = vim.fn.line("."), line2 = vim.fn.line(".") })[1]
+  local pending = review.pending(roots.of(0))
+  if #pending == 0 then
+    words.say("nothing to review")
+  elseif args.args == "edit" then
+    if here then
+      require("odin.review.edit").open(here)
+    else
+      words.say("no pending change here", vim.log.levels.WARN)
+    end
+  elseif args.args == "diff" then
+    local bufnr = vim.api.nvim_get_current_buf()
+    local in_buffer = vim.tbl_filter(function(it)
+      return it.bufnr == bufnr
+    end, pending)
+    require("odin.review.diff").open((in_buffer[1] or pending[1]).file)
+  elseif args.args == "pick" then
+    require("odin.review.walk").pick(pending, "Odin's changes", require("odin.review.walk").go_to)
+  else
+    require("odin.review.walk").list()
+    vim.cmd("botright copen")
+  end
+end
+
+---@type string? The last undo, which can be undone.
+local last_undo
+
+local function undo(args)
+  local file = args.args ~= "" and vim.fn.expand(args.args) or ""
+  local argument = {}
+  if args.bang then
+    if not last_undo then
+      return words.say("nothing was undone that could be brought back")
+    end
+    argument.turnId = last_undo
+  elseif vim.uv.fs_stat(file) then
+    argument.uri = vim.uri_from_fname(vim.fn.fnamemodify(file, ":p"))
+  elseif args.args ~= "" then
+    argument.turnId = args.args
+  end
+  request.execute(roots.of(0), "undoTurn", argument, function(result)
+    last_undo = result.undoId
+    local kept = vim.tbl_map(function(it)
+      return ("%s stays: %s"):format(vim.fn.fnamemodify(vim.uri_to_fname(it.uri), ":."), it.reason)
+    end, result.kept)
+    local restored = require("odin.words").count(#result.restored, "file") .. " restored"
+    words.say(table.concat(vim.list_extend({ restored }, kept), "; "))
+  end)
+end
+
+---@type odin.Command[]
+return {
+  {
+    name = "OdinReview",
+    args = "[list|pick|diff|edit]",
+    desc = "List all pending changes in the quickfix window; choose one to go to; show a file and what it would "
+      .. "become in a tab; edit the lines of the change at the cursor before accepting it.",
+    run = open_review,
+    opts = { nargs = "?", complete = completion.among({ "list", "pick", "diff", "edit" }) },
+  },
+  {
+    name = "OdinAccept",
+    args = "[rest]",
+    desc = "Accept the change at the cursor, or those in the range; with ! all of them. With `rest`, all that the "
+      .. "turn still proposes, too.",
+    run = function(args)
+      if args.args == "rest" then
+        require("odin.review").accept_rest(roots.of(0))
+      else
+        require("odin.review").accept(chosen(args))
+      end
+    end,
+    opts = { bang = true, range = true, nargs = "?", complete = completion.among({ "rest" }) },
+  },
+  {
+    name = "OdinReject",
+    args = "[reason]",
+    desc = "Reject the change at the cursor, or those in the range; with ! all of them. The reason is for the model.",
+    run = function(args)
+      require("odin.review").reject(chosen(args), args.args)
+    end,
+    opts = { bang = true, range = true, nargs = "*" },
+  },
+  {
+    name = "OdinReopen",
+    args = "",
+    desc = "Take back what was decided on the change at the cursor, or on those in the range; with ! on all of them. "
+      .. "They wait again, and the text is as before. Where nothing was decided, choose a change.",
+    run = reopen,
+    opts = { bang = true, range = true },
+  },
+  {
+    name = "OdinUndo",
+    args = "[turn|file]",
+    desc = "Undo what the last turn changed in all files, or in one: `:OdinUndo %`. What you typed since stays. "
+      .. "With ! bring back what was undone last.",
+    run = undo,
+    opts = { nargs = "?", bang = true },
+  },
+}

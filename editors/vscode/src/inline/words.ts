@@ -1,0 +1,46 @@
+// What is shown at the place of an inline edit.
+
+import type { ReviewHunk } from "../protocol";
+import { counted } from "../words";
+import type { InlineEdit } from "./edit";
+
+const MAX_LINES = 40;
+const MAX_CHANGES = 5;
+
+/** Words as they are, or code. */
+export type Piece = { words: string } | { code: string };
+
+export function piecesOf({ phase, pending, writing, doing, outcome }: InlineEdit): Piece[] {
+  if (phase === "deciding") return proposed(pending);
+  if (phase === "over") return [{ words: outcome?.detail || outcome?.answer || "Nothing came of it: see the chat." }];
+  const latest = writing.at(-1);
+  return latest ? [{ code: cut(latest.text, -MAX_LINES) }] : [{ words: doing }];
+}
+
+/** Words that Markdown leaves as they are; its own way to do so has them in one line that never breaks. */
+export function escaped(words: string): string {
+  return words.replace(/[!-/:-@[-`{-~]/g, "\\$&").replaceAll("\n", "\n\n");
+}
+
+function proposed(hunks: readonly ReviewHunk[]): Piece[] {
+  const shown = hunks.slice(0, MAX_CHANGES).flatMap((it) => changeOf(it, hunks.length > 1));
+  const left = hunks.length - MAX_CHANGES;
+  return left > 0 ? [...shown, { words: `${counted(left, "more change")} below.` }] : shown;
+}
+
+function changeOf({ range, oldText, newText }: ReviewHunk, isOneOfSeveral: boolean): Piece[] {
+  const line = range.start.line + 1;
+  if (newText === "") return [{ words: `Deletes ${counted(linesOf(oldText).length, "line")} at line ${line}.` }];
+  return [...(isOneOfSeveral ? [{ words: `Line ${line}:` }] : []), { code: cut(newText, MAX_LINES) }];
+}
+
+/** As many lines of it at most: from its beginning, or from its end if it still grows there. */
+function cut(text: string, most: number): string {
+  const lines = linesOf(text);
+  if (lines.length <= Math.abs(most)) return lines.join("\n");
+  return (most > 0 ? [...lines.slice(0, most), "…"] : ["…", ...lines.slice(most)]).join("\n");
+}
+
+function linesOf(text: string): string[] {
+  return text.replace(/\r?\n$/, "").split(/\r?\n/);
+}

@@ -1,0 +1,1 @@
+"""The Agent Client Protocol, version 1: the library for editors that speak it, and nothing else of the agent."""

@@ -1,0 +1,160 @@
+"""Where the Odin of a folder is found: a unix socket that only its user can reach, and a lock of who listens on it."""
+
+import hashlib
+import json
+import os
+import signal
+import socket
+import struct
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from odin_lsp import locks, private_files, state_folder
+from odin_lsp.errors import SessionError
+
+BACKLOG = 64
+PATIENCE = 1.0
+"""Seconds until a host that listens has taken a connection."""
+MAKE_WAY = signal.SIGUSR1
+"""To one without an editor: let another listen, and end when nothing is left to do."""
+_CREDENTIALS = struct.Struct("3i")
+"""Process, user and group."""
+_OPEN_FILES = Path("/proc/self/fd")
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Who listens for a folder."""
+
+    pid: int
+    root: str
+    version: str
+    is_resident: bool = False
+    """No editor has started it."""
+
+
+def folders() -> list[Path]:
+    """Where sockets may be; the first one is for new ones."""
+    runtime = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
+    is_usable = runtime.is_absolute() and runtime.is_dir() and runtime.stat().st_uid == os.getuid()
+    return [*([runtime / "odin"] if is_usable else []), state_folder.folder() / "hosts"]
+
+
+@contextmanager
+def listening(owner: Owner) -> Generator[socket.socket | None]:
+    """A socket for the owner's folder, as long as nobody else has one; `None`: somebody has."""
+    path = folders()[0] / name_of(Path(owner.root))
+    lock = private_files.open_file(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT)
+    try:
+        if not _is_free(lock, path) or not os.path.samestat(os.fstat(lock), path.with_suffix(".lock").stat()):
+            yield None  # or its lock was removed just now
+            return
+        os.truncate(lock, 0)
+        os.pwrite(lock, json.dumps(vars_of(owner)).encode(), 0)
+        folder = private_files.open_folder(path.parent)
+        try:
+            with socket.socket(socket.AF_UNIX) as listener:
+                _listen(listener, folder, path)
+                try:
+                    yield listener
+                finally:
+                    _remove(folder, f"{path.name}.sock")
+                    _remove(folder, f"{path.name}.lock")
+        finally:
+            os.close(folder)
+    finally:
+        os.close(lock)
+
+
+def connected(root: Path) -> socket.socket | None:
+    """To who listens for this folder, if somebody does and is the same user."""
+    for place in folders():
+        path = place / name_of(root)
+        with suppress(OSError, SessionError):
+            folder = private_files.open_folder(place)
+            connection = socket.socket(socket.AF_UNIX)
+            try:
+                connection.settimeout(PATIENCE)
+                connection.connect(_address(folder, path.with_suffix(".sock")))
+            except OSError:
+                connection.close()
+                continue
+            finally:
+                os.close(folder)
+            if is_own(connection):
+                connection.setblocking(False)
+                return connection
+            connection.close()
+    return None
+
+
+def owners() -> Iterator[Owner]:
+    """All who listen now."""
+    for place in folders():
+        yield from filter(None, (_owner(path) for path in sorted(place.glob("*.lock"))))
+
+
+def owner_of(root: Path) -> Owner | None:
+    """Who listens for this folder, if somebody does."""
+    found = (_owner(place / f"{name_of(root)}.lock") for place in folders())
+    return next((it for it in found if it is not None), None)
+
+
+def is_own(connection: socket.socket) -> bool:
+    """Whether the process at the other end is the user's, as the kernel says. Where it says nothing, the folder keeps
+    others out."""
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None:
+        return True
+    _, user, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, option, _CREDENTIALS.size))
+    return user == os.getuid()
+
+
+def name_of(root: Path) -> str:
+    return hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:16]
+
+
+def vars_of(owner: Owner) -> dict[str, object]:
+    return {name: getattr(owner, name) for name in Owner.__slots__}
+
+
+def _owner(path: Path) -> Owner | None:
+    """Who holds this lock."""
+    with suppress(OSError, SessionError, ValueError, TypeError):
+        lock = private_files.open_file(path, os.O_RDWR)
+        try:
+            return None if _is_free(lock, path) else Owner(**json.loads(os.pread(lock, 65536, 0)))
+        finally:
+            os.close(lock)
+    return None
+
+
+def _is_free(lock: int, path: Path) -> bool:
+    try:
+        locks.hold(lock, path, patience=0)
+    except locks.Held:
+        return False
+    return True
+
+
+def _listen(listener: socket.socket, folder: int, path: Path) -> None:
+    """The socket has its name when it can be connected to; one that was left there is replaced by it."""
+    draft = path.with_suffix(".new")
+    _remove(folder, draft.name)
+    os.fchmod(listener.fileno(), 0o600)  # of what `bind` makes
+    listener.bind(_address(folder, draft))
+    listener.listen(BACKLOG)
+    listener.setblocking(False)
+    os.replace(draft.name, f"{path.name}.sock", src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _remove(folder: int, name: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=folder)
+
+
+def _address(folder: int, path: Path) -> str:
+    """By the folder that was looked at. A path in full may be longer than an address can be."""
+    return str(_OPEN_FILES / str(folder) / path.name) if _OPEN_FILES.is_dir() else str(path)

@@ -1,0 +1,1 @@
+"""MCP servers: found by `extensions`, started, spoken to and ended here."""

@@ -1,0 +1,94 @@
+"""The socket beside the editor, for the first folder of the project: who comes by it is a guest."""
+
+import asyncio
+import logging
+import os
+import socket
+from contextlib import suppress
+from pathlib import Path
+
+from odin_lsp import __version__
+from odin_lsp.errors import SessionError
+from odin_lsp.host import place
+from odin_lsp.host.place import Owner
+from odin_lsp.project.project import Situation
+from odin_lsp.server.guest import Guest, Hosting
+from odin_lsp.server.transport import SocketChannel
+from odin_lsp.tasks import Tasks
+
+log = logging.getLogger("odin.host")
+MOST_GUESTS = 100
+LOOK_AGAIN = 2.0
+"""Seconds after which another Odin that listens for the folder may have ended."""
+
+
+class Listening:
+    def __init__(self, host: Hosting) -> None:
+        self._host = host
+        self._moved = asyncio.Event()
+        self._root = host.project.now.root
+        self.guests: set[Guest] = set()
+        self._serving = Tasks()
+        host.project.follow(self._look)
+
+    async def run(self) -> None:
+        """Until cancelled; whenever another folder is the first, for that one."""
+        while True:
+            self._moved.clear()
+            accepting = asyncio.create_task(self._listen(self._root)) if self._root else None
+            try:
+                await self._moved.wait()
+            finally:
+                if accepting is not None:
+                    accepting.cancel()
+                    await asyncio.gather(accepting, return_exceptions=True)
+
+    async def close(self) -> None:
+        """What was said to guests until now they may still read."""
+        await self._serving.close()
+
+    def _look(self, now: Situation) -> None:
+        if now.root != self._root:
+            self._root = now.root
+            self._moved.set()
+
+    async def accept(self, listener: socket.socket) -> None:
+        while True:
+            connection, _ = await asyncio.get_running_loop().sock_accept(listener)
+            self._receive(connection)
+
+    async def _listen(self, root: Path) -> None:
+        owner = Owner(os.getpid(), str(root), __version__)
+        while True:
+            try:
+                with place.listening(owner) as listener:
+                    if listener is not None:
+                        await self.accept(listener)
+                _take_place(root)
+            except (OSError, SessionError) as error:
+                log.warning("other programs cannot attach to this Odin: %s", error)
+            await asyncio.sleep(LOOK_AGAIN)
+
+    def _receive(self, connection: socket.socket) -> None:
+        if not place.is_own(connection) or len(self.guests) >= MOST_GUESTS:
+            connection.close()
+            return
+        connection.setblocking(True)
+        self._serving.begin(self._serve(SocketChannel(connection)))
+
+    async def _serve(self, channel: SocketChannel) -> None:
+        try:
+            guest = Guest(self._host)
+            self.guests.add(guest)
+            await guest.serve(channel)
+            self.guests.discard(guest)
+        finally:
+            channel.close()
+
+
+def _take_place(root: Path) -> None:
+    """An Odin that a terminal has started makes way for that of an editor."""
+    owner = place.owner_of(root)
+    if owner is not None and owner.is_resident:
+        with suppress(ProcessLookupError):
+            os.kill(owner.pid, place.MAKE_WAY)

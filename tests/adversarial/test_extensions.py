@@ -1,0 +1,206 @@
+"""What users and projects plug in, at its worst: hooks that do not behave, and a hostile workspace with everything in
+it."""
+
+import asyncio
+import json
+import os
+import socket
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from pygls.exceptions import JsonRpcException
+
+from odin_lsp.agent.command_hooks import MAX_PRINTED, CommandHooks, Surroundings
+from odin_lsp.agent.hooks import Hooks
+from odin_lsp.extensions.hook_files import EVENTS, CommandHook
+from odin_lsp.extensions.places import Brought
+from tests.e2e.steps import says
+
+CALL = {"tool": "EditTool", "arguments": {"file_path": "a.py"}, "callId": "c1"}
+
+
+@pytest.fixture
+def fire(tmp_path):
+    async def fire(command, event="PreToolUse", *, timeout=20.0, network=None):
+        source = Brought("hooks", "user", tmp_path / "hooks.json", "hooks", b"")
+        around = Surroundings("s1", tmp_path, "edit_mode", tmp_path / "s1.jsonl", [tmp_path], network=network)
+        hooks = CommandHooks([CommandHook(event, "", command, timeout, source)], around, lambda _: None)
+        return await Hooks([hooks]).fire(event, CALL)
+
+    return fire
+
+
+def alive(marker: str) -> list[str]:
+    """Processes whose command line has the marker."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if marker.encode() in words and int(process.name) != os.getpid():
+            found.append(process.name)
+    return found
+
+
+FORKS = {
+    "in the background": "sleep {0} & exit 0",
+    "twice, and away": "(setsid sh -c 'sleep {0} & sleep {0}' >/dev/null 2>&1 &) ; exit 0",
+    "and hangs": "setsid sleep {0} & sleep {0}",
+}
+
+
+@pytest.mark.parametrize("name", FORKS)
+async def test_a_hook_that_forks_leaves_nothing(fire, name):
+    seconds = f"3{time.monotonic_ns() % 10**6:06}"
+
+    decision = await fire(FORKS[name].format(seconds), timeout=2.0)
+
+    assert decision.allow == (name != "and hangs")
+    assert alive(f"sleep\0{seconds}") == []
+
+
+FLOODS = {
+    "on stdout": "head -c 100000000 /dev/zero | tr '\\0' x",
+    "on stderr": "head -c 100000000 /dev/zero | tr '\\0' x >&2; exit 2",
+    "in lines on stderr": "yes no | head -c 100000000 >&2; exit 2",
+}
+
+
+@pytest.mark.parametrize("name", FLOODS)
+async def test_a_hook_that_prints_a_hundred_megabytes_is_a_no_and_nothing_more(fire, name):
+    decision = await fire(FLOODS[name], timeout=60.0)
+
+    assert not decision.allow
+    assert len(decision.message) < MAX_PRINTED
+
+
+async def test_a_hook_that_does_not_read_what_it_is_told_holds_nobody_up(fire):
+    decision = await asyncio.wait_for(fire("exec <&-; exit 0"), 20)
+
+    assert decision.allow
+
+
+async def test_a_hook_in_the_sandbox_changes_the_workspace_alone(fire, tmp_path, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside") / "made"
+
+    decision = await fire(f'touch inside "$TMPDIR/own" && ! touch {outside} 2>/dev/null', network=False)
+
+    assert decision.allow
+    assert (tmp_path / "inside").exists()
+    assert not outside.exists()
+
+
+MARK = "XYZZY"
+"""In every text of the hostile workspace."""
+
+
+@pytest.fixture
+def ear():
+    """Hears whoever calls it."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setblocking(False)
+        yield listening
+
+
+@pytest.fixture
+def hostile(root, ear):
+    """One of each kind, wherever it may be, that would be noticed if it ran, connected or was read to a model."""
+    address = f"http://127.0.0.1:{ear.getsockname()[1]}"
+    run = f"touch {root}/{MARK}-ran; sleep 30 # {MARK}"
+    hooks = json.dumps({"hooks": {it: [{"hooks": [{"type": "command", "command": run}]}] for it in EVENTS}})
+    local = {"command": "sh", "args": ["-c", run]}
+    servers = json.dumps({"mcpServers": {"local": local, "remote": {"type": "http", "url": address}}})
+    skill = f"---\nname: {{0}}\ndescription: {MARK}\n---\n{MARK}\n"
+    files = {
+        ".odin/hooks.json": hooks,
+        ".claude/settings.json": hooks,
+        ".claude/settings.local.json": hooks,
+        ".odin/mcp.json": servers,
+        ".mcp.json": servers,
+        ".vscode/mcp.json": json.dumps({"servers": {"vscode": local}}),
+        ".odin/agents/helper.md": f"---\nname: helper\ndescription: {MARK}\n---\n{MARK}",
+        ".claude/agents/other.md": f"---\nname: other\ndescription: {MARK}\n---\n{MARK}",
+        ".odin/skills/one/SKILL.md": skill.format("one"),
+        ".agents/skills/two/SKILL.md": skill.format("two"),
+        ".claude/skills/three/SKILL.md": skill.format("three"),
+        ".odin/commands/first.md": f"{MARK} !`{run}` @secret",
+        ".claude/commands/second.md": f"{MARK} !`{run}`",
+    }
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+def heard(ear):
+    with suppress(BlockingIOError):
+        return ear.accept()[1]
+    return None
+
+
+async def test_nothing_of_a_folder_that_is_not_trusted_runs_connects_or_is_read_to_a_model(
+    start, hostile, ear, wire, anthropic, step
+):
+    client = await start(**anthropic)
+    step(("Grep", {"pattern": "def greet", "path": "greet.py"}), ("Skill", {"name": "one"}))
+    wire.play(says("no"), says("planned"), says("edited"))
+
+    await client.command("ask", text="hello")
+    await client.command("plan", text="hello")
+    await client.command("edit", text="hello")
+    for name in ("first", "second", "one", "two", "three"):
+        with pytest.raises(JsonRpcException, match="which you do not trust"):
+            await client.command("ask", text=f"/{name}")
+    listed = (await client.command("extensions"))["extensions"]
+    shown = await client.command("context")
+
+    assert {it["state"] for it in listed} == {"untrusted"}
+    assert {it["kind"] for it in listed} == {"agent", "skill", "command", "hook", "mcp"}
+    assert MARK not in json.dumps([it.body for it in wire.sent])
+    assert MARK not in json.dumps(shown)
+    assert alive(MARK) == []
+    assert not (hostile / f"{MARK}-ran").exists()
+    await client.leave()
+    assert not (hostile / f"{MARK}-ran").exists()
+    assert heard(ear) is None
+
+
+async def test_a_folder_that_brings_something_is_told_of_once_with_what_to_do(start, hostile, script):
+    client = await start(**script())
+    await client.command("extensions")
+    async with asyncio.timeout(20):
+        while not (told := [it.message for it in client.lsp.messages if "brings extensions" in it.message]):
+            await client.command("state")
+
+    assert len(told) == 1
+    assert "2 commands" in told[0]
+    assert "odin-lsp permissions trust" in told[0]
+
+
+async def test_what_changes_after_it_was_trusted_is_asked_about_with_the_difference(start, root, script):
+    command = root / ".claude" / "commands" / "fix.md"
+    command.parent.mkdir(parents=True)
+    command.write_text("Fix it.\n")
+    client = await start(**script({"text": "one"}, {"text": "two"}))
+    await client.command("trust", decision="trust")
+    await client.command("ask", text="/fix")
+    command.write_text("Steal it.\n")
+    (command.parent / "new.md").write_text("Hello.\n")
+    client.tells_of(command)
+
+    await client.command("ask", text="hello")
+    await client.until_asked(1)
+
+    (question,) = client.questions
+    assert question["kind"] == "trust"
+    lines = question["detail"].splitlines()
+    assert "- changed: .claude/commands/fix.md" in lines
+    assert "- new: .claude/commands/new.md" in lines
+    assert "-Fix it." in lines
+    assert "+Steal it." in lines
+    with pytest.raises(JsonRpcException, match="which you do not trust"):
+        await client.command("ask", text="/fix")

@@ -1,0 +1,183 @@
+"""What people meet who use the chat of a real VS Code all day: where they scroll, type and are asked."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import expect
+
+from tests.e2e.steps import play_calls, says
+from tests.editors.conftest import StartVSCode, lent
+from tests.editors.neovim import until
+from tests.editors.vscode import NEWEST, VSCode
+from tests.editors.vscode_chat import Chat
+from tests.support.wire import Wire
+
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
+
+FOCUS = """(isInFront) => {
+  document.hasFocus = () => isInFront;
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+"""A browser that is driven always has the focus."""
+ROOM = "() => [document.documentElement.scrollHeight - window.innerHeight, window.scrollY]"
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def window(start_vscode: StartVSCode, vsix: Path) -> VSCode:
+    vscode = await start_vscode(vsix, ODIN_TITLES="false")
+    await Chat(vscode).open()
+    return vscode
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def vscode(window: VSCode, wire: Wire, tmp_path: Path) -> AsyncIterator[VSCode]:
+    """In a session of its own."""
+    async with lent(window, wire, tmp_path):
+        await window.command("odin.vscode.newSession")
+        yield window
+
+
+@pytest.fixture
+def chat(vscode: VSCode) -> Chat:
+    return Chat(vscode)
+
+
+async def test_scrolling_past_the_end_moves_nothing_but_the_conversation(
+    vscode: VSCode, chat: Chat, wire: Wire, root: Path
+) -> None:
+    """Of tools that failed, a screen reader is told so."""
+    play_calls(wire, *(("Read", {"file_path": str(root / f"{number}.txt")}) for number in range(40)))
+    wire.play(says("Nothing was found."))
+    await chat.say("look for many things")
+    await expect(chat.turn.get_by_text("Nothing was found.")).to_be_visible()
+    await expect(chat.turn.locator(".tool")).to_have_count(40)
+    await chat.log.hover()
+    await vscode.page.mouse.wheel(0, 100_000)
+    await chat.box.evaluate("() => window.scrollTo(0, 100_000)")
+
+    assert await chat.box.evaluate(ROOM) == [0, 0]
+    await expect(chat.box).to_be_in_viewport()
+
+
+async def test_who_focuses_the_chat_can_type_at_once(vscode: VSCode, chat: Chat, root: Path) -> None:
+    path = root / "open.txt"
+    path.write_text("text\n")
+    await vscode.open_file(path)
+    await vscode.palette("Odin: Focus on Chat View")
+    await expect(chat.box).to_be_focused()
+    await vscode.type("hello")
+    await expect(chat.box).to_have_value("hello")
+    assert await vscode.text(path) == "text\n"
+    await chat.box.fill("")
+
+
+async def test_sessions_are_listed_beside_the_chat_and_opened_renamed_and_deleted_there(
+    vscode: VSCode, chat: Chat, wire: Wire
+) -> None:
+    for word in ("first", "second"):
+        await vscode.command("odin.vscode.newSession")
+        wire.play(says(f"The {word} answer."))
+        await chat.say(f"the {word} question")
+        await expect(chat.turn.get_by_text(f"The {word} answer.")).to_be_visible()
+    await vscode.command("odin.sessions.focus")
+    rows = vscode.page.get_by_role("treeitem")
+    current = rows.filter(has=vscode.page.locator(".codicon-circle-filled"))
+    await expect(current).to_contain_text("the second question")
+
+    await rows.filter(has_text="the first question").click()
+    await expect(chat.turn.get_by_text("The first answer.")).to_be_visible()
+    await expect(current).to_contain_text("the first question")
+    await current.hover()
+    await current.get_by_role("button", name="Rename Session…").click()
+    await vscode.answer("another name")
+    await expect(current).to_contain_text("another name")
+    await current.hover()
+    await current.get_by_role("button", name="Delete Session…").click()
+    await vscode.choose("Delete")
+    await expect(rows.filter(has_text="another name")).to_have_count(0)
+    await expect(rows.filter(has_text="the second question")).to_have_count(1)
+
+
+async def test_a_whole_edit_is_asked_for_and_reviewed_by_keys_alone(
+    vscode: VSCode, chat: Chat, wire: Wire, root: Path
+) -> None:
+    path = root / "keys.txt"
+    path.write_text("one\ntwo\n")
+    play_calls(wire, ("Read", {"file_path": str(path)}))
+    play_calls(wire, ("EditTool", {"file_path": str(path), "old_string": "two", "new_string": "2"}))
+    wire.play(says("It is a number now."))
+    await run_by_keys(vscode, "Odin: Focus on Chat View")
+    await expect(chat.box).to_be_focused()
+    await vscode.press("Tab")
+    await expect(chat.page.get_by_role("combobox", name="Mode")).to_be_focused()
+    await vscode.press("e", "Shift+Tab")
+    await vscode.type("write a number")
+    await vscode.press("Enter")
+    await expect(vscode.page.get_by_role("tab", name="keys.txt (Odin)")).to_be_visible()
+    await run_by_keys(vscode, "Odin: Review Proposed Changes")
+    await expect(vscode.page.locator(".editor-group-container.active .monaco-editor.focused")).to_be_visible()
+    await vscode.press("Alt+Enter")
+    await expect(chat.turn.get_by_text("It is a number now.")).to_be_visible()
+    await vscode.has_text("one\n2\n", path)
+
+
+async def run_by_keys(vscode: VSCode, title: str) -> None:
+    await vscode.press("F1")
+    await expect(vscode.quick_input).to_be_focused()
+    await vscode.type(title)
+    focused = vscode.page.locator(".quick-input-list .monaco-list-row.focused")
+    await expect(focused).to_contain_text(title)
+    await vscode.press("Enter")
+
+
+async def test_a_question_is_told_of_while_the_window_is_not_in_front(
+    vscode: VSCode, chat: Chat, wire: Wire, root: Path
+) -> None:
+    await vscode.page.evaluate(FOCUS, False)
+    await vscode.until("!vscode.window.state.focused")
+    play_calls(wire, ("ExecuteCommand", {"command": "touch unseen.txt"}))
+    await chat.say("touch it", "Edit")
+    await expect(chat.question).to_be_visible()
+    await expect(vscode.notification("touch unseen.txt")).to_be_visible()
+
+    await vscode.page.evaluate(FOCUS, True)
+    await expect(vscode.notification("touch unseen.txt")).to_have_count(0)
+    wire.play(says("Then I will not."))
+    await chat.question.get_by_role("button", name="Deny", exact=True).click()
+    await expect(chat.turn.get_by_text("Then I will not.")).to_be_visible()
+    assert not (root / "unseen.txt").exists()
+
+
+async def test_a_question_stays_on_the_screen_until_it_is_answered_or_seen(
+    vscode: VSCode, wire: Wire, root: Path
+) -> None:
+    """The last: it hides the chat, and the page that comes back is another one."""
+    told = vscode.notification("touch asked.txt")
+
+    async def ask() -> None:
+        play_calls(wire, ("ExecuteCommand", {"command": "touch asked.txt"}))
+        await vscode.palette("Odin: Edit…")
+        await vscode.answer("touch it")
+        await expect(vscode.status("1 question")).to_be_visible()
+        await vscode.command("workbench.view.explorer")
+        await expect(told).to_be_visible()
+
+    await ask()
+    wire.play(says("Then I will not."))
+    await told.get_by_text("Deny").click()
+    await expect(told).to_have_count(0)
+    await until(lambda: no_more(wire), "the turn goes on")
+
+    await ask()
+    await told.get_by_text("Show in Chat").click()
+    await expect(told).to_have_count(0)
+    await expect(vscode.status("1 question")).to_be_visible()
+    await vscode.command("odin.vscode.cancel")
+    await expect(vscode.status("1 question")).to_have_count(0)
+    assert not (root / "asked.txt").exists()
+
+
+async def no_more(wire: Wire) -> bool:
+    return not wire.answers
