@@ -12,17 +12,12 @@ nox.options.default_venv_backend = "virtualenv"
 
 GROUPS = nox.project.load_toml("pyproject.toml")
 ODIN = Path(".nox/odin/bin").absolute()
+EDITOR_TESTS = sorted(map(str, Path("tests/editors").glob("test_*.py")))
 EDITORS = {
-    "neovim": tuple(map(str, sorted(Path("tests/editors").glob("test_neovim*.py")))),
-    "plain": (
-        "tests/editors/test_plain_editors.py",
-        "tests/editors/test_own_servers.py",
-        "tests/editors/test_mcp_servers.py",
-        "tests/editors/test_acp_client.py",
-    ),
-    "terminal": ("tests/editors/test_terminal_chat.py",),
-    "vscode": tuple(map(str, sorted(Path("tests/editors").glob("test_vscode*.py")))),
+    name: [file for file in EDITOR_TESTS if file.startswith(f"tests/editors/test_{name}")]
+    for name in ("neovim", "terminal", "vscode")
 }
+EDITORS["plain"] = [file for file in EDITOR_TESTS if not any(file in files for files in EDITORS.values())]
 WITH_PROGRAMS = tuple(f"tests/adversarial/test_{name}.py" for name in ("options", "reader", "sandbox"))
 UNIT = ("tests/unit", "tests/providers")
 HOSTILE = ("tests/adversarial",)
@@ -128,6 +123,7 @@ def fuzz(session: nox.Session) -> None:
     """Every property that the tests state, with 10,000 examples; and 100,000 commands for the shell policy."""
     session.run(ODIN / "python", "-m", "tests.adversarial.shell_fuzz", external=True)
     session.env["FUZZ_EXAMPLES"] = "10000"
+    session.env["PYTEST_TIMEOUT"] = "0"
     _pytest(session, *UNIT, *HOSTILE, "-m", "hypothesis")
 
 
