@@ -220,7 +220,10 @@ class VSCode:
     async def take_action(self, title: str) -> None:
         """Choose from the menu that `code_actions` has opened, by the keyboard."""
         focused = self.page.locator(".action-widget .monaco-list-row.action.focused")
+        passed: list[str] = []
         while title not in (before := await focused.inner_text()):
+            assert before not in passed, f"{title} is not among {passed}"
+            passed.append(before)
             await self.press("ArrowDown")
             await expect(focused).not_to_have_text(before, use_inner_text=True)
         await self.press("Enter")
