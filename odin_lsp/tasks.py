@@ -3,11 +3,31 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from typing import Any, TypeVar
 
+V = TypeVar("V")
 log = logging.getLogger("odin.tasks")
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 30.0
 """Seconds before one that has failed is begun again. A task that ran for the longest pause has recovered."""
+_OF_A_START = "BaseSubprocessTransport._connect_pipes"
+
+
+def run_to_end(work: Coroutine[Any, Any, V]) -> V:
+    """As `asyncio.run`, and it ends. That one cancels the start of a program together with the task by which asyncio
+    carries it out, and then waits for it forever."""
+    with asyncio.Runner() as runner:
+        try:
+            return runner.run(work)
+        finally:
+            runner.run(_end_what_is_left())
+
+
+async def _end_what_is_left() -> None:
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    ours = [it for it in left if getattr(it.get_coro(), "__qualname__", "") != _OF_A_START]
+    for task in ours:
+        task.cancel()
+    await asyncio.gather(*ours, return_exceptions=True)
 
 
 class Tasks:

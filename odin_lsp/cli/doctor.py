@@ -1,6 +1,5 @@
 """`odin-lsp doctor`: what works, what is missing, and how to fix it."""
 
-import asyncio
 import json
 import os
 import platform
@@ -26,6 +25,7 @@ from odin_lsp.project.picks import Picks
 from odin_lsp.project.project import Project, Told
 from odin_lsp.server.handshake import InitOptions
 from odin_lsp.sessions.store import sessions_folder
+from odin_lsp.tasks import run_to_end
 from odin_lsp.values import from_wire
 from odin_lsp.workspace.search import find_ripgrep
 
@@ -86,7 +86,7 @@ def _models(root: Path, settings: config.Config, secrets: Mapping[str, str]) -> 
         yield Finding("note", f"{ref} was picked in this workspace, and goes before the settings")
     if model == selection.OFFLINE:
         keys = ", ".join(name for names in selection.KEY_VARIABLES.values() for name in names)
-        found = [f"`model` to {it.models[0]} ({it.name} runs on this computer)" for it in asyncio.run(find())]
+        found = [f"`model` to {it.models[0]} ({it.name} runs on this computer)" for it in run_to_end(find())]
         fix = " or ".join([f"set one of {keys}", *found])
         yield Finding("note", "no language model is set: Odin answers by searching", fix)
 
@@ -167,7 +167,7 @@ def _language_servers(root: Path, settings: config.Config, *, is_trusted: bool) 
     around = Around(roots=(root,), settings=said, is_trusted=is_trusted, secret_names=names)
     candidates = all_of(root, around)
     usable = [it for it in candidates if it.program is not None]
-    yield from map(_language_server, asyncio.run(try_out(usable, root, around)))
+    yield from map(_language_server, run_to_end(try_out(usable, root, around)))
     for it in candidates:
         what = f"language server {it.known.name}: {it.why_not}"
         if it.needs_trust:
@@ -191,7 +191,7 @@ def _language_server(trial: Trial) -> Finding:
 def _mcp_servers(root: Path) -> Iterator[Finding]:
     """Each that is on is started, to see whether it works."""
     now = Project(Told(roots=(root,))).now
-    for trial in asyncio.run(try_out_mcp(now.extensions.servers.values(), around_mcp(now))):
+    for trial in run_to_end(try_out_mcp(now.extensions.servers.values(), around_mcp(now))):
         what = f"MCP server {trial.server.name}"
         if trial.problem:
             said = trial.complaints.replace("\n", "\n      ")

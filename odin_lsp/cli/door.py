@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from odin_lsp.frames import Frame, Lines, as_line
+from odin_lsp.tasks import run_to_end
 
 if TYPE_CHECKING:
     from odin_lsp.logs import Level
@@ -39,7 +40,7 @@ def run(make: Make, log_level: "Level | None") -> NoReturn:
     logs = Logs("error")
     logs.configure(log_level)
     logs.begin()
-    asyncio.run(_serve(make, channel))
+    run_to_end(_serve(make, channel))
     logging.shutdown()
     channel.close()
     os._exit(0)

@@ -1,6 +1,5 @@
 """`odin-lsp hooks test`: which hooks an event would run, and what they answer to it."""
 
-import asyncio
 import json
 import sys
 from collections.abc import Iterator
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from odin_lsp.cli.extensions import STATES
 from odin_lsp.extensions.hook_files import EVENTS
+from odin_lsp.tasks import run_to_end
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -71,7 +71,7 @@ def run(parser: "ArgumentParser", options: "Namespace") -> int:
     )
     found = now.extensions
     hooks = CommandHooks(found.hooks, around, lambda _: None)
-    answered = asyncio.run(hooks.answers(options.event, about))
+    answered = run_to_end(hooks.answers(options.event, about))
     for it in answered:
         sys.stdout.write("\n  ".join(_lines(it)) + "\n")
     unused = [it for it in found.listed if it.kind == "hook" and it.state != "on"]

@@ -33,11 +33,10 @@ def run(options: "Namespace") -> int:
         case "stop":
             return _stop(options)
         case _:
-            import asyncio
-
             from odin_lsp.server.resident import serve
+            from odin_lsp.tasks import run_to_end
 
-            return asyncio.run(serve(options.cwd))
+            return run_to_end(serve(options.cwd))
 
 
 def _list() -> int:

@@ -1,10 +1,11 @@
 """`odin-lsp mcp`: add, remove, list and try out MCP servers, and log in to them; and be one."""
 
-import asyncio
 import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from odin_lsp.tasks import run_to_end
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -142,7 +143,7 @@ def _test(options: "Namespace") -> int:
     server = _found(now, options.name)
     if server is None:
         return 1
-    [trial] = asyncio.run(try_out([server], around_mcp(now)))
+    [trial] = run_to_end(try_out([server], around_mcp(now)))
     if trial.problem:
         said = "".join(f"  {line}\n" for line in trial.complaints.splitlines())
         sys.stdout.write(f"✗ {trial.problem}\n{said}")
@@ -178,7 +179,7 @@ def _login(options: "Namespace") -> int:
     if server is None:
         return 1
     try:
-        tools = asyncio.run(log_in(server, around_mcp(now), show))
+        tools = run_to_end(log_in(server, around_mcp(now), show))
     except ToolError as error:
         return _fail(str(error))
     sys.stdout.write(f"✓ logged in to {server.name}, which has {tools} tools\n")

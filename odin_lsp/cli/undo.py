@@ -1,8 +1,9 @@
 """`odin-lsp undo`: revert what a turn has changed, and bring it back."""
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from odin_lsp.tasks import run_to_end
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -25,7 +26,7 @@ def add_arguments(parser: "ArgumentParser", folder: Any) -> None:
 def run(options: "Namespace") -> int:
     from odin_lsp.terminal.person import say
 
-    undone = asyncio.run(_undone(options))
+    undone = run_to_end(_undone(options))
     for it in undone.restored:
         say(f"restored {_shown(it, options.cwd)}")
     for it in undone.kept:

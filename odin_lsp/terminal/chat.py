@@ -15,7 +15,7 @@ from odin_lsp import state_folder
 from odin_lsp.errors import OdinError, RequestError, SessionBusy
 from odin_lsp.events import EventRecord, TurnFinished
 from odin_lsp.modes import MODES, Mode
-from odin_lsp.tasks import Tasks
+from odin_lsp.tasks import Tasks, run_to_end
 from odin_lsp.terminal.answering import Answering, Policy
 from odin_lsp.terminal.completing import Known, with_folders
 from odin_lsp.terminal.drawing import Screen
@@ -61,7 +61,7 @@ def run(options: Options) -> int:
         say(NO_TERMINAL)
         return BAD_USAGE
     try:
-        return asyncio.run(_run(options))
+        return run_to_end(_run(options))
     except OdinError as error:
         say(f"odin: {error}")
         return BAD_USAGE if isinstance(error, RequestError) else EXIT_CODES["failed"]
@@ -106,10 +106,13 @@ class Chat:
         self._is_open = True
         workspace.subscribe(self._show)
         self._tasks.begin(self._learn())
-        while (text := await self.line.message()) is not None and text.strip() not in ("/exit", "/quit"):
-            if text.strip():
-                await self._take(text)
-        self._session.cancel()
+        try:
+            while (text := await self.line.message()) is not None and text.strip() not in ("/exit", "/quit"):
+                if text.strip():
+                    await self._take(text)
+        finally:
+            self._session.cancel()
+            await self._tasks.close()
         if self._session.history:
             say(f"To continue: odin-lsp chat --resume {self._session.id[:12]}")
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from odin_lsp.errors import OdinError, RequestError
 from odin_lsp.modes import MODES
 from odin_lsp.records import ExitReason, Outcome
+from odin_lsp.tasks import run_to_end
 from odin_lsp.terminal.answering import Answering, Policy
 from odin_lsp.terminal.opening import opened
 from odin_lsp.terminal.output import PipedOutput
@@ -60,7 +61,7 @@ class Options:
 
 def run(options: Options) -> int:
     try:
-        return asyncio.run(_run(options))
+        return run_to_end(_run(options))
     except RequestError as error:
         say(f"odin: {error}")
         return BAD_USAGE

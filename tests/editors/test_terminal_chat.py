@@ -221,8 +221,7 @@ async def test_what_was_half_written_outlives_a_question(chat: Chat) -> None:
     await chat.terminal.write("half a")
     await chat.terminal.press("Escape")
     await chat.terminal.shows("interrupted")
-
-    assert "edit › half a" in await chat.terminal.screen()
+    await chat.terminal.shows("edit › half a")
 
 
 @pytest.mark.parametrize("key", ["C-c", "Escape"])

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from odin_lsp.tasks import Tasks
+from odin_lsp.tasks import Tasks, run_to_end
 
 
 @pytest.fixture
@@ -54,3 +54,18 @@ async def test_no_task_outlives_its_owner(caplog):
 
     assert all(task.cancelled() for task in endless)
     assert caplog.text == ""
+
+
+@pytest.mark.parametrize("steps", range(7))
+def test_it_ends_while_a_program_is_being_started(steps):
+    async def start():
+        process = await asyncio.create_subprocess_exec("true", stdout=-1, stderr=-1)
+        await process.communicate()
+
+    async def work():
+        starting = asyncio.create_task(start())
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        return starting
+
+    assert run_to_end(work()).done()
