@@ -80,6 +80,7 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.extensions": upkeep.ExtensionList,
     "odin.slashCommands": upkeep.SlashCommands,
     "odin.files": upkeep.FoundFiles,
+    "odin.agent.call": wire.AgentCalled,
     "odin.clear": listing.SessionSummary,
     "odin.steer": wire.Steered,
     "odin.queue": wire.Queue,

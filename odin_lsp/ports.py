@@ -108,6 +108,8 @@ class Review(Value):
     session_id: str = ""
     atomic: bool = False
     """It makes sense as a whole only, such as the rename of a symbol: what is decided on one hunk is decided on all."""
+    origin: str = ""
+    """The agent of others that proposes it, by its name; empty: Odin does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -132,6 +132,8 @@ class Core:
             lambda turn_id: turn_id in self._going_on or self.desk.is_waiting(turn_id),
             self.restore_reviews,
         )
+        self.agent_sessions: dict[tuple[str, str], str] = {}
+        """Of agents of others, by their names and what they call their conversations."""
         self.own = OwnCommands(self)
         self._restoring: asyncio.Task[None] | None = None
         self._going_on: set[str] = set()
@@ -239,7 +241,7 @@ class Core:
     async def _restore_reviews(self) -> None:
         for kept in await asyncio.to_thread(lambda: list(self._journal.waiting())):
             emit = self.stream.emitter(kept.turn_id, kept.session_id)
-            turn = TurnReview(kept.turn_id, emit, kept.session_id)
+            turn = TurnReview(kept.turn_id, emit, kept.session_id, origin=kept.origin)
             turn.decided_late = partial(self._go_on, turn)
             self.desk.restore(kept, turn)
 

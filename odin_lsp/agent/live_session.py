@@ -220,7 +220,7 @@ class LiveSession:
         self._tell_of_instructions(emit)
         for notice in self._project.settle_picks():
             emit(Notice("info", notice))
-        if not are_known(self.session.messages):
+        if progress.message.errand is None and not are_known(self.session.messages):
             may_run = not self._project.now.is_restricted
             self.surroundings = await surroundings(self._files, self.scope.commands, may_run=may_run)
         self.plan_run = self._run_of_plan(progress, emit)

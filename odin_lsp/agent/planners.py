@@ -101,7 +101,8 @@ class Planners:
         if progress.decided or progress.is_taken_up:  # another Odin may have made some of it
             progress.review.touched.update(await asyncio.to_thread(self._desk.touched, progress.message.turn_id))
         at_hand = await asyncio.to_thread(lambda: self._project.now.extensions)
-        await self._toolbox.begin_servers(at_hand, emit)
+        if not progress.message.origin:
+            await self._toolbox.begin_servers(at_hand, emit)
         live.listed = self._toolbox.listed() if live.listed is None else live.listed
         live.helpers = Subagents(
             session,
@@ -239,7 +240,7 @@ class Planners:
             servers=self._servers,
             mcp=self._mcp,
             skills=scope.briefing.extensions.skills,
-            small=small_model(self._models.small, progress, emit, config.limits.max_retries),
+            small=None if said.origin else small_model(self._models.small, progress, emit, config.limits.max_retries),
             shown=scope.shown,
             gate=scope.gate,
             outside=scope.outside,
@@ -257,8 +258,8 @@ class Planners:
             delegate=helpers.run if helpers else None,
             begin=helpers.begin if helpers else None,
             write_scope=write_scope,
-            sees=catalog.find(model).vision,
-            reads_documents=catalog.find(model).documents,
+            sees=bool(said.origin) or catalog.find(model).vision,
+            reads_documents=not said.origin and catalog.find(model).documents,
             memory=self._memory,
             note=conversation.note_finding,
             may_note=mode != "ask_mode" or config.memory_in_ask,

@@ -9,7 +9,7 @@ from typing import Protocol
 from odin_lsp.agent.edit_checks import TurnProblems
 from odin_lsp.errors import EmptyPrompt, ModelError, RequestError
 from odin_lsp.events import Emit, Event, TurnStarted
-from odin_lsp.messages import Attachment
+from odin_lsp.messages import Attachment, ToolCall, ToolResult
 from odin_lsp.modes import Mode
 from odin_lsp.records import Diagnostic, ExitReason, Outcome, Problem, SentContext, Todo, ToolRecord, Usage
 from odin_lsp.review.proposals import Proposal
@@ -50,7 +50,18 @@ class OwnAct:
     act: Callable[[], Awaitable[str]]
 
 
-Errand = RunCommand | Compact | OwnAct
+@dataclass(slots=True)
+class AgentCall:
+    """What an agent of others has Odin do."""
+
+    agent: str
+    """Its name."""
+    call: ToolCall
+    result: ToolResult | None = None
+    """Once the turn has ended, unless it could not even begin."""
+
+
+Errand = RunCommand | Compact | OwnAct | AgentCall
 """A turn in which the planner's model is not asked."""
 
 
@@ -74,6 +85,11 @@ class UserMessage:
     """Here and below: none is as in the settings."""
     max_tokens: int | None = None
     timestamp: float = field(default_factory=time.time)
+
+    @property
+    def origin(self) -> str:
+        """The agent of others that wants it; empty: the user does."""
+        return self.errand.agent if isinstance(self.errand, AgentCall) else ""
 
 
 def clean_prompt(text: str) -> str:

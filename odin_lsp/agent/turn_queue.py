@@ -101,7 +101,10 @@ class TurnQueue:
     def reviewed(self, proposal: Proposal, touched: Mapping[Path, bool], *, is_last: bool) -> None:
         """What had waited since before Odin was started is decided. If it is the last of it the turn goes on."""
         waited = self.session.suspended
-        if waited is None or waited.turn_id != proposal.turn_id:
+        is_waited_for = waited is not None and waited.turn_id == proposal.turn_id
+        if is_waited_for and proposal.origin:  # the agent's call has ended with the Odin that it was made to
+            self._give_up_waiting()
+        if waited is None or not is_waited_for or proposal.origin:
             self._decided_late(proposal)
             return
         self._reviewed.append(proposal)
@@ -137,7 +140,9 @@ class TurnQueue:
 
     def _enqueue(self, progress: Progress) -> Turn:
         turn = Turn(progress, self._watched(progress))
-        progress.review = TurnReview(turn.id, turn.emit, self.session.id, self._decided_late)
+        progress.review = TurnReview(
+            turn.id, turn.emit, self.session.id, self._decided_late, origin=progress.message.origin
+        )
         turn.task = asyncio.create_task(self._take(turn), name=f"turn {turn.id}")
         if self.running is None:
             self._turns.insert(0, turn)
@@ -175,7 +180,8 @@ class TurnQueue:
         """Odin is shutting down: end everything, take nothing more."""
         self._closing = True
         for turn in self._turns:
-            turn.progress.is_suspended = turn.progress.review.is_waiting
+            review = turn.progress.review
+            turn.progress.is_suspended = review.is_waiting and not review.origin
             turn.cancel()
 
     async def close(self) -> None:
@@ -278,7 +284,7 @@ class TurnQueue:
         if not is_heard and not errand:
             message = await prepared(message, planner.executor.context.files, planner.model.ref)
             turn.progress.message = message
-        turn.start(planner.model.ref)
+        turn.start(f"agent/{message.origin}" if message.origin else planner.model.ref)
         if turn.progress.decided:
             return await planner.go_on(self.session.open_results or ())
         if errand:

@@ -44,8 +44,13 @@ class Connection:
     async def over(cls, connection: socket.socket) -> "Connection":
         return cls(*await asyncio.open_unix_connection(sock=connection, limit=CHUNK))
 
-    async def ask(self, method: str, params: Any) -> Any:
-        """The host's answer; `RequestError` or `Refused` in its words, `Lost` if there will be none."""
+    @property
+    def is_lost(self) -> bool:
+        return self._is_lost
+
+    async def ask(self, method: str, params: Any, *, calls_back: bool = False) -> Any:
+        """The host's answer; `RequestError` or `Refused` in its words, `Lost` if there will be none. `calls_back`: if
+        nobody waits for it any more, the host is told so."""
         if self._is_lost:
             raise Lost(LOST)
         number = next(self._ids)
@@ -53,13 +58,18 @@ class Connection:
         self._send({"id": number, "method": method, "params": params})
         try:
             return await answer
+        except asyncio.CancelledError:
+            if calls_back:
+                self.tell("$/cancelRequest", {"id": number})
+            raise
         finally:
             self._waiting.pop(number, None)
 
-    async def execute(self, command: str, **argument: Any) -> Any:
+    async def execute(self, command: str, *, calls_back: bool = False, **argument: Any) -> Any:
         """What is `None` is left out."""
         given = {name: value for name, value in argument.items() if value is not None}
-        return await self.ask("workspace/executeCommand", {"command": command, "arguments": [given]})
+        params = {"command": command, "arguments": [given]}
+        return await self.ask("workspace/executeCommand", params, calls_back=calls_back)
 
     def tell(self, method: str, params: Any) -> None:
         self._send({"method": method, "params": params})

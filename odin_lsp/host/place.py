@@ -90,6 +90,14 @@ def connected(root: Path) -> socket.socket | None:
     return None
 
 
+def nearest(folder: Path) -> tuple[socket.socket, Path] | None:
+    """To who listens for this folder, or else for the nearest one around it."""
+    for root in (folder, *folder.parents):
+        if (connection := connected(root)) is not None:
+            return connection, root
+    return None
+
+
 def owners() -> Iterator[Owner]:
     """All who listen now."""
     for place in folders():

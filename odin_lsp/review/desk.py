@@ -70,6 +70,10 @@ class ReviewDesk:
     def policy(self) -> str:
         return self._settings()[0].policy
 
+    def policy_for(self, turn: TurnReview) -> str:
+        """What others propose is reviewed, whatever the policy for Odin's own edits is."""
+        return "each" if turn.origin else self.policy
+
     @property
     def is_hurried(self) -> bool:
         """Whether somebody looks at a screen on which reviews are to be shown at once."""
@@ -171,7 +175,7 @@ class ReviewDesk:
     async def _live(self, review: OpenReview) -> None:
         turn = review.turn
         self._work_on(review)
-        if turn.accept_rest or self.policy == "auto":
+        if turn.accept_rest or self.policy_for(turn) == "auto":
             free, reason = self._free(review.proposal), None if turn.accept_rest else UNASKED
             self._take([Decision(hunk_id=it.id, decision="accept", reason=reason) for it in free])
         if review.proposal.pending:

@@ -60,7 +60,7 @@ class Draft:
 
     @property
     def waits_for_end(self) -> bool:
-        return self.desk.policy == "end" and not self.turn.accept_rest
+        return self.desk.policy_for(self.turn) == "end" and not self.turn.accept_rest
 
     @property
     def is_empty(self) -> bool:
@@ -161,7 +161,7 @@ class Draft:
 
     def _add(self, file: FileProposal) -> None:
         if self._proposal is None:
-            self._proposal = Proposal(self.turn.turn_id, [])
+            self._proposal = Proposal(self.turn.turn_id, [], origin=self.turn.origin)
             self.desk.drafts.append(self._proposal)
         known = self._known(file.path) if file.operation == "edit" else None  # what is edited may also be moved then
         old, new = file.base, file.proposed

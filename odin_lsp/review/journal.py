@@ -58,10 +58,12 @@ class StoredReview(Value):
     reason: str
     files: tuple[StoredFile, ...]
     atomic: bool = False
+    origin: str = ""
 
     def proposal(self) -> Proposal:
         """With each file in the text in which what was applied stands, and nothing else has happened."""
-        return Proposal(self.turn_id, [_file(it) for it in self.files], self.reason, self.id, self.atomic)
+        files = [_file(it) for it in self.files]
+        return Proposal(self.turn_id, files, self.reason, self.id, self.atomic, self.origin)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +189,7 @@ def stored(proposal: Proposal, session_id: str) -> StoredReview:
             for file in proposal.files
         ),
         atomic=proposal.atomic,
+        origin=proposal.origin,
     )
 
 

@@ -283,6 +283,8 @@ class Proposal:
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     atomic: bool = False
     """It makes sense as a whole only, and is decided as one."""
+    origin: str = ""
+    """The agent of others that proposes it; empty: Odin does."""
 
     @property
     def hunks(self) -> Iterable[PendingHunk]:

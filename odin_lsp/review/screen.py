@@ -31,7 +31,9 @@ class Screen:
 
     def review(self, proposal: Proposal, session_id: str) -> Review:
         files = tuple(self.file(file, proposal.turn_id) for file in proposal.files)
-        return Review(proposal.id, proposal.turn_id, proposal.reason, files, session_id, proposal.atomic)
+        return Review(
+            proposal.id, proposal.turn_id, proposal.reason, files, session_id, proposal.atomic, proposal.origin
+        )
 
     def file(self, file: FileProposal, turn_id: str) -> ReviewFile:
         buffer = self._files.buffers.of_path(file.path)

@@ -18,6 +18,8 @@ class TurnReview:
     """Told of what was decided after the turn had ended."""
     before_waiting: Callable[[], None] = lambda: None
     """Called before a review is shown: what the turn knows is to be kept."""
+    origin: str = ""
+    """The agent of others whose edits they are: these are always reviewed, each by itself. Empty: Odin's own."""
     is_waiting: bool = False
     accept_rest: bool = False
     """The user said: accept the rest of this turn."""

@@ -20,12 +20,16 @@ ADDRESSES = (
 
 def disagreement(terms: Terms, now: Situation, environment: Mapping[str, str]) -> str | None:
     """Why a process with these terms has to work by itself, if so."""
-    return next(_disagreements(terms, now, environment), None)
+    return other_version(terms) or next(_disagreements(terms, now, environment), None)
+
+
+def other_version(terms: Terms) -> str | None:
+    """All that matters to an agent of others: for its calls no model is asked."""
+    is_same = terms.version == __version__
+    return None if is_same else f"it is version {__version__}, and this is {terms.version}"
 
 
 def _disagreements(terms: Terms, now: Situation, environment: Mapping[str, str]) -> Iterator[str]:
-    if terms.version != __version__:
-        yield f"it is version {__version__}, and this is {terms.version}"
     if now.is_restricted:
         yield "the editor has opened this folder in restricted mode"
     settled = [name for name, setting in ENVIRONMENT.items() if setting not in NOT_COMPARED]

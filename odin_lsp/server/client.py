@@ -21,6 +21,8 @@ class Abilities:
     """It answers `odin/question`."""
     review: bool = False
     """It answers `odin/review`."""
+    agent: bool = False
+    """It is an agent of others, and answers for itself only what no person is asked."""
     save: bool = False
     """It answers `odin/save`."""
     apply_edit: bool = False
@@ -59,6 +61,7 @@ class Abilities:
             events=odin.get("events") is True,
             question=odin.get("question") is True,
             review=odin.get("review") is True,
+            agent=odin.get("agent") is True,
             save=odin.get("save") is True,
             apply_edit=bool(get_capability(capabilities, "workspace.apply_edit", False)),
             document_changes=bool(get_capability(capabilities, "workspace.workspace_edit.document_changes", False)),

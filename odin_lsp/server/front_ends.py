@@ -6,11 +6,25 @@ from typing import Any, Protocol, TypeVar
 
 from odin_lsp.errors import RequestError
 from odin_lsp.events import EventRecord, QuestionAnswered, QuestionAsked
-from odin_lsp.ports import Answer, Editor, Level, PreviewingEditor, Question, Review, ReviewAnswer, ReviewFile
+from odin_lsp.ports import (
+    Answer,
+    Editor,
+    Level,
+    PreviewingEditor,
+    Question,
+    Review,
+    ReviewAnswer,
+    ReviewFile,
+    decide_all,
+)
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.rpc import ClientError
 
 A = TypeVar("A")
+NOBODY = (
+    "nobody can review it here; ask the user to open this folder in an editor with Odin, or to run `odin-lsp chat` in"
+    " it, and then make the call again"
+)
 
 
 class Beside(Protocol):
@@ -28,8 +42,10 @@ class Beside(Protocol):
 class FrontEnds:
     """The editor alone has documents: it applies, saves and reloads."""
 
-    def __init__(self, editor: Editor) -> None:
+    def __init__(self, editor: Editor, *, has_screen: bool = True) -> None:
+        """`has_screen`: the editor shows reviews to somebody."""
         self._editor = editor
+        self._has_screen = has_screen
         self._beside: list[Beside] = []
         self._asked_in: dict[str, str] = {}
         """The sessions of open questions."""
@@ -55,12 +71,31 @@ class FrontEnds:
 
     async def ask(self, question: Question) -> Answer | None:
         session_id = self._asked_in.get(question.question_id, "")
-        able = [it for it in self._beside if it.abilities.question and it.shows(session_id)]
-        return await _first([self._editor.ask(question), *(it.editor.ask(question) for it in able)])
+        agents = self._agents(session_id)
+        people = [it for it in self._people(session_id, of_agent=bool(agents)) if it.abilities.question]
+        answer = await _first([self._editor.ask(question), *(it.editor.ask(question) for it in people)])
+        if answer is None and not self._has_screen and (able := [it for it in agents if it.abilities.question]):
+            answer = await _first(it.editor.ask(question) for it in able)
+        return answer
 
     async def review(self, review: Review) -> ReviewAnswer | None:
-        able = [it for it in self._beside if it.abilities.review and it.shows(review.session_id)]
-        return await _first([self._editor.review(review), *(_reviewed(it.editor, review) for it in able)])
+        """An agent of others that waits for a review is not left waiting for somebody who may never come."""
+        agents, left = self._agents(review.session_id), list[Beside]()
+        people = [it for it in self._people(review.session_id, of_agent=bool(review.origin)) if it.abilities.review]
+        answer = await _first([self._editor.review(review), *(_reviewed(it, review, left) for it in people)])
+        if answer is not None or self._has_screen or left or not agents:
+            return answer
+        if able := [it for it in agents if it.abilities.review]:
+            return await _first(_reviewed(it, review, left) for it in able)
+        return decide_all(review, "reject", NOBODY)
+
+    def _people(self, session_id: str, *, of_agent: bool) -> list[Beside]:
+        """Who may answer. What an agent of others wants concerns everybody: nobody else has its session open."""
+        return [it for it in self._beside if not it.abilities.agent and (of_agent or it.shows(session_id))]
+
+    def _agents(self, session_id: str) -> list[Beside]:
+        """Agents of others whose session it is."""
+        return [it for it in self._beside if it.abilities.agent and it.shows(session_id)]
 
     def notify(self, level: Level, message: str) -> None:
         for it in (self._editor, *(it.editor for it in self._beside)):
@@ -73,11 +108,12 @@ class FrontEnds:
         return await self._editor.preview(file) if isinstance(self._editor, PreviewingEditor) else None
 
 
-async def _reviewed(editor: Editor, review: Review) -> ReviewAnswer | None:
+async def _reviewed(front_end: Beside, review: Review, left: list[Beside]) -> ReviewAnswer | None:
     """Who cannot show it, or is gone, has not decided."""
     try:
-        return await editor.review(review)
+        return await front_end.editor.review(review)
     except (ClientError, TimeoutError, RequestError):
+        left.append(front_end)
         return None
 
 

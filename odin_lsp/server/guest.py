@@ -16,7 +16,7 @@ from odin_lsp.errors import OdinError
 from odin_lsp.events import EventRecord
 from odin_lsp.host.terms import Terms
 from odin_lsp.project.project import Project
-from odin_lsp.server.agreement import disagreement
+from odin_lsp.server.agreement import disagreement, other_version
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.editor import LspEditor
 from odin_lsp.server.event_sender import EventSender
@@ -135,10 +135,11 @@ class Guest(LanguageServer):
                 self._is_deaf.set()
 
     def _start(self, params: types.InitializeParams) -> None:
-        terms = from_wire(Terms, params.initialization_options)
-        if why := disagreement(terms, self.project.now, os.environ):
+        terms, abilities = from_wire(Terms, params.initialization_options), Abilities.of(params.capabilities)
+        why = other_version(terms) if abilities.agent else disagreement(terms, self.project.now, os.environ)
+        if why:
             raise OdinError(why)
-        self.abilities = Abilities.of(params.capabilities)
+        self.abilities = abilities
         self.editor = self._made_editor()
 
     def _made_editor(self) -> LspEditor:

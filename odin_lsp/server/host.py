@@ -78,6 +78,10 @@ class TakesTurns(Protocol):
         self, session_id: str | None, focus: str, turn_id: str | None, token: types.ProgressToken | None
     ) -> tuple[int, int]: ...
 
+    def check(self, mode: Mode) -> None:
+        """`RequestError` says why there can be no turn in this mode."""
+        ...
+
     def cancel_by_token(self, token: types.ProgressToken) -> None: ...
 
 

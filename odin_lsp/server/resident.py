@@ -39,7 +39,7 @@ class Nobody(DiskEditor):
 class Resident:
     def __init__(self, root: Path) -> None:
         self.project = Project(Told(roots=(root,)), can_pick=False)
-        self.front_ends = FrontEnds(Nobody())
+        self.front_ends = FrontEnds(Nobody(), has_screen=False)
         self.core = Core(self.project, self.front_ends)
         self.core.stream.subscribe(self.front_ends.follow)
         self._tasks = Tasks()

@@ -43,7 +43,7 @@ class Turns:
         typed = await asyncio.to_thread(core.own.understood, params.text, mode)
         if typed.is_apart:
             return await self._apart(typed, params, token)
-        self._check(typed.mode)
+        self.check(typed.mode)
         live = await self._server.seat.take_up(params.session_id)
         context = gathered(await looked_up(params.context, core.servers, core.search), core.files)
         images = await asyncio.to_thread(attached, params.images, core.files)
@@ -85,7 +85,7 @@ class Turns:
         """Take up the last turn of the session."""
         live = await self._server.seat.existing(session_id)
         if live.session.turns:
-            self._check(live.session.turns[-1].mode)
+            self.check(live.session.turns[-1].mode)
         return await self._see_through(live, live.turns.go_on(), token)
 
     async def compact(
@@ -115,7 +115,7 @@ class Turns:
             await self._show_answer(live, outcome)
         return outcome
 
-    def _check(self, mode: Mode) -> None:
+    def check(self, mode: Mode) -> None:
         if self._server.project.now.is_restricted and mode != "ask_mode":
             raise RequestError(
                 "only Ask works in Restricted Mode; to use Plan or Edit, trust the workspace in your editor"

@@ -363,3 +363,35 @@ class ContextParams(Value):
     """Without it: that of the last turn."""
     session_id: str | None = None
     """Without it: the current session."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentCallParams(Value):
+    """`odin.agent.call`: a call of an agent of others, as a turn: it passes the same rules as Odin's own. All that it
+    would change is reviewed, whatever the settings say. `$/cancelRequest` gives it up, with what waits for a review."""
+
+    agent: str
+    """Its name, which stands beside its changes."""
+    tool: str
+    arguments: dict[str, Any]
+    conversation: str = ""
+    """The agent's own name for its conversation: calls with the same are one session, also over several connections.
+    Without it: those of one connection."""
+    turn_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentImage(Value):
+    media_type: str
+    data: str
+    """Base64."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentCalled(Value):
+    session_id: str
+    turn_id: str
+    text: str
+    """For the agent: what it wanted to know, or what became of each of its changes."""
+    failed: bool
+    images: tuple[AgentImage, ...] = ()

@@ -66,7 +66,8 @@ MAY_IMPORT["library"] = MAY_IMPORT["agent"] | {"agent"}
 MAY_IMPORT["server"] = MAY_IMPORT["library"] | {"host", "library"}
 MAY_IMPORT["terminal"] = VALUES | {"workspace", "host", "library"}
 """What it does, programs of others can do too."""
-MAY_IMPORT["mcp_door"] = VALUES | {"workspace", "library"}
+MAY_IMPORT["agent_door"] = VALUES | {"workspace", "host", "project", "agent", "library"}
+MAY_IMPORT["mcp_door"] = VALUES | {"tools", "agent", "agent_door"}
 MAY_IMPORT["acp"] = VALUES | {"workspace", "models", "extensions", "library"}
 EVERYTHING = {"cli", "__main__", "__init__"}
 """The ways in."""

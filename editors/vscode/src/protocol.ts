@@ -7,6 +7,27 @@ export interface AcceptParams {
   texts?: Partial<Record<string, string>>;
 }
 
+export interface AgentCallParams {
+  agent: string;
+  tool: string;
+  arguments: Partial<Record<string, unknown>>;
+  conversation?: string;
+  turnId?: string;
+}
+
+export interface AgentCalled {
+  sessionId: string;
+  turnId: string;
+  text: string;
+  failed: boolean;
+  images?: AgentImage[];
+}
+
+export interface AgentImage {
+  mediaType: string;
+  data: string;
+}
+
 export interface Allowed {
   id: string;
   tool: string;
@@ -621,6 +642,7 @@ export interface Review {
   files: ReviewFile[];
   sessionId?: string;
   atomic?: boolean;
+  origin?: string;
 }
 
 export interface ReviewAnswer {
@@ -1193,6 +1215,7 @@ export interface Commands {
   "odin.extensions": { argument: ExtensionsParams; result: ExtensionList };
   "odin.slashCommands": { argument: SlashCommandsParams; result: SlashCommands };
   "odin.files": { argument: FilesParams; result: FoundFiles };
+  "odin.agent.call": { argument: AgentCallParams; result: AgentCalled };
   "odin.clear": { argument: ClearParams; result: SessionSummary };
   "odin.steer": { argument: SteerParams; result: Steered };
   "odin.queue": { argument: QueueParams; result: Queue };

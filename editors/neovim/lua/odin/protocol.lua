@@ -6,6 +6,24 @@
 ---@field uri? string
 ---@field texts? table<string, string>
 
+---@class odin.AgentCallParams
+---@field agent string
+---@field tool string
+---@field arguments table<string, any>
+---@field conversation? string
+---@field turnId? string
+
+---@class odin.AgentCalled
+---@field sessionId string
+---@field turnId string
+---@field text string
+---@field failed boolean
+---@field images? odin.AgentImage[]
+
+---@class odin.AgentImage
+---@field mediaType string
+---@field data string
+
 ---@class odin.Allowed
 ---@field id string
 ---@field tool string
@@ -524,6 +542,7 @@
 ---@field files odin.ReviewFile[]
 ---@field sessionId? string
 ---@field atomic? boolean
+---@field origin? string
 
 ---@class odin.ReviewAnswer
 ---@field decisions? odin.Decision[]
@@ -1064,6 +1083,7 @@ return {
     "odin.extensions",
     "odin.slashCommands",
     "odin.files",
+    "odin.agent.call",
     "odin.clear",
     "odin.steer",
     "odin.queue",

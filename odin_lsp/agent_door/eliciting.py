@@ -5,45 +5,37 @@ from difflib import unified_diff
 from typing import Any
 
 from odin_lsp.json_rpc import ClientError
-from odin_lsp.library import Answer, Decision, DiskEditor, Question, Review, ReviewAnswer
-from odin_lsp.library.disk_editor import decide_all
 from odin_lsp.library.sides import sides
-from odin_lsp.ports import Receipt, ReviewFile
+from odin_lsp.ports import Answer, Decision, Question, Review, ReviewAnswer, ReviewFile
 from odin_lsp.values import is_object
 from odin_lsp.workspace.uris import path_of, printable
 
 ACCEPT, REST, REJECT, REJECT_REST = "accept", "accept the rest of this file", "reject", "reject the rest of this file"
 WHOLE = (ACCEPT, REJECT)
 EACH = (ACCEPT, REST, REJECT, REJECT_REST)
-NOBODY = "nobody can review it: this agent cannot ask its user (it has no elicitation)"
-INSTEAD = "show the change in your answer instead"
 NOT_DECIDED = "the user has not decided on it"
 VERBS = {"edit": "Change", "create": "Create", "delete": "Delete", "rename": "Move"}
 MAX_SHOWN = 20_000
 """Characters of a question."""
 
 Ask = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
-Decide = Callable[[Decision], Awaitable[tuple[Receipt, ...]]]
+Decide = Callable[[Decision], Awaitable[None]]
 
 
-class ElicitingEditor(DiskEditor):
-    def __init__(self, ask: Ask, *, can_ask: bool) -> None:
+class Eliciting:
+    def __init__(self, ask: Ask, decide: Decide) -> None:
         self._ask = ask
-        self._can_ask = can_ask
-        self.decide: Decide
-        """Set once there is a workspace."""
+        self._decide = decide
 
     async def ask(self, question: Question) -> Answer | None:
         labels = {it.label: it.id for it in question.options}
-        if not self._can_ask or not labels:
+        if not labels:
             return None
         chosen, said = await self._chosen(f"{question.title}\n{question.detail}".strip(), tuple(labels))
         return Answer((labels[chosen],), said) if chosen in labels else None
 
     async def review(self, review: Review) -> ReviewAnswer | None:
         """Each hunk is decided as soon as it is answered."""
-        if not self._can_ask:
-            return decide_all(review, "reject", f"{NOBODY}; {INSTEAD}")
         if review.atomic:
             return await self._decide_on_whole(review)
         decisions: list[Decision] = []
@@ -57,7 +49,7 @@ class ElicitingEditor(DiskEditor):
                     place = f" ({number} of {len(file.hunks)})" if len(file.hunks) > 1 else ""
                     rest, said = await self._chosen(_shown(file, old, new, place, hunk.reason), EACH)
                 decisions.append(_decision(hunk.id, rest, said))
-                await self.decide(decisions[-1])
+                await self._decide(decisions[-1])
         return ReviewAnswer(decisions=tuple(decisions))
 
     async def _decide_on_whole(self, review: Review) -> ReviewAnswer:
