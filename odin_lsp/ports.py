@@ -94,7 +94,8 @@ class ReviewFile(Value):
     hunks: tuple[ReviewHunk, ...]
     """A create, delete or rename has exactly one."""
     note: str = ""
-    """Why this file needs a closer look: it is configuration that runs, it is very long."""
+    """Why this file needs a closer look: an agent of others proposes it, it is configuration that runs, it is very
+    long."""
 
 
 @dataclass(frozen=True, slots=True)

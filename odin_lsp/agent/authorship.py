@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from odin_lsp.agent.turn import FOREIGN
 from odin_lsp.errors import SessionError
 from odin_lsp.ports import Position, Range
 from odin_lsp.review.provenance import Passage, Provenance
@@ -29,9 +30,9 @@ class WrittenRange(Value):
     hunk_id: str
     """`odin.undoTurn` with this and `turnId` reverts it."""
     model: str | None
-    """None if the session is gone."""
+    """None if the session is gone; of an agent of others its name behind `agent/`."""
     origin: str
-    """Who proposed it: `odin`."""
+    """Who proposed it: `odin`, or the name of an agent of others."""
     at: float
     """When it was applied, in seconds since 1970."""
     state: Literal["accepted", "modified"]
@@ -48,6 +49,11 @@ class TurnStory:
     """None before its end."""
     modified: frozenset[str] = frozenset()
     """Hunks that the user has changed in the review."""
+
+    @property
+    def origin(self) -> str:
+        """The agent of others that has called for it, or Odin."""
+        return self.model.removeprefix(FOREIGN) if self.model and self.model.startswith(FOREIGN) else ODIN
 
 
 class Authorship:
@@ -91,7 +97,7 @@ class Authorship:
             session_id=author.session_id,
             hunk_id=author.hunk_id,
             model=story.model,
-            origin=ODIN,
+            origin=story.origin,
             at=author.at,
             state="modified" if is_modified else "accepted",
         )

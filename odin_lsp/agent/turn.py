@@ -61,6 +61,8 @@ class AgentCall:
     """Once the turn has ended, unless it could not even begin."""
 
 
+FOREIGN = "agent/"
+"""What a turn of an agent of others has in place of a model begins with it."""
 Errand = RunCommand | Compact | OwnAct | AgentCall
 """A turn in which the planner's model is not asked."""
 

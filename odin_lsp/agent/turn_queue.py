@@ -13,7 +13,7 @@ from odin_lsp.agent.planner import Ending, Planner
 from odin_lsp.agent.problems import problem_of
 from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.stream import EventStream
-from odin_lsp.agent.turn import Errand, OwnAct, Progress, Remark, Turn, UserMessage, clean_prompt
+from odin_lsp.agent.turn import FOREIGN, Errand, OwnAct, Progress, Remark, Turn, UserMessage, clean_prompt
 from odin_lsp.errors import ModelError, OdinError, RequestError, SessionBusy, SessionError
 from odin_lsp.events import (
     ActivityChanged,
@@ -284,7 +284,7 @@ class TurnQueue:
         if not is_heard and not errand:
             message = await prepared(message, planner.executor.context.files, planner.model.ref)
             turn.progress.message = message
-        turn.start(f"agent/{message.origin}" if message.origin else planner.model.ref)
+        turn.start(f"{FOREIGN}{message.origin}" if message.origin else planner.model.ref)
         if turn.progress.decided:
             return await planner.go_on(self.session.open_results or ())
         if errand:

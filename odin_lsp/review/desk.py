@@ -228,7 +228,7 @@ class ReviewDesk:
     async def _ask(self, review: OpenReview) -> ReviewAnswer | None:
         for file in review.proposal.files:
             if isinstance(self._editor, PreviewingEditor) and file.pending and not review.proposal.atomic:
-                shown = self._screen.file(file, review.turn.turn_id)
+                shown = self._screen.file(file, review.proposal)
                 if self._editor.previews(shown):
                     await self._preview(self._editor, review, file)
         pending = review.proposal.pending
@@ -326,7 +326,7 @@ class ReviewDesk:
             preview = Preview(file, buffer.version if buffer else None)
             self._previews[file.path] = review, preview
             try:
-                problem = await editor.preview(self._screen.file(file, turn.turn_id))
+                problem = await editor.preview(self._screen.file(file, review.proposal))
                 await self.applier.wait_for_quiet(file)
             finally:
                 del self._previews[file.path]

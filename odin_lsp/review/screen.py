@@ -30,20 +30,21 @@ class Screen:
         self._undo_log = undo_log
 
     def review(self, proposal: Proposal, session_id: str) -> Review:
-        files = tuple(self.file(file, proposal.turn_id) for file in proposal.files)
+        files = tuple(self.file(file, proposal) for file in proposal.files)
         return Review(
             proposal.id, proposal.turn_id, proposal.reason, files, session_id, proposal.atomic, proposal.origin
         )
 
-    def file(self, file: FileProposal, turn_id: str) -> ReviewFile:
+    def file(self, file: FileProposal, proposal: Proposal) -> ReviewFile:
         buffer = self._files.buffers.of_path(file.path)
         size = sum(len(it.hunk.new) + len(it.hunk.old) for it in file.hunks)
-        notes = [self.caution(file)[0]]
+        notes = [f"proposed by {proposal.origin}"] if proposal.origin else []
+        notes += [self.caution(file)[0]]
         notes += ["a folder, with everything in it"] if file.operation != "edit" and file.path.is_dir() else []
         notes += [f"a long review: {len(file.hunks)} hunks"] if len(file.hunks) > MANY_HUNKS else []
         notes += [f"a long review: {size:,} characters"] if size > LONG_TEXT else []
         before = self._applier.text(file.path) if file.operation == "delete" else file.base
-        lost = self._undo_log.refusal(turn_id, file.path, file.operation, before)
+        lost = self._undo_log.refusal(proposal.turn_id, file.path, file.operation, before)
         notes += [f"{NO_WAY_BACK}: {lost}"] if lost else []
         return ReviewFile(
             uri=buffer.uri if buffer else file.path.as_uri(),

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from lsprotocol import types
 
-from odin_lsp.agent.authorship import TurnStory, WrittenRange
+from odin_lsp.agent.authorship import ODIN, TurnStory, WrittenRange
 from odin_lsp.markdown import harmless
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.host import Host
@@ -62,11 +62,13 @@ def shown(written: WrittenRange, story: TurnStory, abilities: Abilities) -> type
     is_markdown = abilities.markdown_hovers
     state = {"accepted": "accepted", "modified": "changed by you"}[written.state]
     said = cleaned(story.said, MAX_SAID)
-    cost = "" if story.cost_usd is None else f"turn cost ${story.cost_usd:.4f}"
+    is_own = written.origin == ODIN
+    who, model = ("Odin", written.model or "") if is_own else (harmless(written.origin), "")
+    cost = f"turn cost ${story.cost_usd:.4f}" if is_own and story.cost_usd is not None else ""
     paragraphs = [
-        f"**Odin** wrote this line · {state}" if is_markdown else f"Odin wrote this line · {state}",
+        f"**{who}** wrote this line · {state}" if is_markdown else f"{who} wrote this line · {state}",
         (f"> {harmless(said)}" if is_markdown else f"“{said}”") if said else "",
-        " · ".join(filter(None, (_time(written.at), harmless(written.model or ""), cost))),
+        " · ".join(filter(None, (_time(written.at), harmless(model), cost))),
         " · ".join(_links(written)) if is_markdown and abilities.links else "",
     ]
     kind = types.MarkupKind.Markdown if is_markdown else types.MarkupKind.PlainText

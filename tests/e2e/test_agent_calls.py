@@ -51,6 +51,9 @@ async def test_an_agent_reads_what_is_not_saved_and_the_editor_reviews_its_hunks
     expected = TYPED + LINES.replace("line 3\n", "changed 3\n").replace("line 27\n", "changed 27\n")
     assert (editor.text(root / "a.py"), (root / "a.py").read_text()) == (expected, LINES)
     assert [it["origin"] for it in editor.reviews] == ["some-agent"]
+    assert editor.reviews[0]["files"][0]["note"] == "proposed by some-agent"
+    written = await editor.client.command("provenance", uri=(root / "a.py").as_uri())
+    assert [it["origin"] for it in written["ranges"]] == ["some-agent", "some-agent"]
     started = await editor.client.until(lambda it: it["event"].get("text") == "some-agent: MultiEditTool")
     assert ((await editor.client.command("state"))["sessionId"], started["sessionId"] != mine) == (mine, True)
 

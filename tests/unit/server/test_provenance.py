@@ -58,3 +58,12 @@ def test_what_the_user_said_is_short_and_runs_nothing():
     assert "](command:" not in said
     assert "<b>" not in said.replace("\\<b>", "")
     assert len(said) < MAX_SAID + 50
+
+
+def test_an_agent_of_others_stands_there_by_its_name():
+    story = TurnStory("claude-code: EditTool", "agent/claude-code", 0.0)
+    first, said, about, _ = paragraphs(replace(WRITTEN, origin=story.origin, model=story.model), story)
+
+    assert first == "**claude-code** wrote this line · accepted"
+    assert said == "> claude-code: EditTool"
+    assert "·" not in about

@@ -53,7 +53,9 @@ export class ReviewLenses implements CodeLensProvider {
       ...(several
         ? [{ title: "Accept All in File", command: "odin.vscode.acceptFile", arguments: [{ uri: file.right }] }]
         : []),
-      ...(ownReason(file, hunk) ? [{ title: oneLine(hunk.reason), command: "" }] : []),
+      ...[file.review.origin, ownReason(file, hunk)]
+        .filter((it) => it)
+        .map((it) => ({ title: oneLine(it ?? ""), command: "" })),
     ]);
   }
 
@@ -64,7 +66,7 @@ export class ReviewLenses implements CodeLensProvider {
     }
     const target = { hunkId: hunk.id };
     return lensesAt(line, [
-      { title: "Odin: Show Change", command: "odin.vscode.showChange", arguments: [target] },
+      { title: `${file.review.origin || "Odin"}: Show Change`, command: "odin.vscode.showChange", arguments: [target] },
       { title: "Accept", command: "odin.vscode.acceptChange", arguments: [target] },
       { title: "Reject", command: "odin.vscode.rejectChange", arguments: [target] },
     ]);
@@ -72,8 +74,8 @@ export class ReviewLenses implements CodeLensProvider {
 }
 
 /** A reason that all hunks of a file share says nothing of this one. */
-function ownReason({ file }: Shown, hunk: ReviewHunk): boolean {
-  return hunk.reason !== "" && !file.hunks.some((it) => it !== hunk && it.reason === hunk.reason);
+function ownReason({ file }: Shown, hunk: ReviewHunk): string {
+  return file.hunks.some((it) => it !== hunk && it.reason === hunk.reason) ? "" : hunk.reason;
 }
 
 function lensesAt(line: number, commands: readonly Command[]): CodeLens[] {

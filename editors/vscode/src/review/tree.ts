@@ -71,7 +71,8 @@ export class ReviewTree implements TreeDataProvider<Node> {
     item.iconPath = icon ? new ThemeIcon(icon) : ThemeIcon.File;
     item.label = file.operation === "rename" ? `${nameOf(file.uri)} → ${nameOf(file.newUri ?? "")}` : undefined;
     const folder = workspace.asRelativePath(Uri.parse(file.uri)).split("/").slice(0, -1).join("/");
-    item.description = [sizeOf(file.hunks), isEdit ? "" : file.operation, folder].filter((it) => it).join(" · ");
+    const about = [sizeOf(file.hunks), isEdit ? "" : file.operation, shown.review.origin, folder];
+    item.description = about.filter((it) => it).join(" · ");
     item.tooltip = [file.note, ...new Set(file.hunks.map((it) => it.reason))].filter((it) => it).join("\n");
     item.contextValue = pendingIn(file).length > 0 ? "file" : "decided";
     item.command = { title: "Show Changes", command: "odin.vscode.showChange", arguments: [{ shown }] };
