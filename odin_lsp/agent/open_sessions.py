@@ -138,8 +138,12 @@ class OpenSessions:
 
     async def fork(self, session_id: str | None, at_message: int | None) -> tuple[LiveSession, str | None]:
         """A copy of the session, up to a message; and that message."""
-        new_id, draft = await asyncio.to_thread(fork, self.folder, self.real_id(session_id), at_message)
+        new_id, draft = await self.copied(session_id, at_message)
         return await self.open(new_id), draft
+
+    async def copied(self, session_id: str | None, at_message: int | None) -> tuple[str, str | None]:
+        """The same, without opening the copy: its id."""
+        return await asyncio.to_thread(fork, self.folder, self.real_id(session_id), at_message)
 
     async def rename(self, session_id: str | None, title: str) -> SessionSummary:
         wanted = self.real_id(session_id)
@@ -269,6 +273,8 @@ class Seating(Protocol):
 
     async def existing(self, session_id: str | None) -> LiveSession: ...
 
+    async def fork(self, session_id: str | None, at_message: int | None) -> tuple[LiveSession, str | None]: ...
+
 
 class Seat:
     """Of a front end beside the one that the sessions belong to. Whatever is current here, there it stays."""
@@ -295,6 +301,11 @@ class Seat:
         if session_id is None and self.current is None and self._sessions.current is None:
             raise SessionError(NO_CURRENT)
         return await self.take_up(session_id)
+
+    async def fork(self, session_id: str | None, at_message: int | None) -> tuple[LiveSession, str | None]:
+        wanted = session_id or (self.current.session.id if self.current else None)
+        new_id, draft = await self._sessions.copied(wanted, at_message)
+        return await self.open(new_id), draft
 
     def knows(self, session_id: str) -> bool:
         """Whether it was current here."""

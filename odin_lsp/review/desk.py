@@ -360,9 +360,9 @@ class ReviewDesk:
         if any(preview.file is file for _, preview in self._previews.values()):
             return False
         if self._files.buffers.of_path(file.path) is not buffer:  # it has been closed
-            before = file.base
+            before = file.base, file.pending
             self.applier.catch_up(file)
-            return file.base != before
+            return (file.base, file.pending) != before
         if buffer.change is None or buffer.change.start is None:
             before = file.base
             file.follow_content(buffer.text)

@@ -19,12 +19,12 @@ from odin_lsp.tools.base import ToolContext, ToolOutput, all_tools
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
-from tests.e2e.conftest import anthropic, root, script, start, step, wire
+from tests.e2e.conftest import anthropic, root, screen, script, start, step, wire
 from tests.support.context import tool_context
 from tests.support.sampling import sampled
 from tests.unit.conftest import call, odin, person
 
-__all__ = ["anthropic", "call", "odin", "person", "root", "script", "start", "step", "wire"]
+__all__ = ["anthropic", "call", "odin", "person", "root", "screen", "script", "start", "step", "wire"]
 """Fixtures for what needs a real server, or the whole loop."""
 
 HERE = Path(__file__).parent

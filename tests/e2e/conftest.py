@@ -313,6 +313,12 @@ class Screen:
                 path.touch(exist_ok=False)
                 self.open(path)
                 continue
+            if isinstance(edit, types.DeleteFile):
+                Path(path_of(edit.uri) or "").unlink()
+                self.documents.pop(edit.uri, None)
+                closed = types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(edit.uri))
+                self.client.lsp.text_document_did_close(closed)
+                continue
             document = self.documents[edit.text_document.uri]
             if edit.text_document.version not in (None, document.version):
                 return types.ApplyWorkspaceEditResult(False, failure_reason="the document has changed")

@@ -176,6 +176,37 @@ async def test_a_new_session_leaves_the_editors_where_it_is(editor, run, wire, a
     assert "sessionSwitchStarted" not in {it["event"]["kind"] for it in editor.client.events}
 
 
+async def test_a_fork_that_a_guest_asks_for_leaves_the_editors_session_where_it_is(editor, guest, wire):
+    wire.play(says("One."), says("Two."), says("Three."))
+    mine = (await editor.client.command("ask", text="first"))["sessionId"]
+    workspace = await guest(Person())
+    fork = await workspace.execute("odin.session.fork", sessionId=mine)
+    await workspace.execute("odin.ask", text="second")
+    await editor.client.command("ask", text="third")
+
+    assert fork["sessionId"] != mine
+    assert said(wire) == ["first", "third"]
+    assert "sessionSwitchStarted" not in {it["event"]["kind"] for it in editor.client.events}
+
+
+async def test_a_question_whose_only_asker_leaves_is_a_no_that_the_model_is_told(editor, guest, root, wire, step):
+    step(("ExecuteCommand", {"command": "touch made"}))
+    wire.play(says("Not made."))
+    person = Person()
+    workspace = await guest(person)
+    turn = workspace.session.send("edit_mode", "make it")
+    await person.until(lambda: person.questions)
+    await editor.client.until_asked(1)  # whoever is there has no answer
+    await workspace.__aexit__(None, None, None)
+
+    finished = await editor.client.until_kind("turnFinished")
+    assert finished["event"]["outcome"]["answer"] == "Not made."
+    assert "did not allow" in results(wire)[0]
+    assert not (root / "made").exists()
+    with pytest.raises(OdinError):
+        await turn.outcome()
+
+
 async def test_an_earlier_session_is_continued_by_the_beginning_of_its_id(editor, run, wire, anthropic):
     wire.play(says("One."), says("Two."), says("Three."))
     _, out, _ = await run("ask", "--new", "--json", "first", **anthropic)

@@ -50,7 +50,7 @@ async def events(server: Work, params: wire.SessionEventsParams, _: Token) -> di
 
 @command("odin.session.fork", wire.ForkSessionParams)
 async def fork(server: Work, params: wire.ForkSessionParams, _: Token) -> dict[str, Any]:
-    live, draft = await server.core.sessions.fork(params.session_id, params.message)
+    live, draft = await server.seat.fork(params.session_id, params.message)
     return _summary(server, live, draft)
 
 
