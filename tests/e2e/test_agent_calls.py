@@ -7,8 +7,11 @@ import pytest
 from odin_lsp.agent_door.calls import agent_calls
 from odin_lsp.errors import RequestError
 from odin_lsp.host import place
-from tests.e2e.conftest import PATIENCE, Screen
-from tests.e2e.test_attaching import listens
+from odin_lsp.host.remote import attached
+from odin_lsp.ports import decide_all
+from tests.e2e.conftest import ODIN_LSP, PATIENCE, Screen
+from tests.e2e.test_attaching import Person, listens
+from tests.support.forking import forked
 
 LINES = "".join(f"line {number}\n" for number in range(1, 31))
 EDITS = [{"old_string": f"line {it}\n", "new_string": f"changed {it}\n"} for it in (3, 15, 27)]
@@ -143,3 +146,60 @@ async def test_a_restricted_folder_can_be_read_only(start, root, anthropic):
         with pytest.raises(RequestError, match="trust the workspace"):
             await calls.call("WriteFile", {"file_path": "new.py", "content": "x\n"})
     assert not (root / "new.py").exists()
+
+
+@pytest.fixture
+async def resident(root, anthropic, monkeypatch):
+    """An Odin without an editor."""
+    for name, value in anthropic.items():
+        monkeypatch.setenv(name, value)
+    (root / "a.py").write_text(LINES)
+    process = await asyncio.create_subprocess_exec(*forked(ODIN_LSP), "host", "run", "--cwd", root)
+    await listens(root)
+    yield
+    process.terminate()
+    await process.wait()
+
+
+async def test_without_an_editor_the_agent_asks_its_user_hunk_by_hunk(resident, root):
+    asked, made = [], []
+
+    async def ask(method, params):
+        asked.append(params["message"])
+        made.append((root / "a.py").read_text().count("changed"))
+        decision = "reject" if "changed 15" in params["message"] else "accept"
+        return {"action": "accept", "content": {"decision": decision, "reason": "keep it"}}
+
+    async with agent_calls(root, agent="agent", ask=ask) as calls:
+        await calls.call("Read", {"file_path": "a.py"})
+        edited = await calls.call("MultiEditTool", {"file_path": "a.py", "edits": EDITS})
+
+    assert edited.content.startswith("a.py: 2 accepted, 1 rejected.")
+    assert ("keep it" in edited.content, len(asked), made) == (True, 3, [0, 1, 1])
+    assert (root / "a.py").read_text() == LINES.replace("line 3\n", "changed 3\n").replace("line 27\n", "changed 27\n")
+
+
+async def test_without_an_editor_a_terminal_decides_and_the_agent_is_not_asked(resident, root):
+    person = Person()
+    person.is_for_own = False
+
+    async def accept(review):
+        return decide_all(review, "accept")
+
+    async def ask(method, params):
+        raise AssertionError(params)
+
+    person.on_review = accept
+    async with await attached(root, {}, person), agent_calls(root, agent="agent", ask=ask) as calls:
+        written = await calls.call("WriteFile", {"file_path": "new.py", "content": "x\n"})
+
+    assert ([it.origin for it in person.reviews], written.failed) == (["agent"], False)
+    assert (root / "new.py").read_text() == "x\n"
+
+
+async def test_where_nobody_can_be_asked_it_is_refused_with_what_to_do(resident, root):
+    async with agent_calls(root, agent="agent") as calls:
+        written = await calls.call("WriteFile", {"file_path": "new.py", "content": "x\n"})
+
+    assert (written.failed, (root / "new.py").exists()) == (True, False)
+    assert "run `odin-lsp chat`" in written.content

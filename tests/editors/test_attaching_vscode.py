@@ -32,6 +32,7 @@ def programs(installed: Path) -> Path:
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def shared(start_vscode: StartVSCode, vsix: Path, place: Path) -> VSCode:
     vscode = await start_vscode(vsix, settings={"files.autoSave": "off"})
+    await vscode.eval("await vscode.commands.executeCommand('odin.state', {})")
 
     async def listens() -> bool:
         return any((place / "run" / "odin").glob("*.sock"))
