@@ -30,15 +30,8 @@ def programs(installed: Path) -> Path:
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def shared(start_vscode: StartVSCode, vsix: Path, place: Path) -> VSCode:
-    vscode = await start_vscode(vsix, settings={"files.autoSave": "off"})
-    await vscode.eval("await vscode.commands.executeCommand('odin.state', {})")
-
-    async def listens() -> bool:
-        return any((place / "run" / "odin").glob("*.sock"))
-
-    await until(listens, "a socket")
-    return vscode
+async def shared(start_vscode: StartVSCode, vsix: Path) -> VSCode:
+    return await start_vscode(vsix, settings={"files.autoSave": "off"})
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -48,8 +41,13 @@ async def vscode(shared: VSCode, wire: Wire, tmp_path: Path) -> AsyncIterator[VS
 
 
 async def types(vscode: VSCode, path: Path) -> None:
-    """What is not saved."""
+    """What is not saved. The first file that is opened has the server started."""
     await vscode.open_file(path)
+
+    async def listens() -> bool:
+        return any((path.parents[1] / "run" / "odin").glob("*.sock"))
+
+    await until(listens, "a socket")
     await vscode.press("Control+Home")
     await vscode.type(TYPED)
     await vscode.has_text(TYPED + BEFORE, path)
@@ -87,6 +85,7 @@ async def test_an_edit_from_a_shell_is_reviewed_in_vs_code_on_the_text_that_is_t
     assert path.read_text() == REVIEWED
 
     chat = Chat(vscode)
+    await chat.open()
     await expect(chat.said.last).to_contain_text("change it")
     wire.play(says("Not at all."), says("Really."))
     await chat.say("was it hard?")
@@ -109,7 +108,8 @@ async def test_what_an_agent_of_others_proposes_is_reviewed_in_vs_code_under_its
         read = await agent.call_tool("Read", {"file_path": "agent.txt"})
         editing = asyncio.create_task(agent.call_tool("MultiEditTool", {"file_path": "agent.txt", "edits": edits}))
         await shows(vscode, "agent.txt (Odin)")
-        await expect(vscode.lens("mcp")).to_have_count(3)
+        named = vscode.page.locator(".editor-group-container.active .codelens-decoration", has_text="mcp")
+        await expect(named).to_have_count(3)
         await decides(vscode, "agent.txt")
         edited = await editing
 
