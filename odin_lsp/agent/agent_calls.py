@@ -14,6 +14,7 @@ from odin_lsp.messages import ToolCall, ToolResult
 READING = ("Read", "Grep", "Glob", "LS", "Lookup")
 EDITING = ("EditTool", "MultiEditTool", "WriteFile", "MoveFile", "DeleteFile", "ReplaceInFiles", "Refactor")
 NOT_MADE = "Odin could not make the call"
+ENDED = "Odin has ended. What the user has not decided on still waits for them. Read the file before you go on."
 ANY_AGENT = "agent"
 MAX_NAME = 60
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
@@ -47,5 +48,7 @@ async def result_of(live: LiveSession, message: UserMessage) -> ToolResult:
         live.turns.cancel(turn.id, drop=True, then_next=True)
         await turn.outcome()
         raise
-    failed = ToolResult(errand.call.id, errand.call.name, outcome.detail or NOT_MADE, failed=True)
-    return errand.result or failed
+    if errand.result is not None and outcome.reason != "aborted":
+        return errand.result
+    why = ENDED if outcome.reason == "aborted" else outcome.detail or NOT_MADE
+    return ToolResult(errand.call.id, errand.call.name, why, failed=True)

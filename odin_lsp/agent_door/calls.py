@@ -13,7 +13,10 @@ from odin_lsp.host.connection import Lost
 from odin_lsp.messages import ToolResult
 
 NOT_TAKEN = "The Odin that has {folder} open does not take this call: {why}. Ask the user to restart it."
-LOST = "The Odin that has {folder} open has ended meanwhile. Read the file to see what became of the call."
+LOST = (
+    "The Odin that had {folder} open has ended. What the user has not decided on still waits for them. Read the file"
+    " before you go on."
+)
 
 
 @asynccontextmanager

@@ -76,6 +76,21 @@ async def test_a_call_that_is_given_up_is_taken_off_the_screen(editor: Screen, r
     assert not (root / "new.py").exists()
 
 
+async def test_a_call_that_the_person_cancels_is_told_with_what_was_decided_until_then(editor: Screen, root):
+    async with agent_calls(root, agent="agent") as calls:
+        await calls.call("Read", {"file_path": "a.py"})
+        editing = asyncio.create_task(calls.call("MultiEditTool", {"file_path": "a.py", "edits": EDITS}))
+        opened = await editor.client.until_kind("reviewOpened")
+        first = opened["event"]["proposal"]["files"][0]["hunks"][0]["id"]
+        await editor.client.command("review.accept", hunkIds=[first])
+        await editor.client.command("cancel", turnId=opened["turnId"], drop=True)
+        told = await editing
+
+    assert told.failed
+    assert told.content.startswith("cancelled by the user\n")
+    assert "a.py: 1 accepted, 2 rejected." in told.content
+
+
 async def test_a_folder_below_finds_the_odin_around_it(editor: Screen, root):
     below = root / "below"
     below.mkdir()

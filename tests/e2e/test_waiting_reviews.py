@@ -7,8 +7,10 @@ import random
 import pytest
 from lsprotocol import types
 
+from odin_lsp.agent_door.calls import agent_calls
 from tests.e2e.conftest import ODIN, Document, Screen
 from tests.e2e.steps import results, says
+from tests.e2e.test_attaching import listens
 
 WORKSPACE = types.WorkspaceClientCapabilities(
     apply_edit=True, workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True)
@@ -212,3 +214,31 @@ async def test_a_review_of_40_hunks_outlives_20_reloads(screen_of, step, wire, r
 
     assert {it["hunkId"]: it["state"] for it in outcome["receipts"]} == decided
     assert sum(path.read_text().count("new_") for path in paths) == list(decided.values()).count("accepted")
+
+
+@pytest.mark.parametrize("ending", [killed, left])
+async def test_what_an_agent_of_others_has_proposed_waits_too_and_no_model_is_asked_for_it(
+    screen_of, one, root, wire, ending
+):
+    screen = await screen_of()
+    screen.open(one)
+    await listens(root)
+    edit = {"file_path": str(one), "old_string": "alpha", "new_string": "ALPHA"}
+    async with agent_calls(root, agent="another") as calls:
+        await calls.call("Read", {"file_path": str(one)})
+        proposing = asyncio.create_task(calls.call("EditTool", edit))
+        opened = await screen.client.until_kind("reviewOpened")
+        await ending(screen)
+        told = await proposing
+    assert (told.failed, "has ended" in told.content) == (True, True)
+
+    again = await screen_of()
+    again.open(one)
+    [review] = (await again.client.command("review.list"))["proposals"]
+    await again.client.command("review.accept")
+    await again.client.until_kind("reviewClosed")
+
+    assert (review["origin"], review["proposalId"]) == ("another", opened["event"]["proposal"]["proposalId"])
+    assert again.text(one) == OLD.replace("alpha", "ALPHA")
+    await left(again)
+    assert not wire.sent
