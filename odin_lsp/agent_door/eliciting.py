@@ -1,12 +1,11 @@
 """Who decides on what an agent of others proposes: the person, by way of the agent's own questions (elicitation)."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from difflib import unified_diff
 from typing import Any
 
 from odin_lsp.json_rpc import ClientError
-from odin_lsp.library.sides import sides
-from odin_lsp.ports import Answer, Decision, Question, Review, ReviewAnswer, ReviewFile
+from odin_lsp.ports import Answer, Decision, Question, Review, ReviewAnswer, ReviewFile, ReviewHunk
 from odin_lsp.values import is_object
 from odin_lsp.workspace.uris import path_of, printable
 
@@ -41,7 +40,7 @@ class Eliciting:
         decisions: list[Decision] = []
         for file in review.files:
             rest = ""
-            for number, (hunk, old, new) in enumerate(sides(file), 1):
+            for number, (hunk, old, new) in enumerate(_sides(file), 1):
                 if hunk.state != "pending":
                     continue
                 said: str | None = None
@@ -53,7 +52,7 @@ class Eliciting:
         return ReviewAnswer(decisions=tuple(decisions))
 
     async def _decide_on_whole(self, review: Review) -> ReviewAnswer:
-        each = [(file, *it) for file in review.files for it in sides(file)]
+        each = [(file, *it) for file in review.files for it in _sides(file)]
         text = "\n\n".join(_shown(file, old, new, "", "") for file, _, old, new in each)
         chosen, said = await self._chosen(f"{review.reason}\nThese changes belong together.\n{text}".strip(), WHOLE)
         return ReviewAnswer(decisions=tuple(_decision(hunk.id, chosen, said) for _, hunk, _, _ in each))
@@ -81,6 +80,12 @@ class Eliciting:
                 return choices[-1] if choices == WHOLE else REJECT, None
             case _:
                 return "", None
+
+
+def _sides(file: ReviewFile) -> Iterator[tuple[ReviewHunk, str, str]]:
+    from odin_lsp.library.sides import sides  # all of the library comes with it, and an editor may do the asking
+
+    return sides(file)
 
 
 def _shown(file: ReviewFile, old: str, new: str, place: str, reason: str) -> str:
