@@ -1,6 +1,7 @@
 """The only source of what each mode can use, and of what a conversation lists."""
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import Any
 
 from odin_lsp.config import Config, RuleSettings
@@ -57,3 +58,9 @@ def listed_tools(
 def tool_spec(tool: Tool[Any]) -> ToolSpec:
     """The tool as each request lists it."""
     return ToolSpec(tool.name, tool.description, tool.schema)
+
+
+@lru_cache(maxsize=8)
+def tool_specs(tools: tuple[Tool[Any], ...]) -> tuple[ToolSpec, ...]:
+    """The same ones for the same tools: who sends them has them ready."""
+    return tuple(map(tool_spec, tools))

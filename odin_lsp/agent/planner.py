@@ -14,7 +14,7 @@ from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.history import Conversation
 from odin_lsp.agent.instructions import told_as
 from odin_lsp.agent.loop_guard import LoopGuard, Repetition
-from odin_lsp.agent.mode_tools import tool_spec
+from odin_lsp.agent.mode_tools import tool_specs
 from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.room import CUT_SHORT, Room
 from odin_lsp.agent.stream import Speech, trying_again
@@ -366,7 +366,7 @@ class Planner:
         )
 
     def _tools(self) -> tuple[ToolSpec, ...]:
-        return tuple(map(tool_spec, self.executor.tools.values()))
+        return tool_specs(tuple(self.executor.tools.values()))
 
     async def _again(self, attempt: Attempt) -> None:
         """The stream failed and starts anew: take back what it showed, forget what it began."""

@@ -10,7 +10,7 @@ from typing import Any
 import anthropic
 
 from odin_lsp.errors import ModelError
-from odin_lsp.messages import Document, Image, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
+from odin_lsp.messages import Document, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from odin_lsp.models import catalog
 from odin_lsp.models.base import (
     ArgumentsDelta,
@@ -26,7 +26,7 @@ from odin_lsp.models.base import (
     ThinkingDelta,
     ToolSpec,
 )
-from odin_lsp.models.encoding import Blocks, Kept, encode, turns, with_list
+from odin_lsp.models.encoding import Blocks, Head, Turn, Turns, encode, with_list
 from odin_lsp.models.reference import ModelRef
 from odin_lsp.models.service import (
     BROKEN,
@@ -99,7 +99,8 @@ class AnthropicModel:
     def __init__(self, service: Service, client: anthropic.AsyncAnthropic) -> None:
         self._service = service
         self._client = client
-        self._messages = Kept(lambda message: _blocks(message, service.ref.model))
+        self._head = Head(self._fields)
+        self._turns = Turns(lambda message: _blocks(message, service.ref.model), _turn)
 
     @property
     def ref(self) -> str:
@@ -131,6 +132,10 @@ class AnthropicModel:
         )
 
     def _body(self, request: Request) -> bytes:
+        settled, last = self._turns.of(request.messages)
+        return with_list(self._head.of(request), "messages", [*settled, *_marked(last)])
+
+    def _fields(self, request: Request) -> dict[str, Any]:
         entry, effort = catalog.find(self.ref), self._service.ref.effort
         fields: dict[str, Any] = {
             "model": self._service.model,
@@ -149,7 +154,7 @@ class AnthropicModel:
                 fields["tool_choice"] = {"type": "none"}
         if system := _system(request.system):
             fields["system"] = system
-        return with_list(fields, "messages", _marked(turns(map(self._messages.of, request.messages))))
+        return fields
 
 
 @dataclass(slots=True)
@@ -280,17 +285,18 @@ def _system(texts: Sequence[str]) -> list[dict[str, Any]]:
     return blocks
 
 
-def _marked(turns: Iterator[tuple[Role, list[bytes]]]) -> Iterator[bytes]:
+def _marked(turns: Sequence[Turn]) -> Iterator[bytes]:
     """The cache reaches up to the last two turns of the user; these hold no thinking, which cannot be marked."""
-    said = list(turns)
-    users = [number for number, (role, _) in enumerate(said) if role == "user"][-2:]
-    for number, (role, blocks) in enumerate(said):
-        if number in users:
-            blocks[-1] = blocks[-1][:-1] + MARK
-        yield b'{"role":"%b","content":[%b]}' % (role.encode(), b",".join(blocks))
+    users = [number for number, turn in enumerate(turns) if turn.role == "user"][-2:]
+    for number, turn in enumerate(turns):
+        yield _turn(turn, MARK if number in users else b"}")
 
 
-def _blocks(message: Message, ref: str) -> Blocks[bytes]:
+def _turn(turn: Turn, end: bytes = b"}") -> bytes:
+    return b'{"role":"%b","content":[%b%b]}' % (turn.role.encode(), b",".join(turn.blocks)[:-1], end)
+
+
+def _blocks(message: Message, ref: str) -> Blocks:
     is_own = message.origin == ref
     blocks = [block for part in message.parts if (block := _block(part, is_own))]
     results = tuple(encode(it) for it in blocks if it["type"] == "tool_result")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from odin_lsp.models.reference import EFFORTS, Effort, ModelRef
@@ -34,6 +35,7 @@ class Entry:
     long_output: float = 1.0
 
 
+@cache
 def find(ref: str) -> Entry:
     """The model's entry, whatever its effort; for one that is not listed, an entry that is safe to work with and has
     no price."""

@@ -31,7 +31,7 @@ from odin_lsp.models.base import (
     ThinkingDelta,
     ToolSpec,
 )
-from odin_lsp.models.encoding import Blocks, Kept, turns
+from odin_lsp.models.encoding import Blocks, Head, Turn, Turns, encode, with_list
 from odin_lsp.models.reference import Effort, ModelRef
 from odin_lsp.models.service import BROKEN, OWN_ID, Service, find_key, http_client, tool_call
 from odin_lsp.records import Usage
@@ -79,7 +79,12 @@ TOO_LONG = re.compile(
 FOREIGN = base64.b64encode(b"skip_thought_signature_validator").decode()
 """Google's word for a call that another model made: Gemini 3 refuses calls without a signature."""
 REPLACED = "-"
-"""Stands for the conversation, which comes in the body that is ready."""
+"""Stands for the conversation: the body is ready."""
+
+
+CONFIG = types.GenerateContentConfig(
+    automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True), automatic_continuation=False
+)
 
 
 def connect(ref: ModelRef, connection: Connection) -> Model:
@@ -93,13 +98,23 @@ def connect(ref: ModelRef, connection: Connection) -> Model:
         usual_host="generativelanguage.googleapis.com",
         too_long=TOO_LONG,
     )
-    http = http_client(connection.network)
+    http = http_client(connection.network, _Client)
     options = types.HttpOptions(httpx_async_client=http, timeout=int(connection.network.timeout * 1000))
     return GoogleModel(service, genai.Client(vertexai=False, api_key=key, http_options=options), http)
 
 
+_BODY: ContextVar[bytes | None] = ContextVar("body", default=None)
+"""What the task sends."""
 _WHEN_ANSWERED: ContextVar[Callable[[], None]] = ContextVar("when_answered", default=lambda: None)
 """Of the task that reads: the SDK does not tell when the headers of its answer are there."""
+
+
+class _Client(httpx2.AsyncClient):
+    """Sends a body that is ready in place of the SDK's, which would check, copy and convert the whole conversation in
+    every request."""
+
+    def build_request(self, method: str, url: httpx2.URL | str, *, content: Any = None, **given: Any) -> httpx2.Request:
+        return super().build_request(method, url, content=_BODY.get() or content, **given)
 
 
 class GoogleModel:
@@ -107,7 +122,8 @@ class GoogleModel:
         self._service = service
         self._client = client
         self._http = http
-        self._messages = Kept(lambda message: _blocks(message, service.ref.model))
+        self._head = Head(self._fields)
+        self._turns = Turns(lambda message: _blocks(message, service.ref.model), _turn)
         http.event_hooks = {"response": [self._check]}
 
     @property
@@ -156,46 +172,35 @@ class GoogleModel:
             await asyncio.gather(reading, return_exceptions=True)
 
     async def _send(self, request: Request) -> AsyncIterator[types.GenerateContentResponse]:
-        """With a body that is ready, in the way that the SDK has for it: otherwise it would check and convert the whole
-        conversation in every request."""
-        config = types.GenerateContentConfig(
-            http_options=types.HttpOptions(extra_body=self._body(request)),
-            automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
-            automatic_continuation=False,
-        )
+        _BODY.set(self._body(request))
         return await self._client.aio.models.generate_content_stream(  # pyright: ignore[reportUnknownMemberType]
-            model=self._service.model, contents=REPLACED, config=config
+            model=self._service.model, contents=REPLACED, config=CONFIG
         )
 
-    def _body(self, request: Request) -> dict[str, Any]:
+    def _body(self, request: Request) -> bytes:
+        settled, last = self._turns.of(request.messages)
+        return with_list(self._head.of(request), "contents", [*settled, *map(_turn, last)])
+
+    def _fields(self, request: Request) -> dict[str, Any]:
         entry = catalog.find(self.ref)
         limits: dict[str, Any] = {"maxOutputTokens": min(request.max_tokens, entry.max_output)}
         if not entry.thinking and request.temperature is not None:
             limits["temperature"] = request.temperature
         if thinking := _thinking(entry, self._service.ref.effort):
             limits["thinkingConfig"] = thinking
-        body: dict[str, Any] = {"generationConfig": limits}
+        fields: dict[str, Any] = {"generationConfig": limits}
         if system := [{"text": text} for text in request.system if text.strip()]:
-            body["systemInstruction"] = {"parts": system, "role": "user"}
+            fields["systemInstruction"] = {"parts": system, "role": "user"}
         if request.tools:
-            body["tools"] = [{"functionDeclarations": [_tool(spec) for spec in request.tools]}]
+            fields["tools"] = [{"functionDeclarations": [_tool(spec) for spec in request.tools]}]
             if not request.may_call:
-                body["toolConfig"] = {"functionCallingConfig": {"mode": "NONE"}}
-        said = turns(map(self._messages.of, request.messages))
-        roles = {"user": "user", "assistant": "model"}
-        return {**body, "contents": [_Ready(parts=parts, role=roles[role]) for role, parts in said]}
+                fields["toolConfig"] = {"functionCallingConfig": {"mode": "NONE"}}
+        return fields
 
     async def _check(self, response: httpx2.Response) -> None:
         self._service.check_events(response)
         if response.is_success:
             _WHEN_ANSWERED.get()()
-
-
-class _Ready(dict[str, Any]):
-    """A turn that does not change any more. The SDK copies what it is given to the ground, in every request."""
-
-    def __deepcopy__(self, memo: object) -> "_Ready":
-        return self
 
 
 def _thinking(entry: catalog.Entry, effort: Effort | None) -> dict[str, Any]:
@@ -268,13 +273,18 @@ def _usage(usage: types.GenerateContentResponseUsageMetadata) -> Usage:
     )
 
 
-def _blocks(message: Message, ref: str) -> Blocks[dict[str, Any]]:
+def _turn(turn: Turn) -> bytes:
+    role = b"user" if turn.role == "user" else b"model"
+    return b'{"parts":[%b],"role":"%b"}' % (b",".join(turn.blocks), role)
+
+
+def _blocks(message: Message, ref: str) -> Blocks:
     """What a call shows comes behind its result."""
     is_own = message.origin == ref
     attached = [it for result in message.results for it in result.attached]
     others = (it for it in (*attached, *message.parts) if not isinstance(it, ToolResult))
-    parts = (sent for it in others if (sent := _part(it, is_own)))
-    return Blocks(message.role, tuple(map(_result, message.results)), tuple(parts))
+    parts = (encode(sent) for it in others if (sent := _part(it, is_own)))
+    return Blocks(message.role, tuple(encode(_result(it)) for it in message.results), tuple(parts))
 
 
 def _part(part: Text | Attachment | Thinking | ToolCall, is_own: bool) -> dict[str, Any] | None:

@@ -21,7 +21,7 @@ from odin_lsp.models.base import (
     ThinkingDelta,
     ToolSpec,
 )
-from odin_lsp.models.encoding import Kept, encode, encode_all, with_list
+from odin_lsp.models.encoding import Head, Kept, encode, encode_all, with_list
 from odin_lsp.models.openai_sdk import fault, post, translated_errors
 from odin_lsp.models.service import Service, count, join, mapping, rate_limit, string, tool_call
 from odin_lsp.records import Usage
@@ -39,6 +39,7 @@ class ChatModel:
     def __init__(self, service: Service, client: openai.AsyncOpenAI) -> None:
         self._service = service
         self._client = client
+        self._head = Head(self._fields)
         self._messages = Kept(_encoded)
 
     @property
@@ -61,6 +62,10 @@ class ChatModel:
         await self._client.close()
 
     def _body(self, request: Request) -> bytes:
+        sent = [_system(request.system), *map(self._messages.of, request.messages)]
+        return with_list(self._head.of(request), "messages", filter(None, sent))
+
+    def _fields(self, request: Request) -> dict[str, Any]:
         entry, effort = catalog.find(self.ref), self._service.ref.effort
         fields: dict[str, Any] = {
             "model": self._service.model,
@@ -76,8 +81,7 @@ class ChatModel:
             fields["tools"] = [_tool(spec) for spec in request.tools]
             if not request.may_call:
                 fields["tool_choice"] = "none"
-        sent = [_system(request.system), *map(self._messages.of, request.messages)]
-        return with_list(fields, "messages", filter(None, sent))
+        return fields
 
 
 class _Answer:

@@ -22,7 +22,7 @@ from odin_lsp.models.base import (
     ThinkingDelta,
     ToolSpec,
 )
-from odin_lsp.models.encoding import Kept, encode_all, with_list
+from odin_lsp.models.encoding import Head, Kept, encode, encode_all, with_list
 from odin_lsp.models.openai_sdk import fault, post, translated_errors
 from odin_lsp.models.service import Service, count, join, mapping, rate_limit, string, tool_call
 from odin_lsp.records import Usage
@@ -40,6 +40,7 @@ class ResponsesModel:
     def __init__(self, service: Service, client: openai.AsyncOpenAI) -> None:
         self._service = service
         self._client = client
+        self._head = Head(self._fields)
         self._messages = Kept(lambda message: encode_all(_items(message, service.ref.model)))
         self._summary = {"summary": "auto"}
 
@@ -69,34 +70,37 @@ class ResponsesModel:
         except openai.BadRequestError as error:
             if not self._summary or "summar" not in str(error.body):
                 raise
-            self._summary = {}
+            self._summary, self._head = {}, Head(self._fields)
             return await post(self._client, PATH, self._body(request))
 
     def _body(self, request: Request) -> bytes:
-        entry, effort = catalog.find(self.ref), self._service.ref.effort
         messages = [*filter(None, map(self._messages.of, request.messages))]
-        instructions = "\n\n".join(filter(str.strip, request.system))
+        # Of what begins a conversation: its requests are led to where their prefix is cached.
+        beginning = _instructions(request).encode(errors="replace") + b"".join(messages[:1])
+        key = encode({"prompt_cache_key": sha256(beginning).hexdigest()[:32]})
+        return with_list(self._head.of(request)[:-1] + b"," + key[1:], "input", messages)
+
+    def _fields(self, request: Request) -> dict[str, Any]:
+        entry, effort = catalog.find(self.ref), self._service.ref.effort
         fields: dict[str, Any] = {
             "model": self._service.model,
             "max_output_tokens": min(request.max_tokens, entry.max_output),
             "stream": True,
             "stream_options": {"include_obfuscation": False},
             "store": False,
-            # Of what begins a conversation: its requests are led to where their prefix is cached.
-            "prompt_cache_key": sha256(instructions.encode(errors="replace") + b"".join(messages[:1])).hexdigest()[:32],
         }
         if entry.thinking or effort:
             fields["reasoning"] = {**self._summary, **({"effort": effort} if effort else {})}
             fields["include"] = ["reasoning.encrypted_content"]
         elif request.temperature is not None:
             fields["temperature"] = request.temperature
-        if instructions:
+        if instructions := _instructions(request):
             fields["instructions"] = instructions
         if request.tools:
             fields["tools"] = [_tool(spec) for spec in request.tools]
             if not request.may_call:
                 fields["tool_choice"] = "none"
-        return with_list(fields, "input", messages)
+        return fields
 
 
 @dataclass(slots=True)
@@ -192,6 +196,10 @@ class _Answer:
         self._calls[index] = call
         if not call.problem:
             yield CallReady(call)
+
+
+def _instructions(request: Request) -> str:
+    return "\n\n".join(filter(str.strip, request.system))
 
 
 def _texts(item: Mapping[str, Any], name: str, kind: str, between: str = "") -> str:

@@ -170,10 +170,10 @@ def find_key(provider: str, connection: Connection, *variables: str) -> str:
     return key
 
 
-def http_client(network: Network) -> httpx2.AsyncClient:
+def http_client(network: Network, kind: type[httpx2.AsyncClient] = httpx2.AsyncClient) -> httpx2.AsyncClient:
     """Follows no redirects: they would carry the key to another host."""
     try:
-        return httpx2.AsyncClient(
+        return kind(
             proxy=network.proxy,
             verify=ssl.create_default_context(cafile=network.ca_bundle) if network.ca_bundle else True,
             timeout=network.timeout,
