@@ -15,6 +15,8 @@ _ISSUED = (
     "ya29.", "eyJ", "SG.", "dop_v1_", "shpat_", "dckr_pat_", "whsec_",
 )  # fmt: skip
 """How the keys begin that are issued by others."""
+_SHORTEST = 15
+"""Characters of such a key."""
 _ISSUED_KEY = re.compile(rf"\b(?:{'|'.join(map(re.escape, _ISSUED))})[\w.-]{{12,}}")
 SECRET_VALUE = re.compile(
     r"://[^/\s:@]*:[^/\s@]+@"  # a password in an address
@@ -70,6 +72,6 @@ def without_keys(text: str) -> str:
         text = _KEY_BLOCK.sub(HIDDEN, text)
     if "://" in text:
         text = _PASSWORD.sub(HIDDEN, text)
-    if any(it in text for it in _ISSUED):
+    if len(text) >= _SHORTEST and any(map(text.__contains__, _ISSUED)):
         text = _ISSUED_KEY.sub(lambda found: HIDDEN if any(map(str.isdigit, found[0])) else found[0], text)
     return text

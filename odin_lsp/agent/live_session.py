@@ -95,7 +95,6 @@ class LiveSession:
             )
         ]
         self._files = files
-        self._shown: dict[Path, float] = {}
         """What is noted of what the model was shown, and since when."""
         self._is_recalled = False
         self._stream = stream
@@ -136,7 +135,7 @@ class LiveSession:
         self.turns.clear()
         for path, _ in tuple(self.scope.shown):
             self.scope.shown.forget(path)
-        self._shown.clear()
+        self.scope.shown.changed()
         self.brief(self._project.now)
         self._telling.begin(self._end_for_hooks("clear"))
         self._emitter()(SessionRestored(self.session.id, self.session.title, 0))
@@ -178,12 +177,8 @@ class LiveSession:
         settles = isinstance(record.event, ToolFinished | Compacted | TurnFinished)
         if not settles or record.session_id != self.session.id or record.agent_id != MAIN:
             return
-        now = {path: file.at for path, file in self.scope.shown}
-        for path in [it for it in self._shown if it not in now]:
-            self.session.note_shown(str(path), ())
-        for path in [it for it, at in now.items() if self._shown.get(it) != at]:
+        for path in self.scope.shown.changed():
             self.session.note_shown(str(path), self.scope.shown.stretches(path))
-        self._shown = now
 
     def _tell_of_question(self, record: EventRecord) -> None:
         """The hooks of the user may have to call them; nobody waits for these."""
@@ -211,7 +206,7 @@ class LiveSession:
             with suppress(ToolError):
                 text = self._files.read(Path(name)).text if stretches else ""
                 self.scope.shown.recall(Path(name), stretches, split_lines(text), len(text))
-        self._shown = {path: file.at for path, file in self.scope.shown}
+        self.scope.shown.changed()
 
     async def _planner(self, progress: Progress, emit: Emit) -> Planner:
         if not self._is_recalled:

@@ -1,4 +1,5 @@
-"""Standard output that is piped on. A thread of its own writes, so that whoever reads slowly holds up no turn."""
+"""Standard output that is piped on. A thread of its own writes, so that whoever reads slowly holds up no turn. It is
+handed what there is at a time: to wake it takes longer than to write."""
 
 import asyncio
 import os
@@ -19,6 +20,8 @@ class PipedOutput:
         self.if_lost: Callable[[], object] = lambda: None
         """Called when nothing can be written any more."""
         self._pieces: SimpleQueue[bytes | None] = SimpleQueue()
+        self._held: list[bytes] = []
+        """What is handed over when the loop has done what it does now."""
         self._ended = asyncio.Event()
         self._problem: OSError | None = None
         self._loop = asyncio.get_running_loop()
@@ -30,10 +33,13 @@ class PipedOutput:
         return self._pieces.qsize() > CROWDED
 
     def write(self, text: str) -> None:
-        self._pieces.put(text.encode(sys.stdout.encoding, sys.stdout.errors or "replace"))
+        if not self._held:
+            self._loop.call_soon(self._hand_over)
+        self._held.append(text.encode(sys.stdout.encoding, sys.stdout.errors or "replace"))
 
     async def close(self) -> bool:
         """Wait until all of it is taken; whether it is. `BrokenPipeError`: nobody reads it any more."""
+        self._hand_over()
         self._pieces.put(None)
         await self._ended.wait()
         if isinstance(self._problem, BrokenPipeError):
@@ -45,6 +51,11 @@ class PipedOutput:
     def give_up(self) -> None:
         """Whoever waits for the reader does not want to wait any longer."""
         self._ended.set()
+
+    def _hand_over(self) -> None:
+        if self._held:
+            held, self._held = self._held, []
+            self._pieces.put(b"".join(held))
 
     def _work(self) -> None:
         problem: OSError | None = None

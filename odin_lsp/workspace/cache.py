@@ -24,6 +24,11 @@ class Segment:
     lines: list[str]
     """Without their ends."""
     last_accessed: float
+    size: int = field(init=False)
+    """Bytes, in UTF-8."""
+
+    def __post_init__(self) -> None:
+        self.size = len("\n".join(self.lines).encode("utf-8", "surrogatepass")) + 1
 
     @property
     def end(self) -> int:
@@ -32,10 +37,6 @@ class Segment:
     @property
     def key(self) -> str:
         return f"{self.start}-{self.end}"
-
-    @property
-    def size(self) -> int:
-        return sum(len(line.encode("utf-8", "surrogatepass")) + 1 for line in self.lines)
 
 
 @dataclass(slots=True)

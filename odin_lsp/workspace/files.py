@@ -78,6 +78,7 @@ class Files:
         self.roots = tuple(dict.fromkeys(root.resolve() for root in roots))
         self.ignore = Ignore(self.roots, rules)
         self._labels = _labels(self.search_roots)
+        self._vouching = tuple(filter(vouches, self.roots))
         for path, _ in self.cache:
             if self.ignore.hides(path):
                 self.cache.forget(path)
@@ -94,17 +95,17 @@ class Files:
             raise ToolError(reason)
         path = Path(full)
         hidden = PermissionDenied(f"{printable(name)} is not for you to read; the user's settings or its name say so")
-        if self.ignore.hides(Path(os.path.normpath(path))):
+        plain = Path(os.path.normpath(full))
+        if self.ignore.hides(plain):
             raise hidden
         try:
-            real = path.resolve()
-            real.lstat()
+            real = Path(os.path.realpath(full, strict=True))
         except (FileNotFoundError, NotADirectoryError):
             real = _where_it_would_be(path)
-        except (RuntimeError, OSError) as error:
-            reason = "a loop of symbolic links" if getattr(error, "errno", errno.ELOOP) == errno.ELOOP else error
-            raise ToolError(f"{printable(name)} cannot be opened: {getattr(reason, 'strerror', reason)}") from None
-        if self.ignore.hides(real):
+        except OSError as error:
+            reason = "a loop of symbolic links" if error.errno == errno.ELOOP else error.strerror
+            raise ToolError(f"{printable(name)} cannot be opened: {reason}") from None
+        if real != plain and self.ignore.hides(real):
             raise hidden
         return Place(real, self.contains(real))
 
@@ -130,7 +131,7 @@ class Files:
 
     def contains(self, path: Path) -> bool:
         """Inside a workspace folder. The whole disk or the user's home as a folder vouches for nothing."""
-        return any(path.is_relative_to(root) for root in self.roots if vouches(root))
+        return any(map(path.is_relative_to, self._vouching))
 
     def shown(self, path: Path) -> str:
         """The path as it is called in this workspace: relative to its folder, which is named if there are several."""
@@ -239,7 +240,7 @@ class Files:
         if (buffer := self._on_screen(path)) is not None:
             return buffer.stamp
         try:
-            return stamp_of(path.stat())
+            return stamp_of(os.stat(path))  # noqa: PTH116 - of every file that was shown, in every step
         except OSError:
             return None
 

@@ -44,10 +44,16 @@ class Shown:
     def __init__(self, earlier: "Shown | None" = None) -> None:
         self._files: OrderedDict[Path, ShownFile] = OrderedDict()
         self._told: dict[Path, ToldText] = {}
+        self._changed: dict[Path, None] = {}
         self._earlier = earlier
 
     def __iter__(self) -> Iterator[tuple[Path, ShownFile]]:
         return iter(tuple(self._files.items()))
+
+    def changed(self) -> list[Path]:
+        """Files of which other lines are shown, or none any more, since this was asked last."""
+        changed, self._changed = self._changed, {}
+        return list(changed)
 
     def of(self, path: Path) -> ShownFile | None:
         return self._files.get(path)
@@ -86,6 +92,7 @@ class Shown:
             self.tell(path, page)
 
     def _add(self, path: Path, new: ShownFile) -> None:
+        self._changed[path] = None
         file = self._files.setdefault(path, ShownFile())
         if new.total is not None and file.total not in (None, new.total):
             file.lines.clear()  # the file has changed in length: line numbers mean something else now
@@ -104,7 +111,7 @@ class Shown:
         steps = changed_lines(old, new)
         lines = {at + 1: new[at] for _, _, first, last in steps for at in range(first, last)}
         lines.update(_still_there(steps, len(old), file.lines, new))
-        self._renew(file, lines, len(new))
+        self._renew(path, file, lines, len(new))
 
     def keep(self, path: Path, now: Sequence[str], views: Sequence[tuple[Sequence[str], Mapping[int, str]]]) -> None:
         """Others have changed the file too: of what was shown, keep what is there now. Each view is all the lines that
@@ -117,9 +124,10 @@ class Shown:
             for old, shown in views
             for number, line in _still_there(changed_lines(old, now), len(old), shown, now)
         }
-        self._renew(file, lines, len(now))
+        self._renew(path, file, lines, len(now))
 
-    def _renew(self, file: ShownFile, lines: dict[int, str], total: int) -> None:
+    def _renew(self, path: Path, file: ShownFile, lines: dict[int, str], total: int) -> None:
+        self._changed[path] = None
         file.lines, file.total = lines, total if file.total is not None else None
         file.at, file.stamp = time.time(), None
         file.is_outdated = file.is_told = False
@@ -128,7 +136,7 @@ class Shown:
         """Find out which files others have changed. What Odin itself has drafted there is not looked at, and what has
         changed once is not looked at again before it was read."""
         for path, file in self:
-            if path in drafted or file.is_outdated:
+            if file.is_outdated or path in drafted:
                 continue
             stamp = files.stamp(path)
             if stamp is None or stamp != file.stamp:
@@ -172,12 +180,14 @@ class Shown:
         return ranges
 
     def forget(self, path: Path) -> None:
-        self._files.pop(path, None)
+        if self._files.pop(path, None) is not None:
+            self._changed[path] = None
         self._told.pop(path, None)
 
     def move(self, old: Path, new: Path) -> None:
         """The file is called otherwise now."""
         if (file := self._files.pop(old, None)) is not None:
+            self._changed |= {old: None, new: None}
             file.at = time.time()
             self._files[new] = file
             self._told.pop(old, None)
