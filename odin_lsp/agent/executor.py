@@ -102,6 +102,8 @@ class Executor:
     def start_early(self, call: ToolCall) -> None:
         """Begin a call while the model still speaks, if that cannot be noticed. Behind one that has to wait, all wait:
         they were meant to see what it does."""
+        if (tool := self._tool(call)) is not None and tool.runs_commands:
+            self.context.commands.prepare()
         self._may_start_early = self._may_start_early and self._only_reads(call)
         if self._may_start_early:
             context = replace(

@@ -6,10 +6,11 @@ import os
 from collections import deque
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from odin_lsp.commands.output import Cleaner
 from odin_lsp.commands.runner import REST_SECONDS, Ended, Running, Sink, Spec
-from odin_lsp.commands.supervising import Supervisor
+from odin_lsp.commands.supervising import Program, Supervisor
 from odin_lsp.errors import ToolError
 
 KEPT_LINES = 20
@@ -24,7 +25,7 @@ async def start(spec: Spec, sink: Sink) -> "Piped":
     incoming, to_program = os.pipe()
     from_program, complaints = os.pipe()
     try:
-        supervisor = Supervisor((incoming, complaints))
+        supervisor = Supervisor(partial(Program, (incoming, complaints)))
     except OSError as error:
         os.close(to_program)
         os.close(from_program)
@@ -37,7 +38,7 @@ async def start(spec: Spec, sink: Sink) -> "Piped":
     writing, _ = await loop.connect_write_pipe(asyncio.Protocol, os.fdopen(to_program, "wb", 0))
     last_lines = LastLines()
     reading, _ = await loop.connect_read_pipe(lambda: last_lines, os.fdopen(from_program, "rb", 0))
-    return Piped(supervisor.pid, running, writing, reading, last_lines)
+    return Piped(supervisor.ends.pid, running, writing, reading, last_lines)
 
 
 class Piped:

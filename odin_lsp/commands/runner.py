@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from odin_lsp.commands.supervising import CHUNK, Supervisor
+from odin_lsp.commands.supervising import CHUNK, Ends, Forker, Supervisor
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.sandbox import Confinement
 from odin_lsp.values import is_object
@@ -22,8 +22,6 @@ STOP_SECONDS = 4.0
 """For a supervisor to end everything; it needs less, unless somebody keeps it from its work."""
 REST_SECONDS = 0.5
 """For output that is still in the pipe when all processes are gone."""
-PAUSE_SECONDS = 0.1
-"""After a command: first the model is to hear of it, then the next supervisor is started."""
 MARKER = "ODIN_COMMAND"
 QUIET_LOOKS = 3
 """A process that turns into another program has no environment for a moment."""
@@ -67,63 +65,55 @@ class Ended:
 
 
 class Runner:
-    """Keeps one supervisor ready, so that the next command starts at once."""
+    """Has supervisors forked, so that each command starts at once."""
 
     def __init__(self) -> None:
-        self._spares: list[Supervisor] = []
+        self._forker: Forker | None = None
         self._running: set[Running] = set()
-        self._soon: asyncio.Task[None] | None = None
         self._closed = False
 
     async def start(self, spec: Spec, output: Sink) -> "Running":
-        running = Running(self._ready(), spec, output, self._ended)
+        running = Running(self._supervisor(), spec, output, self._running.discard)
         self._running.add(running)
         return running
 
     def prepare(self) -> None:
-        with suppress(OSError):  # whoever needs one is told
-            if not self._spares and not self._closed:
-                self._spares.append(Supervisor())
+        """What takes time is done before anybody waits for it."""
+        with suppress(OSError):  # whoever needs it is told
+            if not self._closed:
+                self._ready()
 
     async def close(self) -> None:
         """End everything that still runs."""
         self._closed = True
-        if self._soon is not None:
-            self._soon.cancel()
         for running in tuple(self._running):
             running.stop()
         await asyncio.gather(*(running.ended() for running in tuple(self._running)))
-        while self._spares:
-            await asyncio.to_thread(self._spares.pop().end_unused)
+        if self._forker is not None:
+            await asyncio.to_thread(self._forker.close)
 
-    def _ready(self) -> Supervisor:
+    def _supervisor(self) -> Supervisor[Ends]:
         """One that waits for a job."""
-        while self._spares:
-            spare = self._spares.pop()
-            if spare.is_alive:
-                return spare
-            spare.end_unused()  # somebody has killed it meanwhile
         if self._closed:
             raise ToolError("Odin is shutting down; no command is started")
         try:
-            return Supervisor()
+            return Supervisor(self._ready().forked)
         except OSError as error:
             raise ToolError(f"no command can be started: {error.strerror}") from None
 
-    def _ended(self, running: "Running") -> None:
-        self._running.discard(running)
-        if not self._closed and (self._soon is None or self._soon.done()):
-            self._soon = asyncio.create_task(self._prepare_soon())
-
-    async def _prepare_soon(self) -> None:
-        await asyncio.sleep(PAUSE_SECONDS)
-        self.prepare()
+    def _ready(self) -> Forker:
+        """Another one, if somebody has killed it meanwhile."""
+        if self._forker is None or not self._forker.is_alive:
+            self._forker = Forker()
+        return self._forker
 
 
 class Running:
     """One command, from its start to the end of its last process."""
 
-    def __init__(self, supervisor: Supervisor, spec: Spec, output: Sink, on_end: Callable[["Running"], None]) -> None:
+    def __init__(
+        self, supervisor: Supervisor[Ends], spec: Spec, output: Sink, on_end: Callable[["Running"], None]
+    ) -> None:
         self._supervisor = supervisor
         self._pipe = supervisor.printed
         self._output = output

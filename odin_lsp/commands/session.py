@@ -58,6 +58,10 @@ class SessionCommands:
     def default_timeout(self) -> float:
         return self._config().commands.timeout
 
+    def prepare(self) -> None:
+        """A command is about to come."""
+        self._runner.prepare()
+
     async def run(self, order: Order, timeout: float, watch: Callable[[str], None]) -> Result:
         """Run it to its end, and end it when the caller is cancelled."""
         output = self.output(watch)

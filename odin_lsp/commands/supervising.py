@@ -4,107 +4,109 @@ asyncio's own processes are not used here: one that is cancelled while it starts
 
 import asyncio
 import os
+import socket
 import subprocess
 import sys
 import weakref
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from typing import Generic, Protocol, TypeVar
 
 from odin_lsp.commands.environment import hide_own_environment
+from odin_lsp.commands.supervisor import FORK, KILL, ORDER_BYTES
 from odin_lsp.permissions.sandbox import PACKAGES
 
-PROGRAM = "import sys; sys.path.append(sys.argv[1]); from odin_lsp.commands import supervisor; supervisor.main()"
+PROGRAM = "import sys; sys.path.append(sys.argv[1]); from odin_lsp.commands import supervisor; supervisor."
 CHUNK = 1 << 16
 MAX_REPORT_BYTES = 1 << 16
 
 
-class Supervisor:
-    """A process that waits for its job, does it, has a last word, and ends. It inherits `pipes`."""
+class Ends(Protocol):
+    """What else there is to the end of a supervisor."""
 
-    def __init__(self, pipes: tuple[int, ...] = ()) -> None:
-        hide_own_environment()
+    def kill(self) -> None: ...
+
+    def bury(self) -> None:
+        """It has ended."""
+        ...
+
+
+E = TypeVar("E", bound=Ends, covariant=True)
+
+
+class Supervisor(Generic[E]):
+    """A process that waits for its job, does it, has a last word, and ends."""
+
+    def __init__(self, start: Callable[[int, int, int], E]) -> None:
+        """`start` gets what is to be its stdin, stdout and stderr."""
+        self._words = self._orders = -1
         self.printed, writing = os.pipe()
         """Where the command will write; whoever gives a job closes it."""
+        orders, self._orders = os.pipe()
+        self._words, saying = os.pipe()
         try:
-            self._process = subprocess.Popen(  # noqa: S603
-                [sys.executable, "-I", "-S", "-c", PROGRAM, PACKAGES],
-                bufsize=0,
-                stdin=subprocess.PIPE,
-                stdout=writing,
-                stderr=subprocess.PIPE,
-                env={},
-                cwd="/",
-                start_new_session=True,
-                pass_fds=pipes,
-            )
+            self.ends = start(orders, writing, saying)
         except BaseException:
-            os.close(self.printed)
+            _close(self.printed, self._orders, self._words)
             raise
         finally:
-            os.close(writing)
-        assert self._process.stdin and self._process.stderr  # noqa: S101, PT018
-        self._orders, self._words = self._process.stdin, self._process.stderr
+            _close(orders, writing, saying)
         self._unsent = b""
-        self._is_forgotten = weakref.finalize(self, _end, self._process, self.printed)
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    @property
-    def is_alive(self) -> bool:
-        return self._process.poll() is None
+        self._is_forgotten = weakref.finalize(self, _forget, self.ends, self.printed, self._orders, self._words)
 
     def give(self, job: bytes) -> None:
         """Its job, which it reads when it can."""
         self._is_forgotten.detach()
-        os.set_blocking(self._orders.fileno(), False)
+        os.set_blocking(self._orders, False)
         self._unsent = job
         self._send()
 
     def dismiss(self) -> None:
         """It ends everything, and then itself."""
-        if not self._orders.closed:
+        if self._orders >= 0:
             self._send_no_more()
-            self._orders.close()
+            os.close(self._orders)
+            self._orders = -1
 
     def kill(self) -> None:
-        self._process.kill()
+        self.ends.kill()
 
     async def last_word(self) -> bytes:
         """What it says when everything has ended. Nothing, if it was killed."""
-        loop, heard, words = asyncio.get_running_loop(), bytearray(), self._words.fileno()
+        return await self._heard(lambda said: said.endswith(b"\n"))
+
+    async def ended(self) -> None:
+        """Buried, and nothing of it is open any more: it alone had the other end of where it speaks."""
+        self.dismiss()
+        try:
+            await self._heard(lambda _: False)
+            self.ends.bury()
+        finally:
+            os.close(self._words)
+
+    async def _heard(self, is_all: Callable[[bytes], bool]) -> bytes:
+        loop, heard = asyncio.get_running_loop(), bytearray()
         all_heard = loop.create_future()
 
         def read() -> None:
             data = b""
             with suppress(OSError):
-                data = os.read(words, CHUNK)
+                data = os.read(self._words, CHUNK)
             heard.extend(data)
-            if (not data or data.endswith(b"\n") or len(heard) > MAX_REPORT_BYTES) and not all_heard.done():
+            if (not data or is_all(data) or len(heard) > MAX_REPORT_BYTES) and not all_heard.done():
                 all_heard.set_result(None)
 
-        loop.add_reader(words, read)
+        loop.add_reader(self._words, read)
         try:
             await all_heard
         finally:
-            loop.remove_reader(words)
+            loop.remove_reader(self._words)
         return bytes(heard)
 
-    async def ended(self) -> None:
-        """Buried, and nothing of it is open any more."""
-        self.dismiss()
-        try:
-            if self.is_alive:
-                await asyncio.to_thread(self._process.wait)
-        finally:
-            self._words.close()
-
-    def end_unused(self) -> None:
-        """Without a job it has nothing to end, and takes no time."""
-        self._is_forgotten()
-
     def _send(self) -> None:
-        loop, orders = asyncio.get_running_loop(), self._orders.fileno()
+        loop, orders = asyncio.get_running_loop(), self._orders
         try:
             self._unsent = self._unsent[os.write(orders, self._unsent[:CHUNK]) :]
         except BlockingIOError:
@@ -118,13 +120,92 @@ class Supervisor:
 
     def _send_no_more(self) -> None:
         if self._unsent:
-            asyncio.get_running_loop().remove_writer(self._orders.fileno())
+            asyncio.get_running_loop().remove_writer(self._orders)
             self._unsent = b""
 
 
-def _end(process: "subprocess.Popen[bytes]", printed: int) -> None:
-    os.close(printed)
-    for pipe in (process.stdin, process.stderr):
-        if pipe is not None:
-            pipe.close()
+class Program:
+    """A supervisor that was started for a program that is spoken to, and inherits `pipes`."""
+
+    def __init__(self, pipes: tuple[int, ...], orders: int, printed: int, words: int) -> None:
+        self._process = _started("main()", orders, printed, words, pipes)
+        self.pid = self._process.pid
+        self.kill = self._process.kill
+
+    def bury(self) -> None:
+        self._process.wait()
+
+
+class Forker:
+    """A process that forks supervisors, at once. It ends with the last that holds on to this."""
+
+    def __init__(self) -> None:
+        self._asking, orders = socket.socketpair()
+        try:
+            self._process = _started("fork_when_asked()", orders.fileno(), subprocess.DEVNULL, subprocess.DEVNULL)
+        except BaseException:
+            self._asking.close()
+            raise
+        finally:
+            orders.close()
+        self._numbers = count()
+        self.close = weakref.finalize(self, _end, self._process, self._asking)
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def forked(self, orders: int, printed: int, words: int) -> "Forked":
+        number = next(self._numbers).to_bytes(ORDER_BYTES - 1)
+        socket.send_fds(self._asking, [FORK + number], [orders, printed, words])
+        return Forked(self, number)
+
+    def kill(self, number: bytes) -> None:
+        with suppress(OSError):
+            self._asking.send(KILL + number)
+
+
+@dataclass(frozen=True, slots=True)
+class Forked:
+    """A supervisor that was forked, and is buried by who did that."""
+
+    forker: Forker
+    number: bytes
+
+    def kill(self) -> None:
+        self.forker.kill(self.number)
+
+    def bury(self) -> None:
+        pass
+
+
+def _started(
+    entry: str, stdin: int, stdout: int, stderr: int, pipes: tuple[int, ...] = ()
+) -> "subprocess.Popen[bytes]":
+    hide_own_environment()
+    return subprocess.Popen(  # noqa: S603
+        [sys.executable, "-I", "-S", "-c", PROGRAM + entry, PACKAGES],
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        env={},
+        cwd="/",
+        start_new_session=True,
+        pass_fds=pipes,
+    )
+
+
+def _end(process: "subprocess.Popen[bytes]", asking: socket.socket) -> None:
+    asking.close()
     process.wait()
+
+
+def _forget(ends: Ends, *descriptors: int) -> None:
+    """Without a job it has nothing to end, and takes no time."""
+    _close(*descriptors)
+    ends.bury()
+
+
+def _close(*descriptors: int) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)

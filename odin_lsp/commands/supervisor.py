@@ -3,7 +3,10 @@ command has started, however it was started. It lives no longer than Odin.
 
 It reads its job, one line of JSON, from stdin; the end of stdin means: stop. The command writes to stdout. What became
 of it goes to stderr, one line of JSON. A program that is spoken to has descriptors of its own for its stdin and stderr,
-which the job names."""
+which the job names.
+
+To start Python takes longer than most commands do. So there is a process that has done that, and forks supervisors: it
+knows nothing of their jobs."""
 
 import ctypes
 import json
@@ -24,6 +27,7 @@ SET_PARENT_DEATH_SIGNAL, DROP_CAPABILITY, SET_CHILD_SUBREAPER = 1, 24, 36
 PTRACE = 19
 FILE_CAPABILITIES = frozenset({0, 1, 3, 4, 6, 7})
 """Of a superuser: to own, read and write files, and to become somebody else. None of them leaves a sandbox."""
+FORK, KILL, ORDER_BYTES = b"f", b"k", 9
 LINUX = sys.platform.startswith("linux")
 
 
@@ -39,6 +43,50 @@ def main() -> None:
     line = _line()
     if line is not None:
         _report(_supervise(json.loads(line), waking))
+
+
+def fork_when_asked() -> NoReturn:
+    """Orders come on stdin, a socket: `FORK`, with the three descriptors of a supervisor, or `KILL`; both with a number
+    that tells it apart. When Odin ends, so does this; supervisors see to themselves."""
+    import socket
+
+    running: dict[bytes, int] = {}
+
+    def bury(_signal: int, _frame: object) -> None:
+        try:
+            while ended := os.waitpid(-1, os.WNOHANG)[0]:
+                for number in [it for it, pid in running.items() if pid == ended]:
+                    del running[number]
+        except ChildProcessError:
+            return
+
+    signal.signal(signal.SIGCHLD, bury)
+    orders = socket.socket(fileno=0)
+    while True:
+        order, descriptors, _, _ = socket.recv_fds(orders, ORDER_BYTES, 3)
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+        if not order:
+            os._exit(0)
+        if order[:1] == KILL and order in running:
+            _send(running[order], signal.SIGKILL)
+        elif order[:1] == FORK and (child := os.fork()):
+            running[KILL + order[1:]] = child
+        elif order[:1] == FORK:
+            _stand_alone(descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+
+
+def _stand_alone(descriptors: list[int]) -> NoReturn:
+    os.setsid()
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    signal.signal(signal.SIGCHLD, _wake_up)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+    main()
+    os._exit(0)
 
 
 def _wake_up(_number: int, _frame: object) -> None:

@@ -3,13 +3,9 @@
 import asyncio
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
-
-from odin_lsp.commands.output import Output
-from odin_lsp.commands.runner import PAUSE_SECONDS, Runner, Spec
 
 
 def alive(pid):
@@ -147,25 +143,31 @@ async def test_other_signals_do_not_move_the_supervisor(run):
 async def test_a_supervisor_without_odin_ends_everything(printing):
     """As when Odin is killed: the pipe to the supervisor closes, and nobody says anything."""
     running, output = await printing("trap '' TERM; echo $$; while :; do sleep 300; done")
-    running._supervisor._orders.close()
+    running._supervisor.dismiss()
     assert (await running.ended()).exit_code == -signal.SIGKILL
     assert not alive(output.shown.strip())
 
 
-async def test_a_command_finds_a_supervisor_ready(run, runner):
-    runner.prepare()
-    [spare] = runner._spares
-    await run("true")
-    assert not spare.is_alive
+async def test_commands_have_the_same_process_fork_their_supervisors(run, runner):
+    parent = "cat /proc/$PPID/status | sed -n 's/^PPid:\\t//p'"
+    told = [(await run(parent))[1] for _ in range(2)]
+    assert told == [f"{runner._forker._process.pid}\n"] * 2
 
 
-async def test_a_supervisor_that_was_killed_while_it_waited_is_replaced(run, runner):
+async def test_a_process_that_forks_supervisors_is_replaced_when_it_was_killed(run, runner):
     runner.prepare()
-    [spare] = runner._spares
-    spare.kill()
-    spare._process.wait()
+    runner._forker._process.kill()
+    runner._forker._process.wait()
     ended, text = await run("echo fine")
     assert (ended.how, text) == ("exited", "fine\n")
+
+
+async def test_a_supervisor_knows_nothing_of_the_jobs_before_it(run):
+    await run("true", environ={"PATH": os.environ["PATH"], "REMEMBERED": "long ago"})
+    _, text = await run("tr '\\0' '\\n' < /proc/self/environ; ls /proc/$PPID/fd | wc -l")
+    assert "REMEMBERED" not in text
+    _, again = await run("ls /proc/$PPID/fd | wc -l")
+    assert text.splitlines()[-1:] == again.splitlines()
 
 
 async def test_a_job_that_no_pipe_holds_is_read_in_pieces(start):
@@ -187,16 +189,11 @@ async def test_nothing_is_left_open(run, runner):
     assert len(list(Path("/proc/self/fd").iterdir())) <= before
 
 
-def test_no_supervisor_is_started_once_the_loop_ends(workspace, tmp_path):
-    async def run():
-        runner = Runner()
-        spec = Spec(argv=("/bin/true",), cwd=workspace, environment={})
-        await (await runner.start(spec, Output(tmp_path / "output", lambda text: None))).wait()
-        asyncio.get_running_loop().run_in_executor(None, time.sleep, 3 * PAUSE_SECONDS)  # the loop's end waits for it
-        return runner
-
-    runner = asyncio.run(run())
-    assert not runner._spares
+async def test_with_a_runner_the_process_ends_that_forks_its_supervisors(run, runner):
+    await run("true")
+    pid = runner._forker._process.pid
+    await runner.close()
+    assert not alive(pid)
 
 
 async def test_a_runner_that_is_closed_leaves_nothing_to_be_done(printing, runner):
