@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from odin_lsp.errors import PermissionDenied, RequestError
-from odin_lsp.extensions.hook_files import HookEvent
+from odin_lsp.extensions.hook_events import HookEvent
 from odin_lsp.permissions.gate import Want
 from odin_lsp.permissions.rules import COMMANDS
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from odin_lsp.cli.extensions import STATES
-from odin_lsp.extensions.hook_files import EVENTS
+from odin_lsp.extensions.hook_events import EVENTS
 from odin_lsp.tasks import run_to_end
 
 if TYPE_CHECKING:

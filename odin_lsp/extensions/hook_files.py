@@ -4,33 +4,14 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 from odin_lsp.extensions.front_matter import Misunderstood
+from odin_lsp.extensions.hook_events import EVENTS
 from odin_lsp.extensions.json_files import object_of
 from odin_lsp.extensions.places import Brought
 from odin_lsp.values import is_list, is_object
 
-HookEvent = Literal[
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PermissionRequest",
-    "UserPromptSubmit",
-    "SessionStart",
-    "SessionEnd",
-    "Stop",
-    "SubagentStart",
-    "SubagentStop",
-    "PreCompact",
-    "PostCompact",
-    "Notification",
-]
-"""Before and after a call, and before the user is asked about one; the user has said something; a session begins here,
-or ends; the model has given its answer; a helper begins, or has given its answer; the conversation is made shorter, or
-was; the user is asked something."""
-EVENTS = frozenset[str](get_args(HookEvent))
-"""Those that have a point in Odin."""
 SECONDS = 60.0
 MAX_SECONDS = 600.0
 _PLAIN = re.compile(r"[\w|, -]*\*?")

@@ -14,7 +14,8 @@ from pygls.exceptions import JsonRpcException
 
 from odin_lsp.agent.command_hooks import MAX_PRINTED, CommandHooks, Surroundings
 from odin_lsp.agent.hooks import Hooks
-from odin_lsp.extensions.hook_files import EVENTS, CommandHook
+from odin_lsp.extensions.hook_events import EVENTS
+from odin_lsp.extensions.hook_files import CommandHook
 from odin_lsp.extensions.places import Brought
 from tests.e2e.steps import says
 
