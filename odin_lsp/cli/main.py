@@ -66,8 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    parser = _parser(given[0] if given else "")
+    options = parser.parse_args(given)
     match options.command:
         case "acp":
             from odin_lsp.cli import acp
@@ -158,16 +159,25 @@ def _serve(tcp_port: int | None = None, log_level: "Level | None" = None) -> int
     return serve(tcp_port, log_level)
 
 
-def _parser() -> "ArgumentParser":
+def _parser(command: str) -> "ArgumentParser":
+    """For all commands; if it is a turn that somebody waits for, for that alone."""
     from argparse import ArgumentParser  # editors start the server without it
-
-    from odin_lsp.cli import acp, chat, completion, extensions, hooks, host, mcp, permissions, sessions, undo
 
     parser = ArgumentParser(prog="odin-lsp", description=__doc__, epilog=EXITS)
     parser.add_argument("--version", action="version", version=f"odin-lsp {__version__}")
     parser.add_argument("--stdio", action="store_true", help="serve over stdin and stdout (the default)")
     _add_log_level(parser, of_command=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    if command in ABOUT:
+        _add_turn(commands.add_parser(command, help=ABOUT[command], description=ABOUT[command], epilog=EXITS), command)
+    else:
+        _add_all(commands)
+    return parser
+
+
+def _add_all(commands: Any) -> None:
+    from odin_lsp.cli import acp, chat, completion, extensions, hooks, host, mcp, permissions, sessions, undo
+
     server = commands.add_parser("serve", help="run the language server; editors start it so")
     server.add_argument("--stdio", action="store_true", help="over stdin and stdout (the default)")
     server.add_argument(
@@ -205,7 +215,6 @@ def _parser() -> "ArgumentParser":
     host.add_arguments(commands.add_parser("host", help="list and stop the Odins that terminals can use"), _folder)
     undo.add_arguments(commands.add_parser("undo", help="revert what a turn changed, or bring it back"), _folder)
     completion.add_arguments(commands.add_parser("completion", help="print a script that completes this in a shell"))
-    return parser
 
 
 def _add_turn(parser: "ArgumentParser", name: str) -> None:
