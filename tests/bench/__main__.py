@@ -7,17 +7,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
 from tests.bench import (
+    attaching,
     commands,
+    growth,
     lookup,
     mapping,
     mcp_servers,
     measure,
+    providers,
     recorded,
     recorded_tasks,
     review,
@@ -26,11 +28,14 @@ from tests.bench import (
     workspace,
 )
 from tests.bench.endpoint import PAUSE
-from tests.bench.measure import STEPS, Series, percentile_99
+from tests.bench.measure import STEPS, Series
 from tests.bench.recorded import EARLIER
+from tests.bench.table import Row, grown, memory, row, spread
+from tests.bench.wires import WIRES
 from tests.support.long_work import WINDOW, long_work
 
 PAGE = Path("docs/performance.md")
+PLOT = Path("docs/images/growth.svg")
 LONG_STEPS = 300
 PREFIX_OF_SERVERS = 200_000
 """Bytes: 5 % of a window of 1,000,000 tokens, of four characters each."""
@@ -48,12 +53,17 @@ What Odin itself costs, beside the least that any program of its kind has to do.
 one run: the *ratio* says more about Odin, the times more about the machine. Figures are medians, but for the 99th
 percentiles.
 """
+GROWTH = """
+![How costs grow with sizes: time above size, both by powers of ten, beside what is in proportion](images/growth.svg)
+"""
 BASELINES = f"""
 - *Bare server*: a pygls server without any feature of its own.
 - *Bare loop*: a Python script that sends a request, reads the stream, reads the file and sends the next request.
 - The model is a server on loopback that speaks Anthropic's streaming format and answers at once: {STEPS} calls of
   `Read`, one a step, each of another file of 200 lines; then text. Odin runs as editors start it, over stdio, in Edit
   mode, with the provider's real SDK.
+- Processor time of steps is that of `odin-lsp ask --json`, and of a script that takes the provider's SDK as its
+  documentation shows it: what their threads had taken when each request arrived.
 - First token and cancel use a reply of text only, one delta each {PAUSE * 1000:g} ms.
 - Keystrokes, edits, reviews, searches and the cache are measured in one process, without an editor.
 - The map of a tree is made in a process of its own, and then again after one file has changed.
@@ -72,24 +82,11 @@ BASELINES = f"""
 """
 
 
-@dataclass(frozen=True)
-class Row:
-    what: str
-    odin: str
-    bare: str
-    ratio: str
-    budget: str
-    kept: bool
-
-    def __str__(self) -> str:
-        over = "" if self.kept else " **(over)**"
-        return f"| {self.what} | {self.odin} | {self.bare} | {self.ratio} | {self.budget}{over} |"
-
-
 def main() -> None:
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as workspace:
         rows = asyncio.run(_rows(Path(workspace)))
+        rows += asyncio.run(_provider_rows(Path(workspace)))
     with tempfile.TemporaryDirectory() as tree:
         rows += asyncio.run(_workspace_rows(Path(tree)))
     with tempfile.TemporaryDirectory() as folder:
@@ -97,6 +94,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows += asyncio.run(_review_rows(Path(folder)))
     rows += asyncio.run(_recorded_rows())
+    with tempfile.TemporaryDirectory() as folder:
+        grown_by_size = asyncio.run(growth.growths(Path(folder)))
+    rows += [it.row() for it in grown_by_size]
+    PLOT.write_text(growth.plot(grown_by_size), encoding="utf-8")
     table = "\n".join(
         ["| what | Odin | baseline | ratio | budget |", "| --- | --: | --: | --: | --: |", *map(str, rows)]
     )
@@ -104,7 +105,7 @@ def main() -> None:
     made = (
         f"\nMade by `nox -s bench` on {time.strftime('%Y-%m-%d')} in {time.monotonic() - began:.0f} s: {_machine()}.\n"
     )
-    PAGE.write_text(f"{INTRODUCTION}{made}\n{table}\n{BASELINES}", encoding="utf-8")
+    PAGE.write_text(f"{INTRODUCTION}{made}\n{table}\n{GROWTH}{BASELINES}", encoding="utf-8")
 
 
 async def _rows(workspace: Path) -> list[Row]:
@@ -118,8 +119,8 @@ async def _rows(workspace: Path) -> list[Row]:
     long = await long_work(workspace, LONG_STEPS)
     by_history = await steps.seconds(5)
     return [
-        _row("start → `initialize` answered; bare server", startup, 1, "s", "≤ 1.25 × bare", startup.ratio <= 1.25),
-        _row(
+        row("start → `initialize` answered; bare server", startup, 1, "s", "≤ 1.25 × bare", startup.ratio <= 1.25),
+        row(
             "command → first request, in a running server; bare loop, from its start",
             turns.first_request,
             1000,
@@ -127,9 +128,9 @@ async def _rows(workspace: Path) -> list[Row]:
             "≤ 50 ms",
             median(turns.first_request.odin) <= 0.05,
         ),
-        *_spread("overhead per step; bare loop", turns.overhead, 5, None),
-        *_spread("first token: provider's byte → `odin/event`; bare loop", tokens, 5, 20),
-        _row(
+        *spread("overhead per step; bare loop", turns.overhead, 5, None),
+        *spread("first token: provider's byte → `odin/event`; bare loop", tokens, 5, 20),
+        row(
             "cancel → provider's connection closed; bare loop, killed",
             cancelling,
             1000,
@@ -137,11 +138,11 @@ async def _rows(workspace: Path) -> list[Row]:
             "≤ 1 s",
             max(cancelling.odin) <= 1,
         ),
-        _memory("memory, idle, no key; bare server", offline, 90),
-        _memory("memory, idle, Anthropic's SDK loaded; bare server", warmed, 90),
-        _memory("memory, idle, with a language server of its own behind it; before that", with_pyright.odin, 100),
+        memory("memory, idle, no key; bare server", offline, 90),
+        memory("memory, idle, Anthropic's SDK loaded; bare server", warmed, 90),
+        memory("memory, idle, with a language server of its own behind it; before that", with_pyright.odin, 100),
         Row("… of that server, pyright", f"{median(with_pyright.pyright):.0f} MiB", "–", "–", "–", True),
-        _memory(f"memory after a turn of {STEPS} steps; bare loop", turns.memory, 150),
+        memory(f"memory after a turn of {STEPS} steps; bare loop", turns.memory, 150),
         Row(
             "fixed prefix of each request, Edit mode",
             f"{turns.prefix:,} B",
@@ -171,6 +172,24 @@ async def _rows(workspace: Path) -> list[Row]:
     ]
 
 
+async def _provider_rows(workspace: Path) -> list[Row]:
+    rows: list[Row] = []
+    for wire in WIRES:
+        found = await providers.steps(workspace, wire, 2)
+        what = f"processor time of a step, {wire.name}; the SDK's own loop"
+        rows.append(row(what, found.early, 1000, "ms", "≤ 1.15 × the SDK's", found.early.ratio <= 1.15))
+        late = Series(found.late.odin, found.early.odin)
+        what = f"… the last 30 of {providers.STEPS} steps; the 10th to 40th"
+        rows.append(row(what, late, 1000, "ms", "≤ 1.2 ×", found.growth <= 1.2))
+    found = await attaching.attaching(workspace, WIRES[0], 5)
+    started = found.first_request
+    what = "`odin-lsp ask` → first request, with an Odin that is there; by itself"
+    rows.append(row(what, started, 1, "s", "≤ 0.3 s", median(started.odin) <= 0.3))
+    rows.append(row("… processor time", found.work, 1, "s", "–", kept=True))
+    rows.append(memory("… its memory", found.memory, 25))
+    return rows
+
+
 def _extended_rows(found: mcp_servers.WithServers) -> Iterator[Row]:
     tools = f"{mcp_servers.SERVERS} MCP servers of {mcp_servers.TOOLS} tools"
     yield Row(
@@ -183,17 +202,17 @@ def _extended_rows(found: mcp_servers.WithServers) -> Iterator[Row]:
     )
     added = median(found.known.odin) - median(found.known.bare)
     what = "command → first request, with these servers; without"
-    yield _row(what, found.known, 1000, "ms", "≤ 50 ms more", added <= 0.05)
+    yield row(what, found.known, 1000, "ms", "≤ 50 ms more", added <= 0.05)
     wait = median(found.unknown.odin)
     what = "… that Odin has never seen; without"
-    yield _row(what, found.unknown, 1000, "ms", "≤ `mcp.wait`, 3 s, and 0.2 s", wait <= 3.2)
-    yield _memory("memory after a turn, with these servers; without", found.memory, 200)
+    yield row(what, found.unknown, 1000, "ms", "≤ `mcp.wait`, 3 s, and 0.2 s", wait <= 3.2)
+    yield memory("memory after a turn, with these servers; without", found.memory, 200)
     yield Row("… of all these servers", f"{median(found.servers):.0f} MiB", "–", "–", "–", True)
 
 
 async def _workspace_rows(tree: Path) -> list[Row]:
     rows = [
-        _row(
+        row(
             f"keystroke in a document of {lines:,} lines; pygls' own document",
             series := workspace.keystrokes(lines, 300),
             1000,
@@ -209,20 +228,20 @@ async def _workspace_rows(tree: Path) -> list[Row]:
     for way, options in ways.items():
         series = await workspace.searching(tree, 7, **options)
         what = f"search of {workspace.FILES:,} files, {way}; ripgrep itself"
-        rows.append(_row(what, series, 1, "s", "≤ 1.2 × ripgrep", series.ratio <= 1.2))
+        rows.append(row(what, series, 1, "s", "≤ 1.2 × ripgrep", series.ratio <= 1.2))
     hits = workspace.cache_hits(tree, 5000)
-    rows.append(_row("cache hit among 500 files; a dict", hits, 1e6, "µs", "≤ 50 µs", median(hits.odin) <= 50e-6))
+    rows.append(row("cache hit among 500 files; a dict", hits, 1e6, "µs", "≤ 50 µs", median(hits.odin) <= 50e-6))
     commands.make_repository(repository := tree / "repository")
     for command in commands.COMMANDS:
         series = await commands.reading(repository, command, 30)
         what = f"`{command}`, held to reading; merely kept from writing"
-        rows.append(_row(what, series, 1000, "ms", "≤ 1.3 × kept from writing", series.ratio <= 1.3))
+        rows.append(row(what, series, 1000, "ms", "≤ 1.3 × kept from writing", series.ratio <= 1.3))
     told = await lookup.references(tree / "lookup", 30)
     what = f"`Lookup` of {lookup.PLACES * lookup.FILES} references, told at once; reading the {lookup.FILES} files"
-    rows.append(_row(what, told, 1000, "ms", "≤ 10 ms", median(told.odin) <= 0.01))
+    rows.append(row(what, told, 1000, "ms", "≤ 10 ms", median(told.odin) <= 0.01))
     noting = await undo.noting(tree)
     what = f"keep one of {undo.FILES} files of {undo.CHARACTERS:,} characters for undo; one, written whole or not"
-    rows.append(_row(what, noting.each, 1000, "ms", "the last ≤ 3 × the first", noting.growth <= 3))
+    rows.append(row(what, noting.each, 1000, "ms", "the last ≤ 3 × the first", noting.growth <= 3))
     hold = f"{noting.longest_hold * 1000:.2f} ms"
     rows.append(Row("… the event loop held at most", hold, "–", "–", "≤ 50 ms", noting.longest_hold <= 0.05))
     most, bound, growth = workspace.reading_many(tree)
@@ -245,7 +264,7 @@ def _map_rows(folder: Path) -> Iterator[Row]:
         mapping.make_tree(folder / f"{files}", files)
     less, more = (mapping.mapping(folder / f"{files}", 3) for files in (fewer, many))
     what = f"map of what a tree of {many:,} files defines; the list of its files"
-    yield _row(what, more.first, 1, "s", "≤ 5 s", median(more.first.odin) <= 5)
+    yield row(what, more.first, 1, "s", "≤ 5 s", median(more.first.odin) <= 5)
     first, again = median(more.first.odin), median(more.again.odin)
     ratio = again / first
     yield Row("… again after one change", f"{again:.2f} s", f"{first:.2f} s", f"{ratio:.2f}", "≤ 0.8 ×", ratio <= 0.8)
@@ -261,7 +280,7 @@ def _by_history(seconds: dict[int, list[float]]) -> Iterator[Row]:
     for messages in sorted(seconds)[1:]:
         series = Series(seconds[messages], seconds[first])
         what = f"a step's own cost after {messages:,} messages; after {first}"
-        yield _row(what, series, 1000, "ms", f"≤ 1.3 × after {first}", series.ratio <= 1.3)
+        yield row(what, series, 1000, "ms", f"≤ 1.3 × after {first}", series.ratio <= 1.3)
 
 
 async def _review_rows(folder: Path) -> list[Row]:
@@ -276,9 +295,9 @@ async def _review_rows(folder: Path) -> list[Row]:
     checked = await review.checked(folder / "checked", 1_000, 7)
     added = median(checked.odin) - median(checked.bare)
     return [
-        *_grown("`replace_all` of 2,000 matches in 213 KiB, to its proposal; a diff", matches, fewer_matches, 150),
-        *_grown("keystroke above 1,000 pending hunks in 1 MB; pygls' own document", keys, fewer_keys, 5),
-        _row(
+        *grown("`replace_all` of 2,000 matches in 213 KiB, to its proposal; a diff", matches, fewer_matches, 150),
+        *grown("keystroke above 1,000 pending hunks in 1 MB; pygls' own document", keys, fewer_keys, 5),
+        row(
             "line break above 500 of them; pygls' own document",
             breaks,
             1000,
@@ -286,8 +305,8 @@ async def _review_rows(folder: Path) -> list[Row]:
             "≤ 2 × pygls'",
             breaks.ratio <= 2,
         ),
-        *_grown("1,000 hunks proposed, kept and shown; a diff", opened, fewer_opened, 1000),
-        _row(
+        *grown("1,000 hunks proposed, kept and shown; a diff", opened, fewer_opened, 1000),
+        row(
             "one of 500 pending hunks accepted; one change of pygls' own document",
             half,
             1000,
@@ -295,9 +314,9 @@ async def _review_rows(folder: Path) -> list[Row]:
             "≤ 20 ms",
             median(half.odin) <= 0.02,
         ),
-        *_grown("one of 1,000 pending hunks accepted; one change of pygls' own document", one, fewer_one, 40),
-        *_grown("1,000 pending hunks accepted and applied; as many such changes", all_of_them, fewer_all, 1000),
-        _row(
+        *grown("one of 1,000 pending hunks accepted; one change of pygls' own document", one, fewer_one, 40),
+        *grown("1,000 pending hunks accepted and applied; as many such changes", all_of_them, fewer_all, 1000),
+        row(
             "told to the editor per character typed beside 1,000 hunks; what the editor sent for it",
             told,
             1,
@@ -305,7 +324,7 @@ async def _review_rows(folder: Path) -> list[Row]:
             "as beside 100",
             median(told.odin) <= 1.1 * median(fewer_told.odin),
         ),
-        _row(
+        row(
             "accepted edit, with servers that say at once what it broke in 20 other files; without servers",
             checked,
             1000,
@@ -334,45 +353,6 @@ def _counted(task: recorded_tasks.Task, now: recorded.Counts) -> Iterator[Row]:
         odin, earlier = getattr(now, name), getattr(before, name)
         if odin or earlier:
             yield Row(f"… {COUNTED[name]}", f"{odin:,}", f"{earlier:,}", "–", "no more", odin <= earlier)
-
-
-def _grown(what: str, series: Series, tenth: Series, budget: float) -> Iterator[Row]:
-    """What a tenth of the work costs tells how the cost grows."""
-    yield _row(what, series, 1000, "ms", f"≤ {budget:g} ms", median(series.odin) * 1000 <= budget)
-    odin, less = median(series.odin), median(tenth.odin)
-    yield Row(
-        "… and a tenth of it",
-        f"{odin * 1000:.2f} ms",
-        f"{less * 1000:.2f} ms",
-        f"{odin / less:.2f}",
-        "≤ 15 ×",
-        odin <= 15 * less,
-    )
-
-
-def _spread(what: str, series: Series, budget: float, budget_99: float | None) -> Iterator[Row]:
-    yield _row(what, series, 1000, "ms", f"≤ {budget:g} ms", median(series.odin) * 1000 <= budget)
-    odin, bare = percentile_99(series.odin) * 1000, percentile_99(series.bare) * 1000
-    limit, kept = (f"≤ {budget_99:g} ms", odin <= budget_99) if budget_99 else ("–", True)
-    yield Row(
-        f"… 99th percentile of {len(series.odin)}",
-        f"{odin:.2f} ms",
-        f"{bare:.2f} ms",
-        f"{odin / bare:.2f}",
-        limit,
-        kept,
-    )
-
-
-def _memory(what: str, series: Series, budget: float) -> Row:
-    return _row(what, series, 1, "MiB", f"≤ {budget:g} MiB", median(series.odin) <= budget)
-
-
-def _row(what: str, series: Series, factor: float, unit: str, budget: str, kept: bool) -> Row:
-    odin, bare = (
-        f"{median(values) * factor:.{0 if unit == 'MiB' else 2}f} {unit}" for values in (series.odin, series.bare)
-    )
-    return Row(what, odin, bare, f"{series.ratio:.2f}", budget, kept)
 
 
 def _machine() -> str:
