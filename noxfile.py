@@ -161,6 +161,13 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session(venv_backend="none", requires=["odin"], default=False)
+def peers(session: nox.Session) -> None:
+    """Measure other agents beside Odin, fetched from npm, and write what comes of it to docs/performance.md: all of
+    them, or those named: `-- odin claude`."""
+    session.run(ODIN / "python", "-m", "tests.bench.peers", *session.posargs, external=True)
+
+
+@nox.session(venv_backend="none", requires=["odin"], default=False)
 def soak(session: nox.Session) -> None:
     """Work without a pause, five minutes or as many as are named: `-- 60`, or as many messages: `-- messages 10000`,
     each in a session of its own: `-- sessions 1000`. Memory, descriptors and children stay."""

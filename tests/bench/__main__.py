@@ -19,6 +19,7 @@ from tests.bench import (
     mapping,
     mcp_servers,
     measure,
+    peers,
     providers,
     recorded,
     recorded_tasks,
@@ -105,7 +106,8 @@ def main() -> None:
     made = (
         f"\nMade by `nox -s bench` on {time.strftime('%Y-%m-%d')} in {time.monotonic() - began:.0f} s: {_machine()}.\n"
     )
-    PAGE.write_text(f"{INTRODUCTION}{made}\n{table}\n{GROWTH}{BASELINES}", encoding="utf-8")
+    _, mark, others = PAGE.read_text(encoding="utf-8").partition(f"\n{peers.BEGIN}")
+    PAGE.write_text(f"{INTRODUCTION}{made}\n{table}\n{GROWTH}{BASELINES}{mark}{others}", encoding="utf-8")
 
 
 async def _rows(workspace: Path) -> list[Row]:

@@ -160,6 +160,9 @@ class Provider:
                 if not head.startswith(b"post"):
                     writer.write(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n")
                     continue
+                if not self.is_counted(body):
+                    writer.write(Answer([self.wire.talking("yes")]).raw())
+                    continue
                 self.arrivals.append(arrived)
                 self.costs.append(cost)
                 self.sizes.append(resident(self.client or "self"))
@@ -170,6 +173,10 @@ class Provider:
             pass
         finally:
             writer.close()
+
+    def is_counted(self, body: bytes) -> bool:
+        """Whether it is a step."""
+        return bool(body)
 
     def _answer(self, step: int) -> bytes:
         if step < len(self.calls):
