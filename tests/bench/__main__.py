@@ -116,6 +116,7 @@ async def _rows(workspace: Path) -> list[Row]:
     tokens = await measure.first_tokens(workspace, 3)
     cancelling = await measure.cancelling(workspace, 5)
     offline, warmed = await measure.idle_memory(workspace, 3)
+    alone = [measure.sdk_memory() for _ in range(3)]
     with_pyright = await measure.own_language_server(workspace, 3)
     extended = await mcp_servers.with_servers(workspace, 3)
     long = await long_work(workspace, LONG_STEPS)
@@ -142,6 +143,7 @@ async def _rows(workspace: Path) -> list[Row]:
         ),
         memory("memory, idle, no key; bare server", offline, 90),
         memory("memory, idle, Anthropic's SDK loaded; bare server", warmed, 90),
+        Row("… Python with that SDK alone", f"{median(alone):.0f} MiB", "–", "–", "–", kept=True),
         memory("memory, idle, with a language server of its own behind it; before that", with_pyright.odin, 100),
         Row("… of that server, pyright", f"{median(with_pyright.pyright):.0f} MiB", "–", "–", "–", True),
         memory(f"memory after a turn of {STEPS} steps; bare loop", turns.memory, 150),
@@ -238,6 +240,10 @@ async def _workspace_rows(tree: Path) -> list[Row]:
         series = await commands.reading(repository, command, 30)
         what = f"`{command}`, held to reading; merely kept from writing"
         rows.append(row(what, series, 1000, "ms", "≤ 1.3 × kept from writing", series.ratio <= 1.3))
+    series = await commands.back_to_back(repository, "cat a.txt", 30)
+    added = median(series.odin) - median(series.bare)
+    what = "`cat a.txt`, judged, held and run, right behind another; bash itself"
+    rows.append(row(what, series, 1000, "ms", "≤ 15 ms more", added <= 0.015))
     told = await lookup.references(tree / "lookup", 30)
     what = f"`Lookup` of {lookup.PLACES * lookup.FILES} references, told at once; reading the {lookup.FILES} files"
     rows.append(row(what, told, 1000, "ms", "≤ 10 ms", median(told.odin) <= 0.01))

@@ -10,6 +10,7 @@ from time import perf_counter
 from odin_lsp.commands.holding import Holding, Order
 from odin_lsp.commands.output import Output
 from odin_lsp.commands.runner import Runner, Spec
+from odin_lsp.commands.session import SessionCommands
 from odin_lsp.config import Config
 from odin_lsp.permissions import sandbox
 from odin_lsp.permissions.rules import Rules
@@ -40,6 +41,31 @@ async def reading(folder: Path, command: str, times: int) -> Series:
             series.bare.append(await _timed(runner, kept_from_writing, with_temporary))
     finally:
         await runner.close()
+    return series
+
+
+async def back_to_back(folder: Path, command: str, times: int) -> Series:
+    """Seconds from the call to the end of a command, one right behind the other; beside it, bash itself."""
+    series, roots, rules = Series(), [folder], Rules.of(Config(), root=folder)
+    commands = SessionCommands(
+        Config, lambda *given: judge(given[0], mode=given[1], cwd=folder, roots=roots, rules=rules)
+    )
+    try:
+        for _ in range(times):
+            began = perf_counter()
+            verdict = commands.judge(command, "ask_mode", folder, roots)
+            order = Order(command=verdict.hardened, cwd=folder, roots=roots, mode="ask_mode", reads=verdict.reads)
+            result = await commands.run(order, 60, lambda _: None)
+            series.odin.append(perf_counter() - began)
+            assert result.ended.exit_code == 0, result
+            began = perf_counter()
+            bash = await asyncio.create_subprocess_exec(
+                "bash", "-c", command, cwd=folder, stdout=asyncio.subprocess.PIPE
+            )
+            await bash.communicate()
+            series.bare.append(perf_counter() - began)
+    finally:
+        await commands.close()
     return series
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -62,6 +63,13 @@ async def idle_memory(workspace: Path, times: int) -> tuple[Series, Series]:
             series.odin.append(await _idle_memory(workspace, ODIN, **variables))
             series.bare.append(bare)
     return offline, warmed
+
+
+def sdk_memory() -> float:
+    """MiB of Python that has imported Anthropic's SDK and nothing else."""
+    script = "import anthropic; print(*open('/proc/self/status'), sep='')"
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True).stdout
+    return next(int(line.split()[1]) for line in told.splitlines() if line.startswith("VmRSS")) / 1024
 
 
 async def _idle_memory(workspace: Path, command: tuple[str, ...], **variables: str) -> float:

@@ -4,7 +4,20 @@ from statistics import median
 
 import pytest
 
-from tests.bench import mapping, measure, recorded, recorded_tasks, review, steps, undo, workspace
+from tests.bench import (
+    attaching,
+    commands,
+    mapping,
+    measure,
+    providers,
+    recorded,
+    recorded_tasks,
+    review,
+    steps,
+    undo,
+    workspace,
+)
+from tests.bench.wires import WIRES
 
 
 async def test_the_server_starts_almost_as_fast_as_an_empty_one(tmp_path):
@@ -24,6 +37,30 @@ async def test_a_step_costs_the_same_after_any_number_of_messages():
 
     assert await steps.calls(last) <= 1.02 * await steps.calls(first)
     assert median(taken[last]) <= 1.3 * median(taken[first])
+
+
+@pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
+async def test_a_step_takes_hardly_more_work_than_the_sdks_own_loop_and_as_much_after_many_others(wire, tmp_path):
+    (workspace := tmp_path / "workspace").mkdir()
+    found = await providers.steps(workspace, wire, 1, 150)
+
+    assert found.early.ratio <= 1.5
+    assert found.growth <= 1.3
+
+
+async def test_a_command_that_attaches_is_small_and_does_little(tmp_path):
+    (workspace := tmp_path / "workspace").mkdir()
+    found = await attaching.attaching(workspace, WIRES[0], 1)
+
+    assert found.work.ratio <= 0.2
+    assert found.memory.ratio <= 0.35
+
+
+async def test_commands_that_follow_each_other_start_at_once(tmp_path):
+    (tmp_path / "a.txt").write_text("a\n")
+    series = await commands.back_to_back(tmp_path, "cat a.txt", 20)
+
+    assert min(series.odin) <= 12 * min(series.bare)
 
 
 async def test_a_word_reaches_the_editor_soon_after_it_left_the_provider(tmp_path):
