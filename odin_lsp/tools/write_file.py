@@ -8,7 +8,8 @@ from odin_lsp.permissions.rules import Effect
 from odin_lsp.review.proposals import Wish, edit_of, operation_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 from odin_lsp.tools.editing import carry_out, length, readable
-from odin_lsp.workspace.text import split_lines, usual_line_end, whole_lines
+from odin_lsp.workspace.comparing import with_ends_of
+from odin_lsp.workspace.text import split_lines
 
 
 class WriteFileParams(Params):
@@ -51,10 +52,4 @@ async def _written(path: Path, params: WriteFileParams, context: ToolContext) ->
             " parts of it with EditTool"
         )
     wish = Wish(context.call_id, f"new text of {name}")
-    return await carry_out(edit_of(path, file.text, _like(params.content, file.text), wish), context)
-
-
-def _like(content: str, old: str) -> str:
-    """The new text with the old one's line ends, if the model wrote plain ones."""
-    end = usual_line_end(whole_lines(old))
-    return content if end == "\n" or "\r" in content else content.replace("\n", end)
+    return await carry_out(edit_of(path, file.text, with_ends_of(file.text, params.content), wish), context)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 
+from odin_lsp.workspace.text import line_end, split_lines, usual_line_end, whole_lines
+
 LineStep = tuple[int, int, int, int]
 """Lines from the first to before the second number make way for those from the third to before the fourth."""
 Pair = tuple[int, int]
@@ -27,6 +29,20 @@ def changed_lines(old: Sequence[str], new: Sequence[str]) -> list[LineStep]:
     tail = same_at_end(old[head:], new[head:])
     before, after = old[head : len(old) - tail], new[head : len(new) - tail]
     return [(head + a, head + b, head + c, head + d) for a, b, c, d in _steps(before, after)]
+
+
+def with_ends_of(old: str, new: str) -> str:
+    """The new text with the ends that the lines have in the old one, if whoever wrote it knows plain ends only."""
+    before, after = whole_lines(old), whole_lines(new)
+    if "\r" in new or "\r" not in old:
+        return new
+    end = usual_line_end(before)
+    ended = [line[:-1] + end if line_end(line) else line for line in after]
+    for first, new_first, count in same_lines(changed_lines(split_lines(old), split_lines(new)), len(before)):
+        for at in range(count):
+            if line_end(before[first + at]) and line_end(after[new_first + at]):
+                ended[new_first + at] = before[first + at]
+    return "".join(ended)
 
 
 def same_lines(steps: Sequence[LineStep], total: int) -> list[tuple[int, int, int]]:

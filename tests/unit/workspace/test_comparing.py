@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from odin_lsp.workspace import comparing
-from odin_lsp.workspace.comparing import FEW_LINES, LineStep, changed_lines
+from odin_lsp.workspace.comparing import FEW_LINES, LineStep, changed_lines, with_ends_of
 
 ALIKE = st.lists(st.sampled_from("aaab"), max_size=30) | st.lists(st.sampled_from("abcdefghijkl"), max_size=30)
 EDITS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 3), st.lists(st.sampled_from("abcxy"), max_size=3)))
@@ -150,3 +150,19 @@ def test_hundreds_of_changes_in_a_long_text_are_found_without_looking_through_it
     new = [Line("typed"), *(Line(f"new {it[4:]}") if number % 20 == 0 else it for number, it in enumerate(old))]
     assert len(changed_lines(old, new)) == 300
     assert looked_up < 20 * len(old)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("a\nb\n", "a\nc\n", "a\nc\n"),
+        ("a\r\nb\r\n", "a\nc\nd\n", "a\r\nc\r\nd\r\n"),
+        ("a\r\nb\nc\r\n", "a\nb\nx\nc\n", "a\r\nb\nx\r\nc\r\n"),
+        ("a\rb\r", "a\nx\n", "a\rx\r"),
+        ("a\r\nb", "a\nb", "a\r\nb"),
+        ("a\r\nb", "a\nb\n", "a\r\nb\r\n"),
+        ("a\r\nb\r\n", "a\r\nb\n", "a\r\nb\n"),
+    ],
+)
+def test_lines_that_stay_keep_their_ends_though_plain_ones_were_written(old: str, new: str, expected: str) -> None:
+    assert with_ends_of(old, new) == expected
