@@ -93,6 +93,7 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.review.reopen": wire.Receipts,
     "odin.review.list": wire.Proposals,
     "odin.undoTurn": wire.Undone,
+    "odin.mention": wire_editor.Mentioned,
     "odin.session.new": listing.SessionSummary,
     "odin.session.list": wire.Sessions,
     "odin.session.resume": listing.SessionSummary,

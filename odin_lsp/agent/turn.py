@@ -48,6 +48,8 @@ class OwnAct:
     """Something that Odin does itself; its words are the answer."""
 
     act: Callable[[], Awaitable[str]]
+    agent: str = ""
+    """Of others, for whom it is done."""
 
 
 @dataclass(slots=True)
@@ -91,7 +93,7 @@ class UserMessage:
     @property
     def origin(self) -> str:
         """The agent of others that wants it; empty: the user does."""
-        return self.errand.agent if isinstance(self.errand, AgentCall) else ""
+        return self.errand.agent if isinstance(self.errand, AgentCall | OwnAct) else ""
 
 
 def clean_prompt(text: str) -> str:

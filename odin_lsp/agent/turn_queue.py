@@ -276,7 +276,7 @@ class TurnQueue:
             self.session.note_begun(_queued(turn))
         errand = message.errand
         if isinstance(errand, OwnAct):  # it may be what a planner could not be made without
-            turn.start()
+            turn.start(f"agent/{errand.agent}" if errand.agent else "")
             turn.progress.answer = await errand.act()
             return Ending("end_turn")
         planner = await self._make_planner(turn.progress, turn.emit)

@@ -32,7 +32,7 @@ ENVIRONMENT = {
     "ODIN_TITLES": "titles",
     "ODIN_LOG": "logLevel",
 }
-NOT_TAKEN = {"workspace": ("keys", "network", "web", "webSearch", "publish", "host"), "editor": ("publish",)}
+NOT_TAKEN = {"workspace": ("keys", "network", "web", "webSearch", "publish", "host", "ide"), "editor": ("publish",)}
 """What would lead the user's keys elsewhere, or Odin into the user's network. An editor may pass on what a workspace
 says."""
 ADDED_UP = ("forbidden_commands", "rules", "deny", "disabled", "disabled_in", "disabled_tools")

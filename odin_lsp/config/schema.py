@@ -362,6 +362,9 @@ class Config(Section):
     files: FileRules = Field(default_factory=FileRules.model_construct)
     language_servers: LanguageServerSettings = Field(default_factory=LanguageServerSettings.model_construct)
     host: HostSettings = Field(default_factory=HostSettings.model_construct)
+    ide: tuple[Literal["claude", "gemini"], ...] = ()
+    """Agents in a terminal that can use the editor as their IDE, in folders that you trust. Only your own settings
+    count."""
     sandbox: bool = False
     """Whether commands in Edit mode can change nothing but the workspace. In Ask and Plan they can change nothing."""
     tools: ToolSettings = Field(default_factory=ToolSettings.model_construct)

@@ -71,7 +71,7 @@ class Applier:
     async def _have_applied(self, file: FileProposal) -> str | None:
         """Why not, if the editor says so, or says nothing that can be understood."""
         try:
-            return await self._editor.apply(self._change(file))
+            return await (file.carry_out or self._editor.apply)(self._change(file))
         except Exception:
             log.exception("the editor failed to apply a change of %s", file.path)
             return FAILED

@@ -2,11 +2,11 @@
 
 import hashlib
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from odin_lsp.ports import Cause, FileOperation, HunkState
+from odin_lsp.ports import Cause, FileChange, FileOperation, HunkState
 from odin_lsp.review.hunks import (
     Hunk,
     Typed,
@@ -136,6 +136,8 @@ class FileProposal:
     """The text right before that."""
     after: str | None = None
     """And right after it; `None` if there is none, or if somebody else came in between."""
+    carry_out: "Callable[[FileChange], Awaitable[str | None]] | None" = None
+    """Who does it in place of the editor, and says why not, if so."""
     problem: str | None = None
     """Why the editor says that it has not done it; if it can be seen all the same, perhaps the user did it."""
 

@@ -30,6 +30,8 @@ class Abilities:
     resource_operations: frozenset[str] = frozenset()
     reload: bool = False
     """It answers `odin/reload`."""
+    selection: bool = False
+    """It tells of the selection by `odin/selection`, while that is wanted."""
     editor: frozenset[str] = frozenset()
     """Of `odin/editor/*` it answers these."""
     watched_files: bool = False
@@ -70,6 +72,7 @@ class Abilities:
                 for it in get_capability(capabilities, "workspace.workspace_edit.resource_operations", None) or ()
             ),
             reload=odin.get("reload") is True,
+            selection=odin.get("selection") is True,
             editor=frozenset(it for it in (asked if is_list(asked) else ()) if isinstance(it, str)),
             watched_files=bool(
                 get_capability(capabilities, "workspace.did_change_watched_files.dynamic_registration", False)

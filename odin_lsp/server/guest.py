@@ -15,6 +15,7 @@ from odin_lsp import __version__
 from odin_lsp.errors import OdinError
 from odin_lsp.events import EventRecord
 from odin_lsp.host.terms import Terms
+from odin_lsp.ide.sight import Sight
 from odin_lsp.project.project import Project
 from odin_lsp.server.agreement import disagreement, other_version
 from odin_lsp.server.client import Abilities
@@ -47,6 +48,9 @@ class Hosting(Protocol):
     def project(self) -> Project: ...
 
     @property
+    def sight(self) -> Sight: ...
+
+    @property
     def core(self) -> "Core": ...
 
     @property
@@ -68,6 +72,7 @@ class Guest(LanguageServer):
         self.rpc = cast("Rpc", self.protocol)
         self.abilities = Abilities()
         self.project = host.project
+        self.sight = host.sight
         self.core = host.core
         self.seat = host.core.sessions.seat()
         self.info = host.info

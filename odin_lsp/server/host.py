@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from lsprotocol import types
 
+from odin_lsp.ide.sight import Sight
 from odin_lsp.modes import Mode
 from odin_lsp.project.project import Project
 from odin_lsp.server.client import Abilities
@@ -90,6 +91,11 @@ class Work(Client, Protocol):
 
     @property
     def project(self) -> Project: ...
+
+    @property
+    def sight(self) -> Sight:
+        """What the person has before them, for agents that use the editor as their IDE."""
+        ...
 
     @property
     def core(self) -> "Core": ...

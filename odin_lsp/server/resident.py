@@ -15,6 +15,7 @@ from odin_lsp.errors import RequestError
 from odin_lsp.host import place
 from odin_lsp.host.place import Owner
 from odin_lsp.host.starting import PATIENCE
+from odin_lsp.ide.sight import Sight
 from odin_lsp.library.disk_editor import DiskEditor
 from odin_lsp.logs import Logs
 from odin_lsp.ports import Review, ReviewAnswer
@@ -23,6 +24,7 @@ from odin_lsp.server.front_ends import FrontEnds
 from odin_lsp.server.handshake import ServerInfo, info
 from odin_lsp.server.listening import Listening
 from odin_lsp.tasks import Tasks
+from odin_lsp.workspace.buffers import Buffers
 
 NO_DOCUMENTS = "messages are written in documents of an editor, and there is none; send the text itself"
 LOOK = 0.5
@@ -40,6 +42,7 @@ class Resident:
     def __init__(self, root: Path) -> None:
         self.project = Project(Told(roots=(root,)), can_pick=False)
         self.front_ends = FrontEnds(Nobody(), has_screen=False)
+        self.sight = Sight(Buffers())
         self.core = Core(self.project, self.front_ends)
         self.core.stream.subscribe(self.front_ends.follow)
         self._tasks = Tasks()

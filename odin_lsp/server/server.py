@@ -17,6 +17,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import lsp_method
 
 from odin_lsp import __version__, state_folder
+from odin_lsp.ide.sight import Sight
 from odin_lsp.logs import Logs
 from odin_lsp.project.project import Project, Situation
 from odin_lsp.server import features, rpc
@@ -33,6 +34,8 @@ from odin_lsp.workspace.watch import Watcher
 if TYPE_CHECKING:
     from odin_lsp.agent.core import Core
     from odin_lsp.agent.open_sessions import Seating
+    from odin_lsp.ide.desk import Desk
+    from odin_lsp.ide.doors import Doors
     from odin_lsp.server.editor import LspEditor
     from odin_lsp.server.event_sender import EventSender
     from odin_lsp.server.front_ends import FrontEnds
@@ -87,6 +90,8 @@ class OdinServer(LanguageServer):
         self._instructions: Instructions | None = None
         self._sender: EventSender | None = None
         self._listening: Listening | None = None
+        self.sight = Sight(self.buffers, self._watch_selection)
+        self._doors: Doors | None = None
         self.tasks = Tasks()
         self.logs = Logs("warning")
         self._log(self.project.now)
@@ -217,6 +222,24 @@ class OdinServer(LanguageServer):
 
         self._listening = Listening(self)
         await self._listening.run()
+
+    async def offer_ide(self) -> None:
+        await asyncio.to_thread(_import_the_rest)
+        from odin_lsp.ide.doors import Doors
+
+        self._doors = Doors(self.project, self._desk_of_ide)
+        await self._doors.run()
+
+    def _desk_of_ide(self) -> "Desk":
+        from odin_lsp.ide.announcing import NAME
+        from odin_lsp.ide.desk import Desk
+
+        editor = self.abilities.client
+        return Desk(self.core, self.editor, self.sight, f"{NAME} ({editor})" if editor else NAME)
+
+    def _watch_selection(self, is_wanted: bool) -> None:
+        if self.abilities.selection:
+            self.rpc.notify("odin/watchSelection", {"enabled": is_wanted})
 
     async def close(self) -> None:
         self.tasks.cancel()

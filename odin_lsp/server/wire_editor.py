@@ -1,8 +1,10 @@
-"""What Odin asks the editor about code. A client says in `experimental.odin.editor` what of it it answers."""
+"""What Odin asks the editor about code. A client says in `experimental.odin.editor` what of it it answers. And what the
+editor tells of the cursor."""
 
 from dataclasses import dataclass
 from typing import Any
 
+from odin_lsp.ports import Range
 from odin_lsp.values import Value
 
 
@@ -76,3 +78,17 @@ class EditorDiagnostics(Value):
     """The answer to `odin/editor/diagnostics`."""
 
     items: tuple[DocumentDiagnostics, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionParams(Value):
+    """`odin/selection`: what is selected, or where the cursor is. `odin.mention`: have connected agents look there."""
+
+    uri: str
+    range: Range
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioned(Value):
+    agents: int
+    """How many were told."""

@@ -12,7 +12,7 @@ from odin_lsp.review.hunks import Difference, difference
 from odin_lsp.review.proposals import CHOSEN, FileProposal
 from odin_lsp.tools.base import ToolContext, ToolOutput
 from odin_lsp.workspace.buffers import moved
-from odin_lsp.workspace.files import FileText
+from odin_lsp.workspace.files import Files, FileText
 from odin_lsp.workspace.text import split_lines
 from odin_lsp.workspace.uris import printable
 
@@ -23,7 +23,16 @@ LATER = "Proposed; the user reviews it when you are done, and you read the file 
 def readable(path: Path, context: ToolContext, *, in_cell: bool = False) -> FileText:
     """The text to edit. Where the disk has moved on under an open document an edit would end in a clobbered file.
     `in_cell`: of a notebook, and no more than what is in a cell."""
-    buffer = context.files.buffers.of_path(path)
+    check_screen(path, context.files, in_cell=in_cell)
+    drafted = context.draft.texts.get(path)
+    if drafted is not None:
+        return FileText(path, drafted)
+    return context.files.read(path, to_edit=True)
+
+
+def check_screen(path: Path, files: Files, *, in_cell: bool = False) -> None:
+    """`ToolError` if what is on the screen cannot be edited without a loss."""
+    buffer = files.buffers.of_path(path)
     if buffer is not None and buffer.is_notebook and not in_cell:
         raise ToolError(
             f"{path} is open as a notebook: NotebookEdit can replace the source of its cells; for all other edits the "
@@ -33,10 +42,6 @@ def readable(path: Path, context: ToolContext, *, in_cell: bool = False) -> File
         raise ToolError(f"{path} is open, but its text on the screen is not known; the user has to open it again")
     if buffer is not None and moved(buffer):
         raise ToolError(f"{path} has changed on disk under the editor; the user has to reload or save it first")
-    drafted = context.draft.texts.get(path)
-    if drafted is not None:
-        return FileText(path, drafted)
-    return context.files.read(path, to_edit=True)
 
 
 def undrafted(path: Path, context: ToolContext) -> str:

@@ -157,6 +157,11 @@ class Files:
                 self.cache.put(path, stamp, status.st_size, content, counts=not to_edit)
         return FileText(path, content.text, note=_note(self.buffers.of_path(path)), form=content)
 
+    def on_disk(self, path: Path) -> str:
+        """The text as other programs see it, whatever is on the screen. Nothing of it is kept."""
+        with opened_file(path) as (file, status):
+            return self._content(path, file, status, to_edit=True).text
+
     def data(self, path: Path, most: int) -> bytes:
         """The bytes of a file that is not text, if it has no more than so many."""
         with opened_file(path) as (file, status):

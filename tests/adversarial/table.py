@@ -22,6 +22,7 @@ from odin_lsp.permissions import sandbox
 ROWS = {
     "EXEC": 15, "PATH": 24, "TXT": 15, "EDIT": 22, "CFG": 12, "TRUST": 4, "APPR": 7, "MODE": 6, "NET": 16, "INJ": 12,
     "SEC": 7, "SES": 12, "PROV": 20, "RPC": 12, "MCP": 9, "AGT": 2, "RED": 3, "DOOR": 9,
+    "IDE": 11,
 }  # fmt: skip
 """Areas of the catalogue, and how many rows each has."""
 BY_OTHER_NAMES = {

@@ -63,7 +63,8 @@ MAY_IMPORT = {
 }
 MAY_IMPORT["host"] = VALUES
 MAY_IMPORT["library"] = MAY_IMPORT["agent"] | {"agent"}
-MAY_IMPORT["server"] = MAY_IMPORT["library"] | {"host", "library"}
+MAY_IMPORT["ide"] = MAY_IMPORT["library"]
+MAY_IMPORT["server"] = MAY_IMPORT["library"] | {"host", "library", "ide"}
 MAY_IMPORT["terminal"] = VALUES | {"workspace", "host", "library"}
 """What it does, programs of others can do too."""
 MAY_IMPORT["agent_door"] = VALUES | {"workspace", "host", "project", "agent", "library"}
@@ -85,6 +86,7 @@ ONLY_IN = {
     "mcp": "mcp/",
     "mcp_types": "mcp/",
     "PIL": "formats/images.py",
+    "websockets": "ide/claude.py",
     "pypdf": "formats/pdf.py",
 }
 MOST_LINES = 400

@@ -393,6 +393,10 @@ export interface McpState {
   problem?: string;
 }
 
+export interface Mentioned {
+  agents: number;
+}
+
 export interface MessageParams {
   text: string;
   turnId?: string;
@@ -701,6 +705,11 @@ export interface SeenFile {
   isWhole: boolean;
   isCurrent: boolean;
   changed?: LineSpan[];
+}
+
+export interface SelectionParams {
+  uri: string;
+  range: Range;
 }
 
 export interface SendParams {
@@ -1228,6 +1237,7 @@ export interface Commands {
   "odin.review.reopen": { argument: ReopenParams; result: Receipts };
   "odin.review.list": { argument: ReviewListParams; result: Proposals };
   "odin.undoTurn": { argument: UndoParams; result: Undone };
+  "odin.mention": { argument: SelectionParams; result: Mentioned };
   "odin.session.new": { argument: NewSessionParams; result: SessionSummary };
   "odin.session.list": { argument: ListSessionsParams; result: Sessions };
   "odin.session.resume": { argument: ResumeSessionParams; result: SessionSummary };

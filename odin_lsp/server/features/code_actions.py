@@ -9,6 +9,7 @@ from lsprotocol import types
 
 from odin_lsp.server.diagnostics import is_hint
 from odin_lsp.server.host import Client, Host
+from odin_lsp.workspace.text import Position
 
 if TYPE_CHECKING:
     from odin_lsp.intelligence.servers import Problem
@@ -17,6 +18,7 @@ SELECTION = "odin"
 ACCEPT, REJECT = "odin.review.accept", "odin.review.reject"
 PROBLEM = "quickfix.odin"
 CANCEL = "odin.cancel"
+MENTION = "Odin: Mention these lines to the connected agent"
 SEND = "Odin: Send this message"
 TURNS = ("odin.ask", "odin.plan", "odin.edit", "odin.prompt", "odin.send", "odin.executePlan", "odin.plan.refuse")
 WAITING = (*TURNS, "odin.undoTurn", "odin.provenance.open")
@@ -33,6 +35,8 @@ def register(server: Host) -> None:
         types.CodeActionOptions(code_action_kinds=[SELECTION, types.CodeActionKind.QuickFix]),
     )
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction] | list[types.Command]:
+        if not server.abilities.selection:
+            server.sight.look(params.text_document.uri, _place(params.range.start), _place(params.range.end))
         offered = await _offered(server, params)
         if not server.abilities.question:
             offered = [*_answers(server), *await _messages(server, params.text_document.uri, offered)]
@@ -54,6 +58,7 @@ async def _offered(server: Host, params: types.CodeActionParams) -> list[types.C
     return [
         *_quick_fixes(params.text_document.uri, hints),
         *_actions(params, await _problems(server, params), has_input=server.abilities.question),
+        *_mentions(server, params),
         *await comment_requests.actions_at(server, params),
         *await provenance.actions_at(server, params),
     ]
@@ -160,6 +165,14 @@ def _actions(
     return actions
 
 
+def _mentions(server: Host, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
+    """For agents that use the editor as their IDE."""
+    if server.sight.is_shared and params.range.start != params.range.end:
+        argument = {"uri": params.text_document.uri, "range": _range(params.range)}
+        command = types.Command(MENTION, "odin.mention", arguments=[argument])
+        yield types.CodeAction(MENTION, kind=f"{SELECTION}.mention", command=command)
+
+
 def unwaited(command: types.Command | None) -> types.Command | None:
     """Some editors stand still until a command is answered: they could not review what the turn proposes."""
     if command is None or command.command not in WAITING:
@@ -201,6 +214,10 @@ def _described(problem: types.Diagnostic) -> str:
     source = f"{problem.source}: " if problem.source else ""
     code = f" [{problem.code}]" if problem.code is not None else ""
     return f"line {problem.range.start.line + 1}: {source}{problem.message}{code}"
+
+
+def _place(value: types.Position) -> Position:
+    return Position(value.line, value.character)
 
 
 def _range(value: types.Range) -> dict[str, Any]:

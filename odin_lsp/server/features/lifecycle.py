@@ -40,6 +40,10 @@ class Lifecycle(Host, Protocol):
         """For other front ends of the user."""
         ...
 
+    async def offer_ide(self) -> None:
+        """To agents that the user has named."""
+        ...
+
     def abort(self) -> None: ...
 
 
@@ -55,6 +59,7 @@ def register(server: Lifecycle) -> None:
         server.background(server.keep_trust())
         server.tasks.keep(lambda: follow(server), "the file watcher")
         server.tasks.keep(server.listen, "the socket")
+        server.tasks.keep(server.offer_ide, "the IDE for other agents")
         server.background(_warm(server))
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)

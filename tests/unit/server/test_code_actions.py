@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from lsprotocol import types
 
 from odin_lsp.config import Config
+from odin_lsp.ide.sight import Sight
 from odin_lsp.intelligence.servers import Problem, Problems
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.features.code_actions import register
@@ -28,6 +29,7 @@ class Server:
     def __init__(self, *, literals: bool, reported=None) -> None:
         self.abilities = Abilities(code_action_literals=literals, events=True, question=True)
         self.buffers = Buffers()
+        self.sight = Sight(self.buffers)
         self.buffers.open(URI, 1, "x = undefined\n")
         self.core = SimpleNamespace(servers=ScriptedServers(reported=reported or {}))
         register(self)
@@ -132,3 +134,14 @@ async def test_a_pending_hunk_is_decided_not_explained():
 def problem(line, message):
     place = {"line": line, "character": 4, "end_line": line, "end_character": 13}
     return Problem(**place, severity="error", message=message, code="F821", source="lint")
+
+
+async def test_a_selection_is_known_to_an_agent_that_is_connected_and_can_be_mentioned_to_it():
+    server = Server(literals=True)
+    params = types.CodeActionParams(types.TextDocumentIdentifier(URI), SELECTION, types.CodeActionContext([]))
+    assert "odin.mention" not in [it.kind for it in await server.handler(params)]
+
+    with server.sight.shared_with(SimpleNamespace(look=lambda: None)):
+        [mention] = [it for it in await server.handler(params) if it.kind == "odin.mention"]
+
+    assert mention.command.arguments[0]["uri"] == URI

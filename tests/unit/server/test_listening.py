@@ -15,6 +15,7 @@ from odin_lsp.errors import OdinError
 from odin_lsp.events import TextStreamed, TurnStarted
 from odin_lsp.frames import framed
 from odin_lsp.host import place, remote
+from odin_lsp.ide.sight import Sight
 from odin_lsp.library.disk_editor import DiskEditor
 from odin_lsp.messages import Message, Text
 from odin_lsp.models.base import Reply, TextDelta
@@ -24,6 +25,7 @@ from odin_lsp.server.front_ends import FrontEnds
 from odin_lsp.server.handshake import info
 from odin_lsp.server.listening import Listening
 from odin_lsp.tasks import Tasks
+from odin_lsp.workspace.buffers import Buffers
 
 PATIENCE = 60
 
@@ -66,6 +68,7 @@ async def host(tmp_path, monkeypatch):
     core.stream.subscribe(front_ends.follow)
     host = SimpleNamespace(
         project=project,
+        sight=Sight(Buffers()),
         core=core,
         front_ends=front_ends,
         instructions=None,

@@ -330,6 +330,9 @@
 ---@field memory? integer
 ---@field problem? string
 
+---@class odin.Mentioned
+---@field agents integer
+
 ---@class odin.MessageParams
 ---@field text string
 ---@field turnId? string
@@ -593,6 +596,10 @@
 ---@field isWhole boolean
 ---@field isCurrent boolean
 ---@field changed? odin.LineSpan[]
+
+---@class odin.SelectionParams
+---@field uri string
+---@field range odin.Range
 
 ---@class odin.SendParams
 ---@field uri string
@@ -1096,6 +1103,7 @@ return {
     "odin.review.reopen",
     "odin.review.list",
     "odin.undoTurn",
+    "odin.mention",
     "odin.session.new",
     "odin.session.list",
     "odin.session.resume",
