@@ -203,6 +203,8 @@ class Changes:
                         if known != before and self._core.files.on_disk(path) == text:
                             return True
                     await asyncio.sleep(POLL_SECONDS)
+        with suppress(ToolError):  # Claude Code's Write forgets the last line end of what was changed in review
+            return not self._is_gone and self._core.files.on_disk(path) == text.removesuffix("\n")
         return False
 
     async def _have_made(self, key: str, change: Change, wanted: FileChange) -> str | None:

@@ -7,6 +7,7 @@ import stat
 
 import pytest
 
+from odin_lsp.ide import changes
 from odin_lsp.intelligence.servers import NoServers, Problem, Problems
 from odin_lsp.ports import Decision
 from odin_lsp.workspace.text import Position
@@ -77,6 +78,23 @@ async def test_what_the_agent_has_written_is_saved_in_the_editor(root, locks):
                 await asyncio.sleep(0.02)
         assert odin.editor.saved == [uri]
         assert (greet.read_text(), odin.text(greet)) == (answer[1], answer[1])
+
+
+async def test_a_last_line_end_that_the_agent_forgets_is_there_again_when_it_has_looked_at_its_file(
+    root, locks, monkeypatch
+):
+    monkeypatch.setattr(changes, "WRITE_SECONDS", 0.2)
+    greet = root / "greet.py"
+    async with world(root, "claude") as odin, claude(locks) as code:
+        odin.open(greet)
+        _, text = await code.diff(greet, changed(greet.read_text(), 3))
+
+        greet.write_text(text.removesuffix("\n"))
+
+        async with asyncio.timeout(10):
+            while not odin.editor.saved:
+                await asyncio.sleep(0.02)
+        assert greet.read_text() == text
 
 
 async def test_a_rejected_diff_changes_nothing(root, locks):

@@ -263,11 +263,12 @@ function M.write(bufnr)
   if not bufnr then
     return "it is not open"
   end
-  if M.changed_on_disk(bufnr) then
+  local changed = M.changed_on_disk(bufnr)
+  if changed and not M.is_on_disk(bufnr) then
     return "the file has changed on disk since it was read"
   end
   local ok, err = pcall(vim.api.nvim_buf_call, bufnr, function()
-    vim.cmd("silent lockmarks write")
+    vim.cmd(changed and "silent lockmarks write!" or "silent lockmarks write")
   end)
   return not ok and tostring(err):match("E%d+:.*") or (not ok and tostring(err)) or nil
 end
@@ -288,6 +289,20 @@ function M.reload(uris)
     end
   end
   return { reloaded = reloaded, kept = kept }
+end
+
+---Whether the file has the buffer's text already, but perhaps for the end of its last line: another program has
+---written it.
+---@param bufnr integer
+function M.is_on_disk(bufnr)
+  local eol = ({ dos = "\r\n", mac = "\r" })[vim.bo[bufnr].fileformat] or "\n"
+  local text = table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, true), eol)
+  local file = io.open(vim.api.nvim_buf_get_name(bufnr), "rb")
+  local content = file and file:read("*a")
+  if file then
+    file:close()
+  end
+  return content == text or content == text .. eol
 end
 
 ---Whether `:write` would ask if the user is sure, which nobody could answer.
