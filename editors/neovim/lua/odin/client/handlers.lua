@@ -28,6 +28,12 @@ return {
   ["odin/event"] = function(_, record, context)
     require("odin.client.events").take(record, context.client_id)
   end,
+  ["odin/watchSelection"] = function(_, params, context)
+    local client = vim.lsp.get_client_by_id(context.client_id)
+    if client then
+      require("odin.client.selection").watch(params.enabled, client)
+    end
+  end,
   ["odin/review"] = request(function(proposal, client)
     return require("odin.review").wait(proposal, client)
   end),

@@ -31,6 +31,7 @@ function M.config()
       question = true,
       save = true,
       reload = true,
+      selection = true,
       editor = { "request", "diagnostics" },
     },
   }
