@@ -102,12 +102,23 @@ def mcp_server(name: str) -> Path:
 
 
 def acp_client() -> Path:
-    """acpx, a client of the Agent Client Protocol, as a script that starts it with the Node that it needs."""
-    program = _of_npm("acpx", "0.19.1", f"{_node()}@24")
+    """acpx, a client of the Agent Client Protocol."""
+    return with_node("acpx", "0.19.1")
+
+
+def with_node(name: str, version: str, package: str = "") -> Path:
+    """A program of npm's, as a script that starts it with the Node that it needs."""
+    program = _of_npm(name, version, f"{_node()}@24", package=package)
     script = program.parents[2] / "run"
     script.write_text(f'#!/bin/sh\nexec "{program.parents[1]}/{_node()}/bin/node" "{program}" "$@"\n')
     script.chmod(0o755)
     return script
+
+
+def native(name: str, version: str, package: str, binary: str) -> Path:
+    """A program that npm has in a package for each kind of machine."""
+    package = f"{package}-{_node().removeprefix('node-')}"
+    return _of_npm(name, version, package=package).parents[1] / package / binary
 
 
 def _node() -> str:
