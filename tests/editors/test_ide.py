@@ -1,4 +1,4 @@
-"""Real agents of npm's in a terminal beside a real Neovim, which is their IDE: their diffs are reviewed in it."""
+"""A real agent of npm's in a terminal beside a real Neovim, which is its IDE: its diffs are reviewed in it."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ from tests.editors.debian import TMUX
 from tests.editors.neovim import NEWEST, Neovim, until
 from tests.editors.terminal import Terminal
 from tests.editors.test_neovim import happened
-from tests.support.wire import KEY, Wire
+from tests.support.wire import Wire
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
 
@@ -24,11 +24,6 @@ LINES = ["def greet():", "    print('hello')", "", "", "def leave():", "    prin
 WANTED = ["def greet():", "    print('Hello!')", "", "", "def leave():", "    print('Farewell!')", "", "", "COUNT = 2"]
 TYPED = "# typed, not saved"
 FOLLOW = "Follow the script."
-CLAUDE = {
-    "hasCompletedOnboarding": True,
-    "theme": "dark",
-    "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
-}
 GEMINI = {**GEMINI_SETTINGS, "ide": {"enabled": True, "hasSeenNudge": True}}
 
 
@@ -85,24 +80,6 @@ async def is_as_reviewed(neovim: Neovim, file: Path) -> None:
 
     await until(saved, "a document that is saved")
     assert file.read_text().splitlines() == expected
-
-
-async def test_claude_code_has_an_edit_reviewed_in_neovim(
-    beside: Neovim, wire: Wire, own_root: Path, env: dict[str, str]
-) -> None:
-    home, file = Path(at_home(own_root.parent)["HOME"]), own_root / "greet.py"
-    known = {**CLAUDE, "projects": {str(own_root): {"hasTrustDialogAccepted": True}}}
-    (home / ".claude.json").write_text(json.dumps(known))
-    await until_there(home / ".claude" / "ide", "*.lock")
-    edit = {"file_path": str(file), "old_string": "\n".join(LINES), "new_string": "\n".join(WANTED)}
-    model = Model(wire, [("Read", {"file_path": str(file)}), ("Edit", edit)])
-
-    async with running(AGENTS["claude"], own_root, env, wire.url, "--ide", FOLLOW) as terminal:
-        await decide(beside)
-        await terminal.shows(SAYS)
-
-    await is_as_reviewed(beside, file)
-    assert "The user modified your proposed changes" in model.told(2)
 
 
 async def test_gemini_cli_has_an_edit_reviewed_in_neovim(
