@@ -74,6 +74,10 @@ def _run(arguments: Sequence[str] | None) -> int:
             from odin_lsp.cli import acp
 
             return acp.run(options.log_level)
+        case "connect":
+            from odin_lsp.cli import connect
+
+            return connect.run(options)
         case "doctor":
             from odin_lsp.cli.doctor import diagnose
 
@@ -176,7 +180,7 @@ def _parser(command: str) -> "ArgumentParser":
 
 
 def _add_all(commands: Any) -> None:
-    from odin_lsp.cli import acp, chat, completion, extensions, hooks, host, mcp, permissions, sessions, undo
+    from odin_lsp.cli import acp, chat, completion, connect, extensions, hooks, host, mcp, permissions, sessions, undo
 
     server = commands.add_parser("serve", help="run the language server; editors start it so")
     server.add_argument("--stdio", action="store_true", help="over stdin and stdout (the default)")
@@ -201,6 +205,7 @@ def _add_all(commands: Any) -> None:
     doctor.add_argument(
         "--editor", action="store_true", help="read an editor's initializationOptions from standard input, as JSON"
     )
+    connect.add_arguments(commands.add_parser("connect", help=connect.ABOUT, description=connect.ABOUT), _folder)
     plugged = commands.add_parser("extensions", help="list skills, commands, agents, hooks and MCP servers")
     extensions.add_arguments(plugged, _folder)
     hooks.add_arguments(commands.add_parser("hooks", help="try what your hooks answer"), _folder)

@@ -62,6 +62,7 @@ MAY_IMPORT = {
     },
 }
 MAY_IMPORT["host"] = VALUES
+MAY_IMPORT["connecting"] = VALUES | {"workspace"}
 MAY_IMPORT["library"] = MAY_IMPORT["agent"] | {"agent"}
 MAY_IMPORT["ide"] = MAY_IMPORT["library"]
 MAY_IMPORT["server"] = MAY_IMPORT["library"] | {"host", "library", "ide"}

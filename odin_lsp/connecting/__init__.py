@@ -1,0 +1,1 @@
+"""Other agents' settings: what Odin puts into them, and takes out again."""
