@@ -13,6 +13,8 @@ from typing import Literal
 from odin_lsp import __version__, config, state_folder
 from odin_lsp.agent.toolbox import around_mcp
 from odin_lsp.commands.environment import find_shell
+from odin_lsp.connecting.agents import NAMES, Scope, pieces
+from odin_lsp.connecting.changing import is_connected
 from odin_lsp.errors import ModelError
 from odin_lsp.language_servers.choosing import Around, all_of
 from odin_lsp.language_servers.trying import Trial, try_out
@@ -66,6 +68,7 @@ def _findings(root: Path, editor: InitOptions) -> Iterator[Finding]:
     yield from _commands(settings)
     yield from _language_servers(root.resolve(), settings, is_trusted=is_trusted)
     yield from _mcp_servers(root)
+    yield from _agents(root)
     yield _sessions(root)
 
 
@@ -200,6 +203,17 @@ def _mcp_servers(root: Path) -> Iterator[Finding]:
         memory = f", {trial.memory // 2**20} MiB" if trial.memory is not None else ""
         left_out = f"; {'; '.join(trial.left_out)}" if trial.left_out else ""
         yield Finding("ok", f"{what} ({len(trial.tools)} tools, {trial.seconds:.1f} s{memory}){left_out}")
+
+
+def _agents(root: Path) -> Iterator[Finding]:
+    """Those of others that work through Odin."""
+    scopes: dict[Scope, str] = {"project": "in this project", "user": "for you"}
+    ways = {False: "its own editing is off", True: "a hook asks Odin before each edit"}
+    for agent, name in NAMES.items():
+        for scope, where in scopes.items():
+            for hook, how in ways.items():
+                if all(map(is_connected, pieces(agent, scope, root, hook=hook))):
+                    yield Finding("ok", f"{name} is connected {where}: {how}")
 
 
 def _sessions(root: Path) -> Finding:

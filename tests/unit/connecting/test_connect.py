@@ -202,6 +202,18 @@ def test_a_plugin_of_the_same_name_is_left_alone(connect):
     assert plugin.read_text() == "// mine\n"
 
 
+def test_the_doctor_names_who_is_connected_and_how(connect, capsys):
+    connect("claude", "--hook")
+    connect("codex", "--user")
+
+    main(["doctor", "--cwd", str(connect.root)])
+
+    said = capsys.readouterr().out
+    assert "✓ Claude Code is connected in this project: a hook asks Odin before each edit\n" in said
+    assert "✓ Codex is connected for you: its own editing is off\n" in said
+    assert said.count("is connected") == 2
+
+
 def test_what_others_have_put_into_odin_s_part_is_not_thrown_away(connect):
     connect("codex")
     file = connect.root / ".codex" / "config.toml"
