@@ -27,8 +27,8 @@ AROUND: dict[Agent, str] = {
 }
 """The ways past the review."""
 CODEX_HOOK = (
-    "Codex runs a hook only after you trusted it: start `codex`, type /hooks, and trust Odin's. Until then, and with a"
-    " sandbox that may write, its edits are not reviewed; its shell can write files then, too"
+    "Codex runs a hook only after you trust it: start `codex`, type /hooks, and trust Odin's. Until then its sandbox"
+    " refuses its edits"
 )
 PLUGIN_MARK = "// from odin-lsp connect"
 
@@ -96,7 +96,7 @@ def all_pieces(agent: Agent, scope: Scope, root: Path) -> tuple[Piece, ...]:
 
 
 def what_goes_around(agent: Agent, *, hook: bool) -> str:
-    return CODEX_HOOK if agent == "codex" and hook else AROUND[agent]
+    return f"{AROUND[agent]}. {CODEX_HOOK}" if agent == "codex" and hook else AROUND[agent]
 
 
 def program() -> str:
@@ -137,13 +137,13 @@ def _claude(scope: Scope, root: Path, home: Path, *, hook: bool) -> tuple[Piece,
 
 
 def _codex(file: Path, *, hook: bool) -> Piece:
+    """The sandbox holds in any case: a hook that nobody has trusted is not run, and Odin makes the edits itself."""
     server = {**_server(), "default_tools_approval_mode": "approve", "tool_timeout_sec": SECONDS}
     tables = "[mcp_servers.odin]\n" + "".join(f"{name} = {json.dumps(it)}\n" for name, it in server.items())
-    if not hook:
-        return TomlFile(file, (("sandbox_mode", "read-only"),), tables)
-    tables += '\n[[hooks.PreToolUse]]\nmatcher = "apply_patch|Edit|Write"\n\n[[hooks.PreToolUse.hooks]]\n'
-    tables += f'type = "command"\ncommand = {json.dumps(_hook_command("codex"))}\ntimeout = {SECONDS + LATER}\n'
-    return TomlFile(file, (), tables)
+    if hook:
+        tables += '\n[[hooks.PreToolUse]]\nmatcher = "apply_patch|Edit|Write"\n\n[[hooks.PreToolUse.hooks]]\n'
+        tables += f'type = "command"\ncommand = {json.dumps(_hook_command("codex"))}\ntimeout = {SECONDS + LATER}\n'
+    return TomlFile(file, (("sandbox_mode", "read-only"),), tables)
 
 
 def _gemini(file: Path, *, hook: bool) -> Piece:

@@ -172,7 +172,7 @@ def _put_toml(piece: TomlFile, text: str) -> str:
         raise Unsuitable(f"`mcp_servers.odin` {OTHERS}; remove it")
     for name, value in piece.keys:
         if there.get(name, value) != value:
-            raise Unsuitable(f"`{name}` is {there[name]!r}; set it to {value!r}, or connect with --hook")
+            raise Unsuitable(f"`{name}` is {there[name]!r}; set it to {value!r}")
     keys = "".join(f"{name} = {json.dumps(value)}\n" for name, value in piece.keys if name not in there)
     changed = toml_text.put(rest, keys, piece.tables)
     return text if _same(text, changed) else changed
