@@ -86,6 +86,10 @@ def _run(arguments: Sequence[str] | None) -> int:
             from odin_lsp.cli import extensions
 
             return extensions.run(options)
+        case "hook":
+            from odin_lsp.cli import hook
+
+            return hook.run(options)
         case "hooks":
             from odin_lsp.cli import hooks
 
@@ -180,7 +184,20 @@ def _parser(command: str) -> "ArgumentParser":
 
 
 def _add_all(commands: Any) -> None:
-    from odin_lsp.cli import acp, chat, completion, connect, extensions, hooks, host, mcp, permissions, sessions, undo
+    from odin_lsp.cli import (
+        acp,
+        chat,
+        completion,
+        connect,
+        extensions,
+        hook,
+        hooks,
+        host,
+        mcp,
+        permissions,
+        sessions,
+        undo,
+    )
 
     server = commands.add_parser("serve", help="run the language server; editors start it so")
     server.add_argument("--stdio", action="store_true", help="over stdin and stdout (the default)")
@@ -208,6 +225,7 @@ def _add_all(commands: Any) -> None:
     connect.add_arguments(commands.add_parser("connect", help=connect.ABOUT, description=connect.ABOUT), _folder)
     plugged = commands.add_parser("extensions", help="list skills, commands, agents, hooks and MCP servers")
     extensions.add_arguments(plugged, _folder)
+    hook.add_arguments(commands.add_parser("hook", help=hook.ABOUT, description=hook.ABOUT))
     hooks.add_arguments(commands.add_parser("hooks", help="try what your hooks answer"), _folder)
     servers = commands.add_parser("mcp", help="add, remove, list and try out MCP servers, and log in")
     mcp.add_arguments(servers, _folder)

@@ -70,6 +70,7 @@ MAY_IMPORT["terminal"] = VALUES | {"workspace", "host", "library"}
 """What it does, programs of others can do too."""
 MAY_IMPORT["agent_door"] = VALUES | {"workspace", "host", "project", "agent", "library"}
 MAY_IMPORT["mcp_door"] = VALUES | {"tools", "agent", "agent_door"}
+MAY_IMPORT["hook_door"] = VALUES | {"workspace", "agent_door"}
 MAY_IMPORT["acp"] = VALUES | {"workspace", "models", "extensions", "library"}
 EVERYTHING = {"cli", "__main__", "__init__"}
 """The ways in."""
