@@ -116,19 +116,20 @@ def _pieces(agent: Agent, scope: Scope, root: Path, *, hook: bool) -> tuple[Piec
             return (_gemini((root if scope == "project" else home) / ".gemini" / "settings.json", hook=hook),)
         case "opencode":
             own = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"
-            return _opencode(root if scope == "project" else own, scope, hook=hook)
+            return _opencode(root if scope == "project" else own, hook=hook)
 
 
 def _claude(scope: Scope, root: Path, home: Path, *, hook: bool) -> tuple[Piece, ...]:
     chosen = os.environ.get("CLAUDE_CONFIG_DIR")
     folder = root / ".claude" if scope == "project" else Path(chosen or home / ".claude")
     servers = root / ".mcp.json" if scope == "project" else Path(chosen or home) / ".claude.json"
+    server = {**_server(), "timeout": SECONDS * 1000, "alwaysLoad": True}
     command = {"type": "command", "command": _hook_command("claude"), "timeout": SECONDS + LATER}
     review = Item(("hooks", "PreToolUse"), {"matcher": "|".join((*EDITING, "MultiEdit")), "hooks": [command]})
     off = [Item(("permissions", "deny"), name) for name in EDITING]
     approved = [Item(("enabledMcpjsonServers",), "odin")] if scope == "project" else []
     return (
-        JsonFile(servers, (Member(("mcpServers", "odin"), _server()),)),
+        JsonFile(servers, (Member(("mcpServers", "odin"), server),)),
         JsonFile(
             folder / "settings.json",
             (Item(("permissions", "allow"), "mcp__odin"), *([review] if hook else off), *approved),
@@ -137,8 +138,16 @@ def _claude(scope: Scope, root: Path, home: Path, *, hook: bool) -> tuple[Piece,
 
 
 def _codex(file: Path, *, hook: bool) -> Piece:
-    """The sandbox holds in any case: a hook that nobody has trusted is not run, and Odin makes the edits itself."""
-    server = {**_server(), "default_tools_approval_mode": "approve", "tool_timeout_sec": SECONDS}
+    """The sandbox holds in any case: a hook that nobody has trusted is not run, and Odin makes the edits itself. Codex
+    hides the environment, by which the editor's Odin is found."""
+    server = {
+        **_server(),
+        "env_vars": ["XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME"],
+        "required": True,
+        "startup_timeout_sec": 60,
+        "default_tools_approval_mode": "approve",
+        "tool_timeout_sec": SECONDS,
+    }
     tables = "[mcp_servers.odin]\n" + "".join(f"{name} = {json.dumps(it)}\n" for name, it in server.items())
     if hook:
         tables += '\n[[hooks.PreToolUse]]\nmatcher = "apply_patch|Edit|Write"\n\n[[hooks.PreToolUse.hooks]]\n'
@@ -155,7 +164,7 @@ def _gemini(file: Path, *, hook: bool) -> Piece:
     return JsonFile(file, (Member(("mcpServers", "odin"), server), *changes))
 
 
-def _opencode(folder: Path, scope: Scope, *, hook: bool) -> tuple[Piece, ...]:
+def _opencode(folder: Path, *, hook: bool) -> tuple[Piece, ...]:
     commented = folder / "opencode.jsonc"
     file = commented if commented.exists() else folder / "opencode.json"
     command = [program(), "mcp", "serve"]
@@ -163,8 +172,8 @@ def _opencode(folder: Path, scope: Scope, *, hook: bool) -> tuple[Piece, ...]:
     added = Member(("mcp", "odin"), server)
     if not hook:
         return (JsonFile(file, (added, Member(("permission", "edit"), "deny", is_last=True))),)
-    plugins = (folder / ".opencode" if scope == "project" else folder) / "plugins"
-    return (JsonFile(file, (added,)), OwnFile(plugins / "odin.js", _plugin()))
+    plugin = "opencode-odin.js"  # not in its folder for plugins: what is there makes opencode install packages from npm
+    return (JsonFile(file, (added, Item(("plugin",), f"./{plugin}"))), OwnFile(folder / plugin, _plugin()))
 
 
 def _server() -> dict[str, Any]:

@@ -194,8 +194,7 @@ def test_a_file_that_is_not_as_it_has_to_be_is_left_alone(connect, agent, name, 
 
 
 def test_a_plugin_of_the_same_name_is_left_alone(connect):
-    plugin = connect.root / ".opencode" / "plugins" / "odin.js"
-    plugin.parent.mkdir(parents=True)
+    plugin = connect.root / "opencode-odin.js"
     plugin.write_text("// mine\n")
 
     assert "it is not Odin's" in connect("opencode", "--hook", code=1)
