@@ -1,5 +1,6 @@
 """Agents of others, installed from npm, and a model on loopback that plays a script to each in its own wire format."""
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -133,9 +134,13 @@ AGENTS = {
 class Model:
     """Plays the calls in turn, whatever else it is asked: what comes next is told by the results that a request has."""
 
-    def __init__(self, wire: kit.Wire, calls: Sequence[Call]) -> None:
+    def __init__(self, wire: kit.Wire, calls: Sequence[Call], edit: int) -> None:
         self._wire = wire
         self._calls = calls
+        self._edit = edit
+        """Which of the calls is to be reviewed."""
+        self.edits = asyncio.Event()
+        """It has made that call."""
         self.asked: list[Any] = []
         """Requests that have tools, in turn."""
         wire.reply_to = self._reply
@@ -161,6 +166,8 @@ class Model:
             return speak(SAYS)
         self.asked.append(request)
         done = _results(request)
+        if done == self._edit:
+            self.edits.set()
         return speak(self._calls[done] if done < len(self._calls) else SAYS)
 
 

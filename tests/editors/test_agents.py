@@ -16,7 +16,7 @@ from tests.support.wire import Wire
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
 
-PATIENCE = 120.0
+PATIENCE = 200.0
 TYPED = "# typed, not saved"
 LINES = [
     *("def greet(name):", "    return f'hello {name}'", "", ""),
@@ -84,13 +84,13 @@ async def run(agent: Agent, own_root: Path, env: dict[str, str], wire: Wire) -> 
         out, _ = await process.communicate()
         assert process.returncode == 0, out.decode()
 
-    async def run(*calls: Call, options: tuple[str, ...] = (), review: Callable[[], Awaitable[None]]) -> Model:
+    async def run(neovim: Neovim, *calls: Call, edit: int, options: tuple[str, ...] = ()) -> Model:
         await connect(*options)
-        model = Model(wire, calls)
+        model = Model(wire, calls, edit)
         process = await asyncio.create_subprocess_exec(
             *(program, *agent.arguments, PROMPT), cwd=own_root, env=around, stdin=-3, stdout=-1, stderr=-2
         )
-        reviewing = asyncio.create_task(review())
+        reviewing = asyncio.create_task(two_of_three(neovim, model))
         try:
             async with asyncio.timeout(PATIENCE):
                 out, _ = await process.communicate()
@@ -119,7 +119,8 @@ async def opened(neovim: Neovim, file: Path) -> None:
     await until(listens, "a socket")
 
 
-async def two_of_three(neovim: Neovim) -> None:
+async def two_of_three(neovim: Neovim, model: Model) -> None:
+    await model.edits.wait()
     await happened(neovim, "OdinReviewOpened")
     for old, decision in zip(("hello", "bye", "thanks"), ("Accept", f"Reject {WHY}", "Accept"), strict=True):
         await neovim.command(f"/{old}")
@@ -146,10 +147,11 @@ async def test_an_agent_edits_by_odin_s_tools_and_not_its_own(
     name = str(file)
 
     model = await run(
+        neovim,
         (agent.odin("Read"), {"file_path": name}),
         (agent.odin("MultiEditTool"), {"file_path": name, "edits": EDITS}),
         OWN_EDITS[agent.name](file)[-1],
-        review=lambda: two_of_three(neovim),
+        edit=1,
     )
 
     await check(neovim, file, model, 2)
@@ -162,8 +164,8 @@ async def test_an_agent_edits_by_its_own_tools(agent: Agent, run: Run, neovim: N
     await opened(neovim, file)
     calls: list[Any] = OWN_EDITS[agent.name](file)
 
-    model = await run(
-        (agent.odin("Read"), {"file_path": str(file)}), *calls, options=("--hook",), review=lambda: two_of_three(neovim)
-    )
+    read = (agent.odin("Read"), {"file_path": str(file)})
+
+    model = await run(neovim, read, *calls, edit=len(calls), options=("--hook",))
 
     await check(neovim, file, model, 1 + len(calls))
