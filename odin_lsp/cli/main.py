@@ -98,6 +98,10 @@ def _run(arguments: Sequence[str] | None) -> int:
             from odin_lsp.cli import mcp
 
             return mcp.run(parser, options)
+        case "neovim":
+            from odin_lsp.cli import neovim
+
+            return neovim.run()
         case "permissions":
             from odin_lsp.cli import permissions
 
@@ -194,6 +198,7 @@ def _add_all(commands: Any) -> None:
         hooks,
         host,
         mcp,
+        neovim,
         permissions,
         sessions,
         undo,
@@ -229,6 +234,7 @@ def _add_all(commands: Any) -> None:
     hooks.add_arguments(commands.add_parser("hooks", help="try what your hooks answer"), _folder)
     servers = commands.add_parser("mcp", help="add, remove, list and try out MCP servers, and log in")
     mcp.add_arguments(servers, _folder)
+    commands.add_parser("neovim", help=neovim.ABOUT, description=f"{neovim.ABOUT}; {neovim.INSTALL}")
     rules = commands.add_parser(
         "permissions", help="test whether a command may run; manage saved approvals and workspace trust"
     )

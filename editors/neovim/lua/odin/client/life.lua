@@ -9,6 +9,7 @@ local M = {}
 
 M.NAME = "odin"
 local HERE = debug.getinfo(1, "S").source:sub(2)
+local PLUGIN = vim.fn.fnamemodify(vim.uv.fs_realpath(HERE) or HERE, ":p:h:h:h:h")
 ---How long a server may take to end before the next one is started.
 local ENDING_MS = 3000
 
@@ -112,9 +113,10 @@ function M.problem()
   if vim.fn.executable(cmd[1]) == 1 then
     return nil
   end
-  local clone = vim.fs.root(vim.uv.fs_realpath(HERE) or HERE, "pyproject.toml")
-  local package = clone and vim.fn.fnamemodify(clone, ":~") or "odin-lsp"
-  return ("`%s` is not installed: run `pipx install %s`, or set vim.g.odin = { cmd = { … } }"):format(cmd[1], package)
+  local clone = vim.fs.joinpath(PLUGIN, "../..")
+  local is_clone = vim.fn.filereadable(vim.fs.joinpath(clone, "pyproject.toml")) == 1
+  local package = is_clone and vim.fn.fnamemodify(vim.uv.fs_realpath(clone), ":~") or "odin-lsp"
+  return ("`%s` is not installed: run `pipx install %s`"):format(cmd[1], package)
 end
 
 ---@param bufnr integer
@@ -211,15 +213,15 @@ function M.ended(client_id, root, code, signal)
   if vim.v.exiting ~= vim.NIL or not (chat or was_starting) then
     return
   end
-  local why = ("the server has ended (code %d, signal %d)"):format(code, signal)
+  local why = ("the server stopped (code %d, signal %d)"):format(code, signal)
   if not chat then
-    words.say(why .. "; :checkhealth odin may tell why", vim.log.levels.ERROR)
+    words.say(why .. "; run :checkhealth odin", vim.log.levels.ERROR)
     return
   end
   chat:server_ended(why)
   require("odin.chat.question").when_idle(function()
-    local prompt = "Odin's server has ended. What it said is kept. Restart it?"
-    require("odin.pick").from({ "Restart", "Leave it" }, { prompt = prompt, kind = "confirm" }, function(choice)
+    local prompt = "Odin's server stopped. The chat is kept. Restart the server?"
+    require("odin.pick").from({ "Restart", "Not now" }, { prompt = prompt, kind = "confirm" }, function(choice)
       if choice == "Restart" then
         M.restart(chat.root)
       end
@@ -237,7 +239,7 @@ function M.restart(root)
     end
     ending[root] = nil
     M.with_client(root, function()
-      words.say("the server is running again")
+      words.say("the server was restarted")
       require("odin.session.sessions").go_on(root)
     end)
   end
