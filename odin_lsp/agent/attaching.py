@@ -90,12 +90,20 @@ async def _as_text(document: Document) -> str:
     return quoted("context", {"kind": "file", "file": document.name}, text[:MAX_TEXT])
 
 
+def quoted_name(name: str) -> str:
+    """As it is mentioned behind an `@`."""
+    return f'"{name}"' if re.search(r"\s", name) else name
+
+
+def named(text: str) -> Iterator[str]:
+    """What stands behind each `@`: `@name`, or `@"a name"`."""
+    for found in _MENTION.finditer(text):
+        yield found["quoted"] or found["word"].rstrip(_BEHIND)
+
+
 def _mentioned(text: str, files: Files) -> Iterator[Path]:
     """Files that are there; other words with an `@` are just words."""
-    for found in _MENTION.finditer(text):
-        name = found["quoted"] or found["word"].rstrip(_BEHIND)
-        if not is_attachable(Path(name)):
-            continue
+    for name in filter(lambda it: is_attachable(Path(it)), named(text)):
         try:
             path = files.resolve(os.path.expanduser(name)).path  # noqa: PTH111 - a name, which need not be a path
         except ToolError as error:

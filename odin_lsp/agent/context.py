@@ -24,6 +24,8 @@ from odin_lsp.workspace.uris import path_of, printable
 MAX_ITEM_CHARS = 30_000
 MAX_LISTED = 300
 """Files of a folder."""
+MAX_WITH_PROBLEMS = 20
+"""Documents."""
 PROBLEM_SECONDS = 2.0
 """How long language servers have to say what is wrong with a text."""
 LEFT_OUT = "(left out: its name or the user's settings say that it is not for you to read; the user has been told)"
@@ -61,6 +63,14 @@ async def looked_up(items: Sequence[ContextItem], servers: Servers, search: Sear
     """The same items, and in those that ask for it what is wrong with a document, or which files a folder has."""
     listed = [await _listed(item, search) if item.kind == "folder" else item for item in items]
     return await _with_problems(listed, servers)
+
+
+async def all_problems(servers: Servers) -> list[ContextItem]:
+    """What language servers have reported so far, of any document."""
+    known = [(path, it) for path, it in (await servers.problems((), 0)).items() if it.found]
+    about = [ContextItem(kind="diagnostics", uri=path.as_uri()) for path, _ in known[:MAX_WITH_PROBLEMS]]
+    told = [replace(item, content=_told(item, problems)) for item, (_, problems) in zip(about, known, strict=False)]
+    return told or [ContextItem(kind="diagnostics", content="(none)")]
 
 
 async def _listed(item: ContextItem, search: Search) -> ContextItem:

@@ -20,13 +20,16 @@ MAX_DEFINITIONS = 3
 MAX_LINES = 200
 MIN_TYPED = 3
 """Letters of a name that is to be completed: fewer are in nearly every file."""
+SPECIAL = ("problems", "selection")
+"""Mentions of something else."""
 _MENTION = re.compile(r"(?<!\S)@(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)(?=[.,;:!?)\]}'\"]*(?:\s|\Z))")
 _NAME = re.compile(r"[^\W\d][\w.]*")
 
 
 async def definitions(text: str, files: Files, search: Search) -> list[str]:
     """Those of the symbols that the words mention. Other words with an `@` are just words."""
-    names = dict.fromkeys(it["name"] for it in _MENTION.finditer(text) if not _is_file(it["name"], files))
+    mentioned = [it["name"] for it in _MENTION.finditer(text) if it["name"] not in SPECIAL]
+    names = dict.fromkeys(name for name in mentioned if not _is_file(name, files))
     told: list[str] = []
     for name in list(names)[:MAX_SYMBOLS]:
         found = (await ByName(files, search).ask(Asked(what="definition", symbol=name))).found

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from odin_lsp.agent import errands, slash
 from odin_lsp.agent.attaching import prepared
+from odin_lsp.agent.mentions import Mentions
 from odin_lsp.agent.planner import Ending, Planner
 from odin_lsp.agent.problems import problem_of
 from odin_lsp.agent.prompt import Prompt
@@ -281,10 +282,14 @@ class TurnQueue:
             return Ending("end_turn")
         planner = await self._make_planner(turn.progress, turn.emit)
         is_heard = bool(turn.progress.decided) or (turn.progress.is_taken_up and self._is_heard(message))
+        context = planner.executor.context
+        mentions = Mentions(context.files, context.search, context.servers)
         if not is_heard and not errand:
-            message = await prepared(message, planner.executor.context.files, planner.model.ref)
+            message = await mentions.added_to(await prepared(message, context.files, planner.model.ref))
             turn.progress.message = message
         turn.start(f"{FOREIGN}{message.origin}" if message.origin else planner.model.ref)
+        for notice in mentions.left_out:
+            turn.emit(Notice("warning", notice))
         if turn.progress.decided:
             return await planner.go_on(self.session.open_results or ())
         if errand:

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from lsprotocol import types
 
 from odin_lsp.agent import symbol_words
+from odin_lsp.agent.attaching import quoted_name
 from odin_lsp.agent.own_commands import SlashCommand
 from odin_lsp.agent.plans import is_plan
 from odin_lsp.errors import ToolError
@@ -16,6 +17,7 @@ from odin_lsp.workspace.text import Position
 
 PROMPT = "odin://prompt"
 """How the names of documents begin in which editors have messages written."""
+SPECIAL = {"@selection": "what you selected last", "@problems": "errors and warnings of the workspace"}
 MAX_FILES = 50
 MAX_SYMBOLS = 20
 _COMMAND = re.compile(r"(?P<typed>/(?P<word>[\w:-]*))\Z")
@@ -34,8 +36,8 @@ async def completions(server: Host, uri: str, position: types.Position) -> types
     here = Position(position.line, position.character)
     before = buffer.lines.between(Position(here.line, 0), here, encoding)
     if found := _MENTION.search(before):
-        names = await _files(server, found["word"])
-        items = [_item(f"@{name}", "", "", types.CompletionItemKind.File) for name in names]
+        items = [_special(word) for word in _special_words(uri) if word.startswith(found["typed"])]
+        items += [_place(name) for name in await _files(server, found["word"])]
         symbols = await symbol_words.completed(found["word"], server.core.files, server.core.search)
         items += [
             _item(f"@{name}", file, "", types.CompletionItemKind.Function) for name, file in symbols[:MAX_SYMBOLS]
@@ -86,6 +88,22 @@ async def _files(server: Host, word: str) -> list[str]:
 def _rank(name: str, typed: str) -> int:
     own = name.rstrip("/").rpartition("/")[2]
     return 0 if name.startswith(typed) else 1 if own.startswith(typed) else 2
+
+
+def _special_words(uri: str) -> tuple[str, ...]:
+    """An editor that has a prompt of its own knows what is selected."""
+    return tuple(SPECIAL) if uri.startswith(PROMPT) else ("@problems",)
+
+
+def _special(word: str) -> types.CompletionItem:
+    return _item(word, SPECIAL[word], "", types.CompletionItemKind.Keyword)
+
+
+def _place(name: str) -> types.CompletionItem:
+    """In quotes if there is a space in it, and found without them."""
+    item = _item(f"@{quoted_name(name)}", "", "", types.CompletionItemKind.File)
+    item.filter_text = f"@{name}"
+    return item
 
 
 def _item(label: str, hint: str, about: str, kind: types.CompletionItemKind) -> types.CompletionItem:

@@ -1,4 +1,4 @@
-"""What could be meant by what is half typed: `/` a command, `@` a file or a folder."""
+"""What could be meant by what is half typed: `/` a command, `@` a file, a folder or the problems."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 MOST = 50
+PROBLEMS = "problems"
+"""All that language servers report."""
 _COMMAND = re.compile(r"/(\S*)\Z")
 _PLACE = re.compile(r"(?:^|\s)@(\S*)\Z")
 
@@ -33,8 +35,8 @@ class Known:
                 if name.startswith(found[1]):
                     yield Candidate(f"/{name}", len(found[0]), f"{hint} · {about}" if hint else about)
         elif found := _PLACE.search(before):
-            for place in _likely(self.places, found[1].lower()):
-                yield Candidate(place, len(found[1]))
+            for place in _likely([*self.places, PROBLEMS], found[1].lower()):
+                yield Candidate(f'"{place}"' if " " in place else place, len(found[1]))
 
 
 def with_folders(files: Iterable[str]) -> list[str]:

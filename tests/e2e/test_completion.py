@@ -53,6 +53,15 @@ async def test_files_and_folders_are_named_by_any_part_and_what_is_hidden_is_not
     assert not [it for it in everything if "env" in it]
 
 
+async def test_what_is_selected_and_what_is_wrong_can_be_mentioned_and_names_with_spaces(completed, root):
+    (root / "my notes.txt").write_text("")
+
+    assert list(await completed(PROMPT, "see @sel")) == ["@selection"]
+    assert list(await completed(PROMPT, "see @prob")) == ["@problems"]
+    notes = (await completed(PROMPT, "see @my"))['@"my notes.txt"']
+    assert (notes.filter_text, notes.text_edit.new_text) == ("@my notes.txt", '@"my notes.txt"')
+
+
 async def test_symbols_are_named_by_how_they_begin(completed):
     found = await completed(PROMPT, "see @gree")
 

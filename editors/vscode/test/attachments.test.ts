@@ -2,7 +2,7 @@
 // What goes with a message: shown before it is sent, each part to be taken away, and shown with it afterwards.
 
 import { beforeEach, describe, expect, it } from "vitest";
-import { foldersOf } from "../src/chat/matching";
+import { foldersOf, mentioned } from "../src/chat/matching";
 import type { Attachment } from "../src/chat/messages";
 import type { SentContext } from "../src/protocol";
 import { mentionOf } from "../webview/attachments";
@@ -101,6 +101,7 @@ it("knows a mention from the beginning of another one", () => {
   expect(mentions("see @src/a.tsx", "src/a.ts")).toBe(false);
   expect(mentions("see @a(b)+.ts, and so on", "a(b)+.ts")).toBe(true);
   expect(mentions("see @größer", "größe")).toBe(false);
+  expect(mentions('see @"my notes.txt", please', mentioned("my notes.txt"))).toBe(true);
 });
 
 it("finds the folders of files, each once", () => {

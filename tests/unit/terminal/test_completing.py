@@ -6,7 +6,7 @@ from odin_lsp.terminal.completing import Known, with_folders
 
 KNOWN = Known(
     [("undo", "[turn]", "Undo the last turn"), ("exit", "", "Leave")],
-    with_folders(["src/greet.py", "README.md", "src/deep/agree.py"]),
+    with_folders(["src/greet.py", "README.md", "src/deep/agree.py", "my notes.txt"]),
 )
 
 
@@ -20,6 +20,8 @@ KNOWN = Known(
         ("why is @gre", ["src/greet.py", "src/deep/agree.py"]),
         ("@src", ["src/", "src/deep/", "src/greet.py", "src/deep/agree.py"]),
         ("@READ", ["README.md"]),
+        ("@prob", ["problems"]),
+        ("@my", ['"my notes.txt"']),
         ("mail me@src", []),
         ("@nowhere", []),
         ("", []),

@@ -30,6 +30,11 @@ export function best<T>(items: readonly T[], typed: string, nameOf: (item: T) =>
     .map((it) => it.item);
 }
 
+/** As it is mentioned after `@`, in every front end. */
+export function mentioned(name: string): string {
+  return /\s/.test(name) ? `"${name}"` : name;
+}
+
 /** Something of the workspace, by its path below the folder. */
 export interface Named<Place> {
   uri: Place;

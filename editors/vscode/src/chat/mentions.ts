@@ -1,7 +1,7 @@
 // What can be mentioned by `@` or attached: files, folders and symbols of the workspace, the selection and problems.
 
 import { commands, type Disposable, type SymbolInformation, Uri, workspace } from "vscode";
-import { best, foldersOf, type Named } from "./matching";
+import { best, foldersOf, mentioned, type Named } from "./matching";
 import type { Attachment, Completion } from "./messages";
 import { lookedAt } from "./surroundings";
 
@@ -50,7 +50,7 @@ export class Mentions implements Disposable {
     return best(await this.#named, word, (it) => it.name.replace(/\/$/, ""), most).map(({ uri, name }) => {
       const kind = name.endsWith("/") ? "folder" : "file";
       return {
-        word: name.replaceAll(" ", "\u00a0"),
+        word: mentioned(name),
         detail: "",
         icon: kind,
         attachment: { kind, uri: uri.toString(), label: name },
