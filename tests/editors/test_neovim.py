@@ -342,7 +342,10 @@ async def test_a_turn_is_cancelled_by_a_key_and_the_next_waits_until_it_is_wante
 
 
 async def test_the_prompt_completes_mentions_and_is_sent_by_a_key(neovim: Neovim, wire: Wire, write: Write) -> None:
-    await attached(neovim, write("mention.py", "mentioned = 1"))
+    await attached(neovim, write("chosen.py", "first = 1", "chosen = 2"))
+    await neovim.press("2GV<Esc>")
+    await neovim.until("vim.api.nvim_buf_get_mark(0, '<')[1] == 2")
+    write("mention.py", "mentioned = 1")
     wire.play(says("I see"))
     await neovim.command("OdinChat")
     await neovim.until("vim.fn.mode() == 'i'")
@@ -354,11 +357,15 @@ async def test_the_prompt_completes_mentions_and_is_sent_by_a_key(neovim: Neovim
     if await neovim.lua("return vim.fn.pumvisible() == 1"):
         await neovim.press("<C-n><C-y>")
     await neovim.until("vim.fn.getline('.') == 'look at @mention.py'")
-    await neovim.press(" #<C-x><C-u><C-n><C-e><Esc>")
-    assert await neovim.lua("return require('odin.chat.context').complete(0, '#d')") == ["#diagnostics"]
-    await neovim.press("<CR>")
+    await neovim.press(" and @sel")
+    await neovim.until("vim.fn.getline('.'):find('@sel$') ~= nil")
+    assert await neovim.lua(COMPLETED) == ["@selection"]
+    assert await neovim.lua("return vim.fn.getcompletion('OdinAsk why @prob', 'cmdline')") == ["@problems"]
+    await neovim.press("ection<Esc><CR>")
     assert (await outcome(neovim))["answer"] == "I see"
     assert "mentioned = 1" in told(wire)
+    assert "chosen = 2" in told(wire)
+    assert "first = 1" not in told(wire)
     assert await neovim.lines() == [""]
 
 
@@ -451,7 +458,7 @@ async def test_a_command_is_shown_in_full_denied_edited_and_allowed(
     [offered] = await neovim.lua("return _G.offered")
     assert "(in this session, in Edit, ExecuteCommand, since 20" in offered
     await neovim.command("OdinPermissions")
-    await until(lambda: _says(neovim, "there are no approvals"), "none")
+    await until(lambda: _says(neovim, "no approvals"), "none")
 
 
 async def test_a_question_tells_what_it_is_about_and_takes_several_answers(
@@ -684,10 +691,10 @@ async def test_sessions_are_resumed_and_begun(neovim: Neovim, wire: Wire, write:
 
     await neovim.lua(TYPE, "Kept in mind")
     await neovim.command("OdinSessions rename")
-    await until(lambda: _says(neovim, "renamed the session to Kept in mind"), "the title")
+    await until(lambda: _says(neovim, "renamed the session to “Kept in mind”"), "the title")
     await neovim.lua(CHOOSE, "json")
     await neovim.command("OdinSessions export")
-    await until(lambda: _says(neovim, "exported the session to /"), "the file")
+    await until(lambda: _says(neovim, "exported the session to "), "the file")
     await neovim.command("OdinSessions fork")
     await neovim.until("require('odin.chat').current().session ~= ...", before)
     await comes(neovim, LINES, shown, bufnr)
@@ -715,10 +722,10 @@ async def test_health_model_and_two_roots(neovim: Neovim, write: Write, place: P
     opus = "anthropic/claude-opus-5-5"
     assert await neovim.lua(offered) == [opus, f"{opus}@low", f"{opus}@medium", f"{opus}@high"]
     await neovim.command(f"OdinModel {opus}@low")
-    await until(lambda: _says(neovim, f"model {opus}@low,"), "the effort")
+    await until(lambda: _says(neovim, f"model {opus}@low"), "the effort")
     await neovim.command("OdinModel settings")
-    await until(lambda: _says(neovim, "model anthropic/claude-sonnet-5-5,"), "the settings")
-    for decision, told_of in (("restrict", "may only restrict"), ("", "are trusted as they are now")):
+    await until(lambda: _says(neovim, "model anthropic/claude-sonnet-5-5"), "the settings")
+    for decision, told_of in (("restrict", "can only tighten your settings"), ("", "of this workspace are trusted")):
         await neovim.command(f"OdinTrust {decision}")
         await until(lambda words=told_of: _says(neovim, words), told_of)
     await neovim.command("OdinChat")

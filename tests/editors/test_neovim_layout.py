@@ -1,5 +1,6 @@
 """Where the chat stands in a real Neovim, and which keys there are while something waits for a person."""
 
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest_asyncio
 
 from tests.e2e.steps import play_calls, results, says
 from tests.editors.conftest import StartNeovim
-from tests.editors.neovim import NOTE_EVENTS, READY, Neovim
+from tests.editors.neovim import NEWEST, NOTE_EVENTS, READY, Neovim, until
 from tests.support import wire as kit
 from tests.support.wire import Wire
 
@@ -33,6 +34,25 @@ vim.cmd.redrawstatus = function(...) _G.redrawn = _G.redrawn + 1; return _G.plai
 require("odin.review").all = function(...) _G.counted = _G.counted + 1; return _G.plain.all(...) end
 """
 COUNT_NO_MORE = "vim.cmd.redrawstatus, require('odin.review').all = _G.plain.redrawstatus, _G.plain.all"
+OFFERED = "vim.list_contains(vim.tbl_map(function(it) return it.word end, vim.fn.complete_info().items), ...)"
+TAKE_FIRST = """
+_G.plain_select = vim.ui.select
+vim.ui.select = function(items, about, choose)
+  _G.line = about.format_item(items[1])
+  choose(items[1])
+end
+"""
+LISTEN = """
+_G.told, _G.plain_notify = {}, vim.notify
+vim.notify = function(text, ...) table.insert(_G.told, text) return _G.plain_notify(text, ...) end
+"""
+LONG = "require('odin.words').say(('a provider says much, '):rep(20) .. 'on\\ntwo lines', vim.log.levels.ERROR)"
+SPEAKING = (
+    *("OdinModel", "OdinTrust restrict", "OdinTrust", "OdinRole builder", "OdinPermissions", "OdinExtensions"),
+    *("OdinPlan run", "OdinSteer go on", "OdinNote use tabs", "OdinRemoveLast", "OdinRemoveLast", "OdinComments"),
+    *("OdinReview", "OdinReview next", "OdinAccept", "OdinReopen", "OdinUndo!", "OdinCancel"),
+)
+"""Each says something."""
 KEYS = {"]o", "[o", "\\oy", "\\on", "\\ou", "\\oe"}
 
 
@@ -217,10 +237,74 @@ async def test_a_question_is_answered_while_the_user_types(neovim: Neovim, wire:
     await neovim.press("<Esc>")
 
 
+async def test_no_message_stops_whoever_works_at_80_columns(neovim: Neovim, wire: Wire, root: Path) -> None:
+    """With a screen: where a message does not fit, Neovim waits for a key."""
+    path = str(root / "code.py")
+    await neovim.call("nvim_ui_attach", 80, 24, {})
+    await neovim.lua(LISTEN)
+    for number, command in enumerate(SPEAKING, 1):
+        await neovim.command(command)
+        await unblocked(neovim, number)
+    play_calls(wire, ("Read", {"file_path": path}))
+    play_calls(wire, ("EditTool", {"file_path": path, "old_string": "one = 1", "new_string": "one = 10"}))
+    play_calls(wire, ("ExecuteCommand", {"command": "touch made.txt"}))
+    wire.play(says("Done."))
+    await neovim.press("i")
+    await neovim.command("OdinEdit ten times as much")
+    await unblocked(neovim, len(SPEAKING) + 1)
+    await neovim.lua(LONG)
+    await unblocked(neovim, len(SPEAKING) + 2)
+    await neovim.command("OdinReject!")
+    await neovim.until("(_G.events.OdinQuestion or 0) > 0")
+    await unblocked(neovim, len(SPEAKING) + 3)
+    await neovim.press("<C-\\>2")
+    await neovim.until("#_G.finished == 1")
+    said = await neovim.lua("vim.notify = _G.plain_notify return _G.told")
+    await neovim.call("nvim_ui_detach")
+    assert said[-1].startswith("Odin: Odin has a question")
+    assert all(len(text) < 80 for text in said)
+    await neovim.press("<Esc>")
+
+
+@NEWEST
+async def test_the_prompt_completes_while_it_is_typed(neovim: Neovim) -> None:
+    await neovim.command("OdinChat")
+    await neovim.until("vim.fn.mode() == 'i' and #vim.lsp.get_clients({ name = 'odin', bufnr = 0 }) == 1")
+    for typed, offered in (("/", "/help"), ("<C-e><C-u>see @", "@code.py")):
+        await neovim.press(typed)
+        await neovim.until(OFFERED, offered)
+    await neovim.press("<C-e><C-u><Esc>")
+
+
+async def test_extensions_are_listed_with_why_one_is_not_used(neovim: Neovim, root: Path) -> None:
+    skill = root / ".claude" / "skills" / "deploy" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: deploy\ndescription: How this is shipped\n---\n\nRun it.\n")
+    await neovim.command("OdinTrust restrict")
+    await neovim.until("vim.fn.execute('messages'):find('can only tighten') ~= nil")
+    await neovim.lua(TAKE_FIRST)
+    await neovim.command("OdinExtensions")
+    await neovim.until("vim.api.nvim_buf_get_name(0) == ...", str(skill))
+    about = "skill deploy (not used: this folder is not trusted): How this is shipped"
+    assert await neovim.lua("vim.ui.select = _G.plain_select return _G.line") == about
+    shutil.rmtree(root / ".claude")
+
+
 async def test_the_help_is_found(neovim: Neovim) -> None:
     for topic in ("odin", ":OdinAsk", "odin-review", "odin-plans", "odin-troubleshooting", "odin-chat_position"):
         await neovim.command(f"help {topic}")
         assert (await neovim.lua("return vim.api.nvim_buf_get_name(0)")).endswith("doc/odin.txt")
+
+
+async def unblocked(neovim: Neovim, messages: int) -> None:
+    """So much was said, and nothing waits for a key."""
+
+    async def is_said() -> bool:
+        assert not (await neovim.call("nvim_get_mode"))["blocking"]
+        return len(await neovim.lua("return _G.told")) >= messages
+
+    await until(is_said, f"{messages} messages")
+    assert not (await neovim.call("nvim_get_mode"))["blocking"], await neovim.lua("return _G.told")
 
 
 async def _floating(neovim: Neovim) -> list[Any]:

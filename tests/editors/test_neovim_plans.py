@@ -68,7 +68,7 @@ async def test_a_plan_is_shown_above_the_code_while_the_user_stays_in_the_prompt
 
 async def test_a_plan_is_run_from_anywhere_and_steps_by_their_numbers(neovim: Neovim, wire: Wire) -> None:
     await neovim.command("OdinPlan run")
-    assert "there is no plan yet" in await neovim.messages()
+    assert "no plan yet" in await neovim.messages()
     await planned(neovim, wire)
     wire.play(says("Written."))
     await neovim.command("OdinPlan run 2")

@@ -262,7 +262,7 @@ async def test_a_file_with_a_swap_file_is_changed_and_nobody_is_asked(
     await neovim.command("OdinAccept")
     assert [it["state"] for it in (await outcome(neovim))["receipts"]] == ["accepted"]
     assert file.read_text() == "one = 1\ntwo = 22\n"
-    words = "has a swap file of a Neovim that has ended" if ends else "is open in another Neovim, too (process"
+    words = "has a swap file of a Neovim that stopped" if ends else "is also open in another Neovim"
     assert f"{file.name} {words}" in await neovim.messages()
 
 

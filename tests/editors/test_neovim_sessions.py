@@ -143,7 +143,7 @@ async def test_a_session_looks_the_same_while_it_happens_and_when_it_is_read_aga
     ]
     assert [line for line in shown if line.startswith("- ✓ EditTool")] == ["- ✓ EditTool: two.py +1 -1"]
     assert [line for line in shown if line.startswith("## ")] == ["## Ask", "## Edit", "## Edit", "## Ask"]
-    assert shown[-1] == "*:OdinModel chooses another model; :OdinContinue goes on with it*"
+    assert shown[-1] == "*:OdinModel selects another model; :OdinContinue continues the turn*"
     assert await told_anew(neovim, "OdinRestart") == shown
     folded = await neovim.lua(FOLDED, await neovim.lua(NAMED, "odin://chat"))
     assert folded == ["┊ thinking, 2 lines", "  │ output, 2 lines"]
@@ -194,12 +194,12 @@ async def test_queued_messages_go_on_or_come_back_and_a_session_is_cleared(neovi
     assert shown[shown.index("!cat first.py") + 2].startswith("- ✓ ExecuteCommand: `cat first.py`: exit code 0")
     assert shown[shown.index("!cat first.py") + 3] == "    first = 1"
     await neovim.command("OdinNote the build is red")
-    await neovim.until("vim.fn.execute('messages'):find('the model reads it with your next message') ~= nil")
+    await neovim.until("vim.fn.execute('messages'):find('reads the note with your next message') ~= nil")
     noted = await told(neovim)
     assert noted[-1] == "*info: noted: the build is red*"
     assert await told_anew(neovim, "OdinRestart") == noted
     await neovim.command("OdinRemoveLast")
-    await neovim.until("vim.fn.execute('messages'):find('no longer reads the last message') ~= nil")
+    await neovim.until("vim.fn.execute('messages'):find('removed the last message') ~= nil")
     assert (await told(neovim))[-1] == "*info: removed from what the model reads: the last message*"
     wire.play(kit.Answer([kit.anthropic_sse(kit.anthropic_start())], held=True))
     await neovim.command("OdinCompact the names")
@@ -238,10 +238,10 @@ async def test_earlier_messages_are_shown_page_by_page(neovim: Neovim, wire: Wir
     await neovim.lua("require('odin.session.sessions').PAGE = 1")
 
     last = await told_anew(neovim, "OdinRestart")
-    assert last[:4] == ["*2 earlier messages: p shows more, and so does :OdinSessions earlier*", "", "## Ask", ""]
+    assert last[:4] == ["*2 earlier messages: p or :OdinSessions earlier shows more*", "", "## Ask", ""]
     assert last[2:] == shown[-len(last) + 2 :]
     await neovim.command("OdinSessions earlier")
-    await until_told(neovim, "*1 earlier message: p shows more, and so does :OdinSessions earlier*")
+    await until_told(neovim, "*1 earlier message: p or :OdinSessions earlier shows more*")
     await neovim.command("wincmd l | wincmd k")
     await neovim.press("p")
     await until_told(neovim, "## Ask")
@@ -258,7 +258,7 @@ async def test_a_turn_that_is_too_long_for_a_page_is_shown_from_where_it_is_cut(
     await neovim.lua(IN_TWO_PAGES)
     await neovim.until("_G.whole ~= nil")
     half = await neovim.lua("return _G.half")
-    assert half[0] == "*more above: p shows more, and so does :OdinSessions earlier*"
+    assert half[0] == "*more above: p or :OdinSessions earlier shows more*"
     assert half[-4:] == shown[-4:]
     assert await neovim.lua("return _G.whole") == shown
 
@@ -275,7 +275,7 @@ async def test_a_turn_that_has_failed_says_what_helps_and_goes_on(neovim: Neovim
     assert (await turn(neovim, "OdinAsk what is it?", 1))["problem"]["kind"] == "key"
     shown = await chat(neovim)
     assert shown[-2].startswith("*failed: ")
-    assert shown[-1] == "*:let $ANTHROPIC_API_KEY = 'your key', then :OdinRestart; :OdinContinue goes on with it*"
+    assert shown[-1] == "*:let $ANTHROPIC_API_KEY = 'your key', then :OdinRestart; :OdinContinue continues the turn*"
 
     await told_anew(neovim, "OdinRestart")
     wire.play(says("It is one."))
@@ -292,7 +292,7 @@ async def test_a_limit_says_when_it_is_over(neovim: Neovim, wire: Wire) -> None:
     end = await turn(neovim, "OdinAsk what is it?", 1)
     assert end["problem"]["kind"] == "limited"
     line = (await chat(neovim))[-1]
-    assert re.fullmatch(r"\*it may answer again at \d\d:\d\d; :OdinContinue goes on with it then\*", line)
+    assert re.fullmatch(r"\*the provider may answer again at \d\d:\d\d; :OdinContinue continues the turn then\*", line)
 
 
 async def test_what_a_killed_server_had_begun_goes_on_in_the_next_neovim(

@@ -96,7 +96,7 @@ async def test_a_server_that_dies_in_a_turn_is_started_again_and_the_turn_goes_o
     await neovim.command("OdinRestart")
     await neovim.until("#vim.lsp.get_clients({ name = 'odin', bufnr = 0 }) == 1")
     bufnr = await neovim.lua(NAMED, "odin://chat")
-    await neovim.until("vim.fn.getbufline(..., '$')[1]:find('OdinContinue goes on') ~= nil", bufnr)
+    await neovim.until("vim.fn.getbufline(..., '$')[1]:find('OdinContinue continues the turn') ~= nil", bufnr)
     shown = await chat(neovim)
     assert shown[:4] == ["## Ask", "", "and now?", ""]
     assert shown[4].startswith("*aborted")
@@ -126,7 +126,7 @@ async def test_the_health_check_warns_if_no_key_is_set(start_neovim: StartNeovim
     neovim = await start_neovim(str(file), ANTHROPIC_API_KEY="")
     await neovim.until(READY)
     await neovim.command("checkhealth odin")
-    assert any("no key of a provider is set" in line for line in await neovim.lines())
+    assert any("no API key is set" in line for line in await neovim.lines())
 
 
 async def test_two_neovims_work_on_one_project(start_neovim: StartNeovim, wire: Wire, file: Path) -> None:

@@ -45,7 +45,7 @@ end
 local function fields(path)
   local found = {}
   for _, line in ipairs(vim.fn.readfile(vim.fs.joinpath(here, path))) do
-    local name, kind, desc = line:match("^%-%-%-@field (%S+) (%S+[%S]*) (.*)$")
+    local name, kind, desc = line:match("^%-%-%-@field (%S+) (.-) (%u.*)$")
     if name then
       table.insert(found, { name = name:gsub("%?$", ""), kind = kind, desc = desc })
     end
@@ -74,41 +74,44 @@ end
 
 add("*odin.txt* *odin*  A coding agent that lives in a language server", "")
 paragraph(
-  "Install the server with `pipx install odin-lsp` (from a clone: `pipx install /path/to/odin`), and the plugin in one "
-    .. "of these ways. There is nothing to set up: the server starts with the first file, and |:OdinAsk| talks to it. "
-    .. "|:checkhealth| odin tells what is missing.",
+  "Install the server with `pipx install odin-lsp` (from a clone: `pipx install /path/to/odin`). It brings this plugin "
+    .. "along: `odin-lsp neovim` prints its folder. Make that a |package|:",
   0
 )
 add(
+  ">sh",
+  "    mkdir -p ~/.local/share/nvim/site/pack/odin/start",
+  '    ln -sfn "$(odin-lsp neovim)" ~/.local/share/nvim/site/pack/odin/start/odin',
+  "<",
+  "Or name it in your settings:",
   ">lua",
   '    { dir = "/path/to/odin/editors/neovim" } -- lazy.nvim',
   '    vim.opt.runtimepath:prepend("/path/to/odin/editors/neovim") -- by hand',
-  '    vim.pack.add({ "file:///path/to/odin" }, { -- Neovim 0.12',
+  '    vim.pack.add({ "file:///path/to/odin" }, { -- Neovim 0.12, from a clone',
   "      load = function(plugin)",
   '        vim.opt.runtimepath:prepend(plugin.path .. "/editors/neovim")',
   '        vim.cmd.runtime("plugin/odin.lua")',
   "      end,",
   "    })",
-  "<",
-  "As a |package|:",
-  ">sh",
-  "    mkdir -p ~/.local/share/nvim/site/pack/odin/start",
-  "    ln -s /path/to/odin/editors/neovim ~/.local/share/nvim/site/pack/odin/start/",
   "<"
+)
+paragraph(
+  "There is nothing to set up. The server starts with the first file, and |:OdinAsk| sends it a message. "
+    .. "|:checkhealth| odin shows what is missing.",
+  0
 )
 
 section("Commands", "odin-commands")
 for _, command in ipairs(require("odin.commands").commands) do
-  local bang, range = command.opts.bang and "[!]" or "", command.opts.range and ":[range]" or ":"
-  tagged(vim.trim(range .. command.name .. bang .. " " .. command.args), ":" .. command.name)
+  tagged(require("odin.commands").usage(command), ":" .. command.name)
   paragraph(command.desc, 8)
   add("")
 end
 
 section("Review", "odin-review")
 paragraph(
-  "Nothing changes that you have not accepted. Proposed changes are shown over your buffers and move along while you "
-    .. "type. While some wait, their buffers have these keys, unless you have mapped them yourself "
+  "Odin changes nothing that you have not accepted. Proposed changes are drawn in your buffers and move along while "
+    .. "you type. While changes are pending, their buffers have these keys, unless you mapped them yourself "
     .. "(|odin-review_keys|):",
   0
 )
@@ -118,44 +121,44 @@ for _, name in ipairs({ "accept", "reject", "next", "previous", "reopen", "revie
   add(("    %-12s |<Plug>(odin-%s)|"):format(review_keys[name], name))
 end
 add("")
-paragraph("|:OdinReview| lists them all, |:OdinUndo| takes a whole turn back.", 0)
+paragraph("|:OdinReview| lists all changes, |:OdinUndo| undoes a whole turn.", 0)
 
 section("Questions", "odin-questions")
 paragraph(
-  "Odin asks before it runs a command or reads outside of the project. The question stands in a float, with its "
-    .. "answers and the keys that give them, which work in every mode (|odin-question_keys|). In normal mode "
+  "Odin asks before it runs a command that no rule allows, or reads outside the workspace. A float shows the "
+    .. "question, its answers and their keys, which work in every mode (|odin-question_keys|). In normal mode, "
     .. "|vim.ui.select()| asks as well.",
   0
 )
 
 section("Plans", "odin-plans")
 paragraph(
-  "|:OdinPlan| writes a plan, a Markdown file with steps. `:OdinPlan run` carries out all that are open, "
-    .. "`:OdinPlan run 2` one of them. |:OdinSteps| in a plan runs, skips or ticks a step, or has the plan changed. "
-    .. "The same stands above the steps; |vim.lsp.codelens.run()| does what is at the cursor.",
+  "|:OdinPlan| writes a plan, a Markdown file with steps. `:OdinPlan run` runs all open steps, `:OdinPlan run 2` one "
+    .. "of them. In a plan, |:OdinSteps| runs a step, skips it, marks it as done, or changes the plan. Code lenses "
+    .. "above the steps offer the same; |vim.lsp.codelens.run()| runs the one at the cursor.",
   0
 )
 
 section("Troubleshooting", "odin-troubleshooting")
 paragraph(
-  "|:checkhealth| odin tells whether the server is there, which model answers, and whether a key is missing. "
-    .. "|:OdinRestart| starts the server again; the chat goes on with its session. What the server logs is in the file "
-    .. "that `:lua =vim.lsp.log.get_filename()` names.",
+  "|:checkhealth| odin shows whether the server is installed, which model answers, and whether an API key is missing. "
+    .. "|:OdinRestart| restarts the server; the chat continues its session. `:lua =vim.lsp.log.get_filename()` names "
+    .. "the server's log.",
   0
 )
 
 section("Maps", "odin-maps")
 paragraph("Map these as you like, for instance:", 0)
 add(">lua", '    vim.keymap.set({ "n", "x" }, "<Leader>a", "<Plug>(odin-ask)")', "<")
-for _, map in ipairs(require("odin.commands").maps) do
-  tagged(("%s  %s"):format(map.lhs, (map.desc:gsub("`", ""))), map.lhs)
+for _, map in ipairs(require("odin.commands").maps()) do
+  tagged(("%s  %s"):format(map.lhs, map.call), map.lhs)
 end
 add("")
 paragraph(
   "In the prompt: <CR> in normal mode and <C-s> send (|odin-send_in_insert|), <Tab> chooses the mode, <C-c> cancels "
-    .. "the turn, CTRL-X CTRL-O completes /commands, @file, #selection and #diagnostics, as do plugins that complete "
-    .. "by language servers (|odin-autocomplete|), q closes the chat. In the chat: i writes a message, p shows earlier "
-    .. "ones, <C-c> cancels, q closes.",
+    .. "the turn, CTRL-X CTRL-O completes /commands and @mentions, as do plugins that complete through language "
+    .. "servers (|odin-autocomplete|), q closes the chat. In the chat: i writes a message, p shows earlier ones, <C-c> "
+    .. "cancels, q closes.",
   0
 )
 
@@ -199,8 +202,8 @@ end
 section("Events", "odin-events")
 paragraph(
   "Every event of the server is a |User| autocommand: `OdinTurnStarted`, `OdinToolFinished`, `OdinReviewOpened`, "
-    .. "`OdinTurnFinished` and so on, with the event as `data`. `OdinQuestion` comes when something is asked. "
-    .. "|LspProgress| tells of the progress of turns.",
+    .. "`OdinTurnFinished` and so on, with the event as `data`. `OdinQuestion` comes with every question. "
+    .. "|LspProgress| reports the progress of turns.",
   0
 )
 

@@ -82,11 +82,11 @@ return {
       return lines.help({ reason = "error", problem = problem }, at) or ""
     end
     equals(help({ kind = "key", provider = "google" }):match("%$[%w_]+"), "$GEMINI_API_KEY")
-    equals(help({ kind = "limited" }), ":OdinContinue goes on with it, in a while")
-    local when = "it may answer again at " .. os.date("%H:%M", 119)
+    equals(help({ kind = "limited" }), ":OdinContinue continues the turn, in a while")
+    local when = "the provider may answer again at " .. os.date("%H:%M", 119)
     equals(vim.startswith(help({ kind = "limited", retryAfter = 60 }, 0), when), true)
-    equals(help({ kind = "too_long" }), ":OdinSessions new begins a new session")
-    equals(lines.help({ reason = "max_steps" }), ":OdinContinue goes on with it")
+    equals(help({ kind = "too_long" }), ":OdinSessions new starts a new session")
+    equals(lines.help({ reason = "max_steps" }), ":OdinContinue continues the turn")
     equals(lines.help({ reason = "end_turn" }), nil)
   end,
   ["an undone turn says what was not restored, and why"] = function()

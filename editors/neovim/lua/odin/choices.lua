@@ -13,7 +13,7 @@ local SCOPES = { session = "in this session", workspace = "in this workspace", a
 ---@return string[]
 function M.models(root)
   local state = request.glance(root, "model")
-  local found = { AS_CONFIGURED }
+  local found = {}
   for _, model in ipairs(state and state.available or {}) do
     table.insert(found, model)
     for _, effort in ipairs(state.efforts[model] or {}) do
@@ -28,7 +28,10 @@ end
 function M.choose_model(root, given)
   local model = given ~= AS_CONFIGURED and given or ""
   request.execute(root, "model", given ~= "" and { model = model } or {}, function(result)
-    words.say(("model %s, small model %s"):format(result.model, result.smallModel))
+    words.say_briefly({
+      ("model %s, small model %s"):format(result.model, result.smallModel),
+      ("model %s"):format(result.model),
+    })
   end)
 end
 
@@ -50,7 +53,7 @@ function M.choose_role(root, given)
   end
   request.execute(root, "role", {}, function(state)
     pick.from(state.roles, {
-      prompt = "Odin's roles",
+      prompt = "Select a role",
       kind = "role",
       line = function(it)
         local name = it.name .. (it.name == state.role and " (selected)" or "")
@@ -67,7 +70,7 @@ end
 ---@param role string
 function M.switch_role(root, role)
   request.execute(root, "role", { role = role }, function(state)
-    words.say(("the role is %s from now on"):format(state.role))
+    words.say(("the role is now %s"):format(state.role))
   end)
 end
 
@@ -75,8 +78,8 @@ end
 ---@param decision "trust"|"restrict"
 function M.decide_trust(root, decision)
   request.execute(root, "trust", { decision = decision }, function(result)
-    local told = result.trusted and "are trusted as they are now" or "may only restrict"
-    words.say("the workspace's settings " .. told)
+    local told = result.trusted and "are trusted" or "can only tighten your settings"
+    words.say("the settings of this workspace " .. told)
   end)
 end
 
@@ -86,11 +89,11 @@ function M.manage_approvals(root)
   local session = require("odin.chat").of_root(root).session
   request.execute(root, "permissions", { sessionId = session }, function(result)
     if #result.allowed == 0 then
-      words.say("there are no approvals")
+      words.say("no approvals")
       return
     end
     pick.from(result.allowed, {
-      prompt = "Odin's approvals: choose one to remove it",
+      prompt = "Select an approval to remove",
       kind = "approval",
       line = function(it)
         local mode = it.mode:gsub("_mode", ""):gsub("^%l", string.upper)
@@ -98,7 +101,10 @@ function M.manage_approvals(root)
       end,
     }, function(it)
       request.execute(root, "permissions", { sessionId = session, action = "remove", id = it.id }, function()
-        words.say(("removed the approval of `%s`; Odin asks you again"):format(it.pattern))
+        words.say_briefly({
+          ("removed the approval of `%s`; Odin asks you again"):format(it.pattern),
+          "removed the approval; Odin asks you again",
+        })
       end)
     end)
   end)
@@ -114,11 +120,11 @@ local NOT_USED = {
 function M.extensions(root)
   request.execute(root, "extensions", {}, function(result)
     if #result.extensions == 0 then
-      words.say("there are no skills, commands, agents, hooks or MCP servers")
+      words.say("no skills, commands, subagents, hooks or MCP servers")
       return
     end
     pick.from(result.extensions, {
-      prompt = "Odin's extensions: choose one to switch it, or to open its file",
+      prompt = "Select an extension to switch it or open its file",
       kind = "extension",
       line = function(it)
         local about = it.problem or it.description or ""

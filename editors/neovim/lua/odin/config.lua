@@ -3,19 +3,19 @@
 local M = {}
 
 ---@class odin.Config
----@field cmd string[] How the server is started.
+---@field cmd string[] Command that starts the server.
 ---@field enabled boolean Whether the server starts with the first file; `false`: with the first command.
----@field root_markers string[] A file's root is the folder above it that has one of these, else the current directory.
+---@field root_markers string[] A file's root is the folder above it that has one of these, else the current folder.
 ---@field settings table Odin's settings, as in `odinconfig.json`.
----@field trusted? boolean Whether workspaces are trusted; left out, Odin asks when it matters.
+---@field trusted? boolean Whether you trust workspaces. Without it, Odin asks when it matters.
 ---@field chat_position "right"|"left"|"bottom"|"float"|"tab" Where the chat opens.
 ---@field chat_width integer Columns of the chat, at most: the code keeps 40 columns, or half of the screen.
 ---@field chat_height integer Lines of the chat below the code.
 ---@field prompt_height integer Lines of the prompt below it.
----@field review_keys table<string, string>|false Keys in buffers with changes to review, while there are any.
----@field question_keys string|false Keys that answer a question, in every mode; `%d` stands for the answer's number.
----@field send_in_insert boolean Whether `<CR>` sends in insert mode, too; `<C-j>` is a line break then.
----@field autocomplete? boolean Whether the prompt completes `/` and `@` as you type; left out: unless a plugin does.
+---@field review_keys table<string, string>|false Keys in buffers while they have changes to review; `false`: none.
+---@field question_keys string|false Keys that answer a question, in every mode; `%d` is the number of the answer.
+---@field send_in_insert boolean Whether `<CR>` also sends in insert mode; `<C-j>` is then a line break.
+---@field autocomplete? boolean Whether the prompt completes `/` and `@` as you type. Without it: unless a plugin does.
 M.defaults = {
   cmd = { "odin-lsp" },
   enabled = true,

@@ -9,7 +9,7 @@ function M.check()
   health.ok(("Neovim %d.%d.%d"):format(version.major, version.minor, version.patch))
   local problem = life.problem()
   if problem then
-    health.error(problem)
+    health.error(problem, "or set vim.g.odin = { cmd = { … } } to the command that starts it")
     return
   end
   local cmd = require("odin.config").get().cmd
@@ -26,7 +26,7 @@ function M.check()
     local told = ("%s: model %s, %s"):format(client.config.root_dir, info.model or "unknown", open)
     if vim.startswith(info.model or "", "offline/") then
       local how = "set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY before you start Neovim"
-      health.warn(told .. ": no key of a provider is set, so Odin's offline model answers", how)
+      health.warn(told .. ": no API key is set, so offline search answers", how)
     else
       health.ok(told)
     end

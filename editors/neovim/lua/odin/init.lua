@@ -22,18 +22,18 @@ local function tell_cancelled(root, result, opts)
   if opts.drop and #pending > 0 then
     review.reject(pending) -- of turns that have ended before
   elseif not review.tell_of_waiting(root, "still wait") and not has_told and not result.cancelled then
-    words.say("nothing is running")
+    words.say("no turn is running")
   end
 end
 
----Settings by call instead of `vim.g.odin`. There is no need to call it.
+---The same as `vim.g.odin`, by a call. You need not call it.
 ---@param settings? odin.Config
 function M.setup(settings)
   vim.g.odin = vim.tbl_extend("force", vim.g.odin or {}, settings or {})
   life.reconfigure()
 end
 
----Say something to Odin.
+---Send a message.
 ---@param mode "ask"|"plan"|"edit"
 ---@param text string
 ---@param context? odin.ContextItem[]
@@ -43,18 +43,18 @@ function M.send(mode, text, context)
   end
   local root = roots.of(0)
   local chat = require("odin.chat").of_root(root)
-  local mentioned = require("odin.chat.context").mentioned(text, root)
+  local mentioned = require("odin.chat.context").mentioned(text)
   require("odin.chat").open(root, { enter = false })
   chat:send(mode, text, vim.list_extend(context or {}, mentioned))
 end
 
----Cancel the running turn. What waits for a review goes on waiting, and so does what is queued.
----@param opts? { queue?: true|"next"|"return", drop?: boolean } As `:OdinCancel`; `true` forgets what is queued.
+---Cancel the running turn. Pending changes and queued messages stay.
+---@param opts? { queue?: true|"next"|"return", drop?: boolean } As `:OdinCancel`; `true` deletes queued messages.
 function M.cancel(opts)
   opts = opts or {}
   local root = roots.of(0)
   if not life.clients(root)[1] then
-    words.say("nothing is running")
+    words.say("no turn is running")
     return
   end
   local function cancel()
@@ -70,7 +70,7 @@ function M.cancel(opts)
   end
 end
 
----For statuslines: what Odin does, and what waits for the user. Empty when there is nothing to tell.
+---For statuslines: what Odin is doing, and what waits for you. Empty when Odin is idle.
 ---@return string
 function M.status()
   return require("odin.session.status").line(roots.of(0))

@@ -40,14 +40,14 @@ for _, name in ipairs({ "odin.executePlan", "odin.plan.mark", "odin.plan.refuse"
   end
 end
 
----Carry out a plan: the one in the buffer, or else the last one that was made.
+---Run a plan: the one in the buffer, or else the last one that was made.
 ---@param bufnr integer
 ---@param steps integer[] Counted from 1; none: all that are open.
 function M.run(bufnr, steps)
   local root = roots.of(bufnr)
   local uri = M.is_plan(bufnr) and vim.uri_from_bufnr(bufnr) or require("odin.chat").of_root(root).plan
   if not uri then
-    words.say("there is no plan yet; :OdinPlan with a text makes one", vim.log.levels.WARN)
+    words.say("no plan yet; :OdinPlan {text} makes one", vim.log.levels.WARN)
     return
   end
   local argument = { uri = uri, steps = #steps > 0 and steps or nil }
@@ -63,11 +63,11 @@ function M.choose(bufnr)
     compat.request(client, "textDocument/codeLens", params, function(_, found)
       local lenses = found or {}
       if #lenses == 0 then
-        words.say("this is no plan of Odin's, or all of it is done")
+        words.say("this is not a plan, or all of its steps are done")
         return
       end
       pick.from(M.from(lenses, cursor), {
-        prompt = "Odin's plan",
+        prompt = "Select what to do with the plan",
         kind = "step",
         line = function(lens)
           local row = lens.range.start.line

@@ -89,17 +89,23 @@ end
 ---Say the first of these that fits on the message line: what is longer would stop the user at a prompt, in the middle
 ---of a word that they type.
 ---@param variants string[] From the longest to the shortest.
-function M.say_briefly(variants)
+---@param level? integer
+function M.say_briefly(variants, level)
   local lines = vim.tbl_map(function(message)
     return { message }
   end, variants)
-  M.say(M.fitted(lines, vim.v.echospace - #"Odin: "))
+  M.say(M.fitted(lines, vim.v.echospace - #"Odin: "), level)
 end
 
+---Somebody who types sees the beginning of what is too long, for the same reason.
 ---@param message string
 ---@param level? integer
 function M.say(message, level)
-  vim.notify("Odin: " .. message, level or vim.log.levels.INFO)
+  local text = "Odin: " .. message
+  if vim.api.nvim_get_mode().mode:find("^[iR]") then
+    text = M.cut(M.flat(text), vim.v.echospace)
+  end
+  vim.notify(text, level or vim.log.levels.INFO)
 end
 
 return M

@@ -1,10 +1,10 @@
--- What goes with a message: the selection, diagnostics, and what the text mentions by `@` and `#`.
+-- What goes with a message: what is selected, and the diagnostics in it.
 
 local M = {}
 
 local SEVERITY = { "error", "warning", "info", "hint" }
 local OWN = "Odin"
----@type integer? The file that the user was in last: what `#selection` and `#diagnostics` are about.
+---@type integer? The file that the user was in last: what `@selection` is about.
 local last_file
 
 ---Keep in mind in which file the user was.
@@ -38,68 +38,31 @@ function M.of_range(bufnr, first, last)
   return problems and { selection, problems } or { selection }
 end
 
----What the text mentions: `@path`, `#selection`, `#diagnostics`.
+---What the text mentions that only Neovim knows: `@selection`, or `#selection`. All else the server finds.
 ---@param text string
----@param root string
 ---@return odin.ContextItem[]
-function M.mentioned(text, root)
-  local items = {}
-  for path in (" " .. text):gmatch("%s@(%S+)") do
-    local full = vim.fs.joinpath(root, (path:gsub("[,.;:!?]+$", "")))
-    local stat = vim.uv.fs_stat(full)
-    if stat and stat.type == "file" then
-      table.insert(items, { kind = "file", uri = vim.uri_from_fname(full) })
-    end
-  end
+function M.mentioned(text)
   local bufnr = vim.bo.buftype == "" and vim.api.nvim_get_current_buf() or last_file
-  if not bufnr or not vim.api.nvim_buf_is_loaded(bufnr) then
-    return items
+  if not (" " .. text):find("%s[@#]selection%f[%W]") or not bufnr or not vim.api.nvim_buf_is_loaded(bufnr) then
+    return {}
   end
-  if (" " .. text):find("%s#selection") then
-    local first, last = vim.api.nvim_buf_get_mark(bufnr, "<")[1], vim.api.nvim_buf_get_mark(bufnr, ">")[1]
-    if first > 0 and last > 0 then
-      table.insert(items, M.of_range(bufnr, first, last)[1])
-    end
-  end
-  if (" " .. text):find("%s#diagnostics") then
-    table.insert(items, M.diagnostics(bufnr, 0, vim.api.nvim_buf_line_count(bufnr)))
-  end
-  return items
+  local first, last = vim.api.nvim_buf_get_mark(bufnr, "<")[1], vim.api.nvim_buf_get_mark(bufnr, ">")[1]
+  return first > 0 and last > 0 and { M.of_range(bufnr, first, last)[1] } or {}
 end
 
----Completion in the prompt, for 'omnifunc' and 'completefunc': `#` by ourselves, all else by the server.
----@param findstart integer
----@param base string
-function M.complete(findstart, base)
-  local before = vim.api.nvim_get_current_line():sub(1, vim.fn.col(".") - 1)
-  local start = before:match("()#%S*$")
-  if not start and not base:find("^#") then
-    return vim.lsp.omnifunc(findstart, base)
-  end
-  return findstart == 1 and start - 1 or M.own_mentions(base)
-end
-
----What a word on the command line may become.
----@param base string With the sign that it begins with.
+---What a word on the command line can become.
+---@param base string With the `@` that it begins with.
 ---@param root string
 ---@return string[]
 function M.mentions(base, root)
-  if vim.startswith(base, "#") then
-    return M.own_mentions(base)
-  end
-  local path = vim.fs.joinpath(root, base:sub(2))
-  return vim.tbl_map(function(found)
-    return "@" .. found:sub(#root + 2)
-  end, vim.fn.getcompletion(vim.fn.fnameescape(path), "file"))
-end
-
----@private
----@param base string
----@return string[]
-function M.own_mentions(base)
-  return vim.tbl_filter(function(it)
+  local found = vim.tbl_filter(function(it)
     return vim.startswith(it, base)
-  end, { "#selection", "#diagnostics" })
+  end, { "@selection", "@problems" })
+  local path = vim.fs.joinpath(root, base:sub(2))
+  for _, it in ipairs(vim.fn.getcompletion(vim.fn.fnameescape(path), "file")) do
+    table.insert(found, "@" .. it:sub(#root + 2))
+  end
+  return found
 end
 
 ---@private

@@ -292,7 +292,7 @@ function Chat:server_ended(why)
   self.transcript:forget_progress()
   self.story.calls:finish()
   if why then
-    self.story:note(why .. "; :OdinRestart starts it again")
+    self.story:note(why .. "; :OdinRestart restarts it")
   end
   self:go_on_hearing()
 end
@@ -330,8 +330,8 @@ end
 ---@return boolean told Whether there is something to tell.
 function Chat:tell_of_queue()
   if #self.queued > 0 then
-    local count = words.count(#self.queued, "message")
-    require("odin.words").say(("%s waiting: %s"):format(count, WAITING))
+    local head = words.count(#self.queued, "message") .. " waiting: "
+    words.say_briefly({ head .. WAITING, head .. ":OdinContinue to send" })
   end
   return #self.queued > 0
 end

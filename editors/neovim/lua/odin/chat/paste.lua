@@ -28,8 +28,8 @@ function M.image()
       end
     end
   end
-  local needed = "install wl-clipboard, xclip or pngpaste, which print what is in the clipboard"
-  return nil, is_installed and "there is no image in the clipboard" or needed
+  local needed = "install wl-clipboard, xclip or pngpaste"
+  return nil, is_installed and "no image in the clipboard" or needed
 end
 
 ---Mention the clipboard's image in the prompt.
@@ -37,7 +37,7 @@ end
 function M.into_prompt(root)
   local path, problem = M.image()
   if not path then
-    vim.notify("Odin: " .. problem, vim.log.levels.WARN)
+    require("odin.words").say(problem, vim.log.levels.WARN)
     return
   end
   require("odin.chat").open(root, { enter = true })

@@ -25,8 +25,7 @@ function M.create(chat)
   local bufnr = require("odin.chat.window").buffer("prompt", chat.root)
   buffers[chat.root] = bufnr
   vim.b[bufnr].odin_mode = "ask"
-  vim.bo[bufnr].omnifunc = "v:lua.require'odin.chat.context'.complete"
-  vim.bo[bufnr].completefunc = "v:lua.require'odin.chat.context'.complete"
+  vim.bo[bufnr].omnifunc = "v:lua.vim.lsp.omnifunc"
   require("odin.keys").prompt(chat, bufnr)
   M.attach(chat.root)
   vim.api.nvim_create_autocmd({ "InsertEnter", "InsertLeave" }, { buffer = bufnr, command = "redrawstatus" })
@@ -57,7 +56,7 @@ function M.submit(chat)
   if require("odin.chat.slash").take(text) then
     return
   end
-  chat:send(vim.b[bufnr].odin_mode, text, require("odin.chat.context").mentioned(text, chat.root))
+  chat:send(vim.b[bufnr].odin_mode, text, require("odin.chat.context").mentioned(text))
 end
 
 ---Put words that were sent and are not taken before what is written.

@@ -78,12 +78,8 @@ function M.when_idle(run)
     return
   end
   local key = require("odin.keys").answer(1)
-  local long = "there is a question for you: leave this mode to choose"
-  words.say_briefly({
-    key and ("%s; %s and so on answer it"):format(long, key) or long,
-    key and ("a question waits: leave this mode, or %s and so on"):format(key) or long,
-    "a question waits: leave this mode",
-  })
+  local plain = "Odin has a question; leave this mode to see it"
+  words.say_briefly({ key and ("%s, or press %s …"):format(plain, key) or plain, plain })
   vim.api.nvim_create_autocmd("ModeChanged", {
     callback = function()
       if IDLE[vim.v.event.new_mode] then

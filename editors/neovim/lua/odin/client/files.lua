@@ -155,15 +155,18 @@ function M.tell_of_others(bufnr)
   local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(bufnr), ":~:.")
   if (info.pid or 0) > 0 then
     local unsaved = info.dirty == 1 and ", with unsaved changes there" or ""
-    M.warn(("%s is open in another Neovim, too (process %d)%s"):format(name, info.pid, unsaved))
+    local brief = ("%s is also open in another Neovim"):format(name)
+    M.warn(("%s (process %d)%s"):format(brief, info.pid, unsaved), brief)
   else
-    M.warn(("%s has a swap file of a Neovim that has ended; `nvim -r` shows what is in it"):format(name))
+    local brief = ("%s has a swap file of a Neovim that stopped"):format(name)
+    M.warn(brief .. "; `nvim -r` shows it", brief)
   end
 end
 
 ---@private
-function M.warn(message)
-  require("odin.words").say(message, vim.log.levels.WARN)
+---@param ... string Variants, from the longest to the shortest.
+function M.warn(...)
+  require("odin.words").say_briefly({ ... }, vim.log.levels.WARN)
 end
 
 ---Have an edit carried out by Neovim, in one step to undo, apart from what the user types before and after it.

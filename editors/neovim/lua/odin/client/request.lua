@@ -31,7 +31,7 @@ function M.execute(root, command, argument, done, failed)
       end
     end)
     if not sent then
-      local message = "the server has ended; :OdinRestart starts it again"
+      local message = "the server stopped; :OdinRestart restarts it"
       words.say(message, vim.log.levels.ERROR)
       if failed then
         failed(message)

@@ -1,6 +1,5 @@
 -- What is decided on changes.
 
-local completion = require("odin.commands.completion")
 local request = require("odin.client.request")
 local roots = require("odin.client.roots")
 local words = require("odin.words")
@@ -25,13 +24,17 @@ local function reopen(args)
     review.reopen(here)
     return
   end
-  require("odin.review.walk").pick(decided, "Odin's decided changes", function(it)
+  require("odin.review.walk").pick(decided, "Decided changes", function(it)
     review.reopen({ it })
   end)
 end
 
 local function open_review(args)
-  local review = require("odin.review")
+  local review, walk = require("odin.review"), require("odin.review.walk")
+  if args.args == "next" or args.args == "previous" then
+    walk.jump(args.args == "next" and 1 or -1)
+    return
+  end
   local here = chosen({ line1 = vim.fn.line("."), line2 = vim.fn.line(".") })[1]
   local pending = review.pending(roots.of(0))
   if #pending == 0 then
@@ -49,9 +52,9 @@ local function open_review(args)
     end, pending)
     require("odin.review.diff").open((in_buffer[1] or pending[1]).file)
   elseif args.args == "pick" then
-    require("odin.review.walk").pick(pending, "Odin's changes", require("odin.review.walk").go_to)
+    walk.pick(pending, "Pending changes", walk.go_to)
   else
-    require("odin.review.walk").list()
+    walk.list()
     vim.cmd("botright copen")
   end
 end
@@ -64,7 +67,7 @@ local function undo(args)
   local argument = {}
   if args.bang then
     if not last_undo then
-      return words.say("nothing was undone that could be brought back")
+      return words.say("no undo to redo")
     end
     argument.turnId = last_undo
   elseif vim.uv.fs_stat(file) then
@@ -78,7 +81,10 @@ local function undo(args)
       return ("%s stays: %s"):format(vim.fn.fnamemodify(vim.uri_to_fname(it.uri), ":."), it.reason)
     end, result.kept)
     local restored = require("odin.words").count(#result.restored, "file") .. " restored"
-    words.say(table.concat(vim.list_extend({ restored }, kept), "; "))
+    words.say_briefly({
+      table.concat(vim.list_extend({ restored }, kept), "; "),
+      ("%s, %d kept; the chat says why"):format(restored, #kept),
+    })
   end)
 end
 
@@ -86,17 +92,21 @@ end
 return {
   {
     name = "OdinReview",
-    args = "[list|pick|diff|edit]",
-    desc = "List all pending changes in the quickfix window; choose one to go to; show a file and what it would "
-      .. "become in a tab; edit the lines of the change at the cursor before accepting it.",
+    args = { "list", "pick", "diff", "edit", "next", "previous" },
+    maps = { ["review-edit"] = "edit", next = "next", previous = "previous" },
+    desc = "List all pending changes in the quickfix window. `pick` selects one to go to. `diff` shows a file and its "
+      .. "proposed text in a tab. `edit` edits the change at the cursor before you accept it. `next` and `previous` go "
+      .. "to the next or previous change, in all files.",
     run = open_review,
-    opts = { nargs = "?", complete = completion.among({ "list", "pick", "diff", "edit" }) },
   },
   {
     name = "OdinAccept",
-    args = "[rest]",
-    desc = "Accept the change at the cursor, or those in the range; with ! all of them. With `rest`, all that the "
-      .. "turn still proposes, too.",
+    args = { "rest" },
+    bang = true,
+    range = true,
+    maps = { accept = "" },
+    desc = "Accept the change at the cursor, or those in the range; with !, all of them. `rest` also accepts what the "
+      .. "turn will still propose.",
     run = function(args)
       if args.args == "rest" then
         require("odin.review").accept_rest(roots.of(0))
@@ -104,31 +114,33 @@ return {
         require("odin.review").accept(chosen(args))
       end
     end,
-    opts = { bang = true, range = true, nargs = "?", complete = completion.among({ "rest" }) },
   },
   {
     name = "OdinReject",
-    args = "[reason]",
-    desc = "Reject the change at the cursor, or those in the range; with ! all of them. The reason is for the model.",
+    args = { "{reason}" },
+    bang = true,
+    range = true,
+    maps = { reject = "" },
+    desc = "Reject the change at the cursor, or those in the range; with !, all of them. The model reads {reason}.",
     run = function(args)
       require("odin.review").reject(chosen(args), args.args)
     end,
-    opts = { bang = true, range = true, nargs = "*" },
   },
   {
     name = "OdinReopen",
-    args = "",
-    desc = "Take back what was decided on the change at the cursor, or on those in the range; with ! on all of them. "
-      .. "They wait again, and the text is as before. Where nothing was decided, choose a change.",
+    bang = true,
+    range = true,
+    maps = { reopen = "" },
+    desc = "Undo your decision on the change at the cursor, or on those in the range; with !, on all of them. They are "
+      .. "pending again, and the text is as before. Where nothing was decided, select a change.",
     run = reopen,
-    opts = { bang = true, range = true },
   },
   {
     name = "OdinUndo",
-    args = "[turn|file]",
+    args = { "{turn}", "{file}" },
+    bang = true,
     desc = "Undo what the last turn changed in all files, or in one: `:OdinUndo %`. What you typed since stays. "
-      .. "With ! bring back what was undone last.",
+      .. "With !, redo what was undone last.",
     run = undo,
-    opts = { nargs = "?", bang = true },
   },
 }

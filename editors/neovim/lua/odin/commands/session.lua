@@ -1,9 +1,6 @@
 -- What goes on, begins and is kept.
 
-local completion = require("odin.commands.completion")
 local roots = require("odin.client.roots")
-
-local ACTIONS = { "new", "earlier", "search", "fork", "rename", "export", "delete" }
 
 ---The last turn goes on in the chat; after a start of Neovim, that of the last session.
 local function go_on()
@@ -23,60 +20,52 @@ end
 return {
   {
     name = "OdinSessions",
-    args = "[new|earlier|search|fork|rename|export|delete]",
-    desc = "Go on with an earlier session; the chat shows what has happened in it. Begin a new one. Show what comes "
-      .. "before the first message in the chat. Search what was asked and answered. Go on with a fork of the session, "
-      .. "rename it, export it to a file, or delete one of the sessions.",
+    args = { "new", "earlier", "search", "fork", "rename", "export", "delete" },
+    desc = "Select a session and continue it; the chat shows it. `new` starts a session. `earlier` shows the messages "
+      .. "before the first one in the chat. `search` finds sessions by their messages and answers. `fork` continues in "
+      .. "a fork of the session. `rename` and `export` are for this session, `delete` for one that you select.",
     run = function(args)
       require("odin.session.sessions").act(roots.of(0), args.args)
     end,
-    opts = { nargs = "?", complete = completion.among(ACTIONS) },
   },
   {
     name = "OdinContinue",
-    args = "",
-    desc = "Send the messages that wait since a turn was canceled. If none waits: go on with the last turn where it "
-      .. "was cut off or has failed. Nothing is said or read again.",
+    desc = "Send the messages that wait since a turn was canceled. If none waits, continue the last turn where it was "
+      .. "cut off or failed. Nothing is repeated.",
     run = go_on,
-    opts = {},
   },
   {
     name = "OdinNote",
-    args = "[text]",
+    args = { "{text}" },
     desc = "Add a note to the session. The model reads it with your next message.",
     run = function(args)
       require("odin.session.upkeep").note(roots.of(0), args.args)
     end,
-    opts = { nargs = "*" },
   },
   {
     name = "OdinRemoveLast",
-    args = "",
-    desc = "Remove the last message from what the model reads: its answer, or what you said or noted after it. "
+    desc = "Remove the last message from what the model reads: its answer, or your message or note after it. "
       .. "`:OdinContinue` then asks for another answer.",
     run = function()
       require("odin.session.upkeep").remove_last(roots.of(0))
     end,
-    opts = {},
   },
   {
     name = "OdinCompact",
-    args = "[focus]",
-    desc = "Replace the older messages of the session by a summary. The focus says what it should keep above all; "
-      .. "without one you are asked, and may leave it empty.",
+    args = { "{focus}" },
+    desc = "Replace the older messages of the session with a summary. {focus} is what the summary should keep above "
+      .. "all. Without it, Odin prompts for it; you can leave it empty.",
     run = function(args)
       require("odin.session.upkeep").compact(roots.of(0), args.args)
     end,
-    opts = { nargs = "*" },
   },
   {
     name = "OdinClear",
-    args = "",
-    desc = "Clear the session, after a question: its messages and todos are forgotten, files stay as they are. You "
-      .. "cannot undo this. With ! you are not asked.",
+    bang = true,
+    desc = "Delete the messages and todos of the session, after a question. Files stay as they are. You cannot undo "
+      .. "this. With !, Odin does not ask.",
     run = function(args)
       require("odin.session.upkeep").clear(roots.of(0), args.bang)
     end,
-    opts = { bang = true },
   },
 }

@@ -67,47 +67,53 @@ end
 return {
   {
     name = "OdinAsk",
-    args = "[text]",
-    desc = "Ask a question. With a range, the selected text goes with it: its file, its place and the diagnostics "
-      .. "in it. Without text it is asked for. `@path`, `#selection`, `#diagnostics` in the text add what they name. "
-      .. "`/name` at its beginning is a command: `/help` lists them.",
+    args = { "{text}" },
+    complete = completion.message,
+    range = true,
+    maps = { ask = "" },
+    desc = "Ask a question. With a range, the selection is sent along with its file, position and diagnostics. Without "
+      .. "{text}, Odin prompts for it. `@path`, `@name`, `@selection` and `@problems` attach that item. `/name` at "
+      .. "the start is a command: `/help` lists them.",
     run = speak("ask"),
-    opts = { nargs = "*", range = true, complete = completion.mentions },
   },
   {
     name = "OdinPlan",
-    args = "[text|run [step]]",
-    desc = "Have a change planned; nothing is changed. With `run`, carry out the open steps of the plan in this "
-      .. "buffer, or else of the last one; `run 2 3` names steps.",
+    args = { "{text}", "run [{step}]" },
+    complete = completion.message,
+    range = true,
+    maps = { plan = "" },
+    desc = "Plan a change. Odin changes no files. `run` runs the open steps of the plan in this buffer, or else of the "
+      .. "last plan; `run 2 3` runs these steps.",
     run = plan,
-    opts = { nargs = "*", range = true, complete = completion.plan },
   },
   {
     name = "OdinEdit",
-    args = "[text]",
-    desc = "Have something changed; every change is reviewed.",
+    args = { "{text}" },
+    complete = completion.message,
+    range = true,
+    maps = { edit = "" },
+    desc = "Ask Odin for a change. You review every edit.",
     run = speak("edit"),
-    opts = { nargs = "*", range = true, complete = completion.mentions },
   },
   {
     name = "OdinChat",
-    args = "",
-    desc = "Go to the prompt of the chat, which opens if it is not there. In the chat: close it.",
+    maps = { chat = "" },
+    desc = "Go to the prompt of the chat, and open the chat if it is closed. In the chat: close it.",
     run = function()
       local layout = require("odin.chat.window")
       if not layout.is_ours(vim.api.nvim_get_current_buf()) or not layout.close(roots.of(0)) then
         require("odin.chat").open(roots.of(0), { enter = true })
       end
     end,
-    opts = {},
   },
   {
     name = "OdinCancel",
-    args = "[drop|next|return|compaction]",
-    desc = "Cancel the running turn. Changes wait on for their review; with `drop` they are rejected. Queued messages "
-      .. "wait until you send another one or `:OdinContinue`. With `next` the next one is sent at once, with `return` "
-      .. "they are put back into the prompt, with ! they are forgotten. With `compaction` only the summary that is "
-      .. "being written is canceled; the turn continues.",
+    args = { "drop", "next", "return", "compaction" },
+    bang = true,
+    maps = { cancel = "" },
+    desc = "Cancel the running turn. Pending changes stay; `drop` rejects them. Queued messages wait until you send "
+      .. "another one or use `:OdinContinue`. `next` sends the next one at once, `return` puts them back into the "
+      .. "prompt, ! deletes them. `compaction` cancels only the summary that Odin is writing; the turn continues.",
     run = function(args)
       if args.args == "compaction" then
         require("odin.session.upkeep").cancel_compaction(roots.of(0))
@@ -116,50 +122,42 @@ return {
       local queue = args.bang or vim.tbl_contains({ "next", "return" }, args.args) and args.args or nil
       require("odin").cancel({ queue = queue, drop = args.args == "drop" })
     end,
-    opts = { bang = true, nargs = "?", complete = completion.among({ "drop", "next", "return", "compaction" }) },
   },
   {
     name = "OdinSteer",
-    args = "[text]",
-    desc = "Say something into the running turn. The model reads it before its next step.",
+    args = { "{text}" },
+    desc = "Send a message into the running turn. The model reads it before its next step.",
     run = function(args)
       require("odin.session.upkeep").steer(roots.of(0), args.args)
     end,
-    opts = { nargs = "*" },
   },
   {
     name = "OdinPaste",
-    args = "",
-    desc = "Mention the image that is in the clipboard in the prompt. Needs wl-paste, xclip or pngpaste.",
+    desc = "Mention the image from the clipboard in the prompt. Needs wl-paste, xclip or pngpaste.",
     run = function()
       require("odin.chat.paste").into_prompt(roots.of(0))
     end,
-    opts = {},
   },
   {
     name = "OdinSteps",
-    args = "[run [step]]",
-    desc = "In a plan: choose what to do. Run its open steps, run, skip or tick a step, open it again, or have the "
-      .. "plan changed. What is for the step at the cursor comes first. `run` is that of `:OdinPlan`.",
+    args = { "run [{step}]" },
+    desc = "In a plan: select what to do. Run the open steps; run a step, skip it, mark it as done or open it again; "
+      .. "change the plan. The step at the cursor comes first. `run` is the same as in `:OdinPlan`.",
     run = act_on_plan,
-    opts = { nargs = "*", complete = completion.among({ "run" }) },
   },
   {
     name = "OdinComments",
-    args = "[ask]",
-    desc = "Do what comments of the workspace ask for that end in `odin!` or `AI!`, all in one turn. With "
-      .. "`ask`, answer those that end in `odin?` or `AI?`.",
+    args = { "ask" },
+    desc = "Do what comments in the workspace ask for that end in `odin!` or `AI!`, all in one turn. `ask` answers "
+      .. "those that end in `odin?` or `AI?`.",
     run = take_comments,
-    opts = { nargs = "?", complete = completion.among({ "ask" }) },
   },
   {
     name = "OdinInit",
-    args = "",
-    desc = "Have the project's ODIN.md written.",
+    desc = "Write ODIN.md for this project.",
     run = function()
       require("odin.chat").open(roots.of(0), { enter = false })
       require("odin.chat").of_root(roots.of(0)):send("init", "")
     end,
-    opts = {},
   },
 }

@@ -13,7 +13,7 @@ function M.open(it)
   require("odin.float").write({
     name = "odin://hunk/" .. it.hunk.id,
     lines = span.new,
-    title = ":w accepts it as it stands here, :q! leaves it pending",
+    title = ":w accepts this text, :q! keeps the change pending",
     filetype = it.bufnr and vim.bo[it.bufnr].filetype,
     root = it.review.root,
   }, { relative = "cursor", row = 1, col = 0 }, function(lines)

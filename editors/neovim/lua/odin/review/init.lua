@@ -294,7 +294,7 @@ end
 function M.decide(command, chosen, argument, done)
   local is_reopening = command == "review.reopen"
   if #chosen == 0 then
-    words.say(is_reopening and "nothing was decided here" or "no pending change here", vim.log.levels.WARN)
+    words.say(is_reopening and "no decision here" or "no pending change here", vim.log.levels.WARN)
     return
   end
   local last = chosen[is_reopening and 1 or #chosen]

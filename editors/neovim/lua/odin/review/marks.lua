@@ -18,13 +18,13 @@ local DRAWN = vim.api.nvim_create_namespace("odin.review")
 local places = {}
 
 M.HIGHLIGHTS = {
-  OdinAdd = { link = "DiffAdd", desc = "lines that would be added" },
-  OdinAddText = { link = "DiffText", desc = "what differs in them" },
-  OdinDelete = { link = "DiffDelete", desc = "lines that would go" },
-  OdinDeleteText = { link = "DiffText", desc = "what would go of them" },
-  OdinReason = { link = "Comment", desc = "why" },
-  OdinAccepted = { link = "NonText", desc = "what was accepted" },
-  OdinRejected = { link = "NonText", desc = "where something was rejected" },
+  OdinAdd = { link = "DiffAdd", desc = "lines to be added" },
+  OdinAddText = { link = "DiffText", desc = "added text in a changed line" },
+  OdinDelete = { link = "DiffDelete", desc = "lines to be removed" },
+  OdinDeleteText = { link = "DiffText", desc = "removed text in a changed line" },
+  OdinReason = { link = "Comment", desc = "the reason for a change" },
+  OdinAccepted = { link = "NonText", desc = "an accepted change" },
+  OdinRejected = { link = "NonText", desc = "a rejected change" },
 }
 
 ---Define what the user's colours do not.

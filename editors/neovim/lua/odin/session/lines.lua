@@ -9,7 +9,7 @@ local TODO = { pending = "- [ ] ", in_progress = "- [ ] **", completed = "- [x] 
 local STATES = { "accepted", "modified", "rejected", "superseded", "pending" }
 local FATES = { introduced = "✗ introduced:", unsure = "✗ found:", fixed = "✓ fixed:" }
 local SUBAGENTS = { completed = "✓", stopped = "✗", failed = "✗", cancelled = "⊘" }
-local GO_ON = ":OdinContinue goes on with it"
+local GO_ON = ":OdinContinue continues the turn"
 local KEYS = { anthropic = "ANTHROPIC_API_KEY", google = "GEMINI_API_KEY", openai = "OPENAI_API_KEY" }
 
 ---What the user said, below its mode, and what went with it.
@@ -180,11 +180,11 @@ function M.help(outcome, at)
     local variable = KEYS[problem.provider] or "…_API_KEY"
     return (":let $%s = 'your key', then :OdinRestart; %s"):format(variable, GO_ON)
   elseif problem.kind == "limited" or problem.kind == "unavailable" then
-    return when and ("it may answer again at %s; %s then"):format(when, GO_ON) or GO_ON .. ", in a while"
+    return when and ("the provider may answer again at %s; %s then"):format(when, GO_ON) or GO_ON .. ", in a while"
   elseif problem.kind == "too_long" then
-    return ":OdinSessions new begins a new session"
+    return ":OdinSessions new starts a new session"
   elseif problem.kind == "model" then
-    return ":OdinModel chooses another model; " .. GO_ON
+    return ":OdinModel selects another model; " .. GO_ON
   elseif problem.kind == "internal" or outcome.reason == "aborted" or vim.startswith(outcome.reason, "max_") then
     return GO_ON
   end

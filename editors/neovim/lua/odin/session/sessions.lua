@@ -27,7 +27,7 @@ end
 
 ---@param root string
 function M.choose(root)
-  M.pick(root, {}, "Odin's sessions", function(session)
+  M.pick(root, {}, "Continue a session", function(session)
     M.enter(root, session.sessionId)
   end)
 end
@@ -35,9 +35,9 @@ end
 ---@private
 ---@param root string
 function M.search(root)
-  vim.ui.input({ prompt = "Words that were asked or answered: " }, function(query)
+  vim.ui.input({ prompt = "Search messages and answers: " }, function(query)
     if query and vim.trim(query) ~= "" then
-      M.pick(root, { query = vim.trim(query) }, "Odin's sessions with " .. query, function(session)
+      M.pick(root, { query = vim.trim(query) }, "Sessions with " .. query, function(session)
         M.enter(root, session.sessionId)
       end)
     end
@@ -52,7 +52,7 @@ end
 function M.pick(root, wanted, prompt, use)
   request.execute(root, "session.list", wanted, function(result)
     if #result.sessions == 0 then
-      words.say(wanted.query and "no session has these words" or "there are no sessions yet")
+      words.say(wanted.query and "no session contains these words" or "no sessions yet")
       return
     end
     pick.from(result.sessions, {
@@ -87,7 +87,7 @@ end
 function M.fork(root)
   request.execute(root, "session.fork", { sessionId = require("odin.chat").of_root(root).session }, function(session)
     M.enter(root, session.sessionId)
-    words.say(("this is a fork now: %s"):format(session.title))
+    words.say_briefly({ ("continuing in the fork “%s”"):format(session.title), "continuing in a fork" })
   end)
 end
 
@@ -98,7 +98,7 @@ function M.rename(root)
     if title and vim.trim(title) ~= "" then
       local argument = { sessionId = require("odin.chat").of_root(root).session, title = vim.trim(title) }
       request.execute(root, "session.rename", argument, function(session)
-        words.say(("renamed the session to %s"):format(session.title))
+        words.say_briefly({ ("renamed the session to “%s”"):format(session.title), "renamed the session" })
       end)
     end
   end)
@@ -111,7 +111,8 @@ function M.export(root)
   pick.from({ "markdown", "html", "json" }, about, function(format)
     local argument = { sessionId = require("odin.chat").of_root(root).session, format = format }
     request.execute(root, "session.export", argument, function(exported)
-      words.say("exported the session to " .. vim.uri_to_fname(exported.uri))
+      local file = vim.uri_to_fname(exported.uri)
+      words.say_briefly({ "exported the session to " .. file, "exported the session to " .. vim.fs.basename(file) })
     end)
   end)
 end
@@ -201,7 +202,7 @@ function M.show_earlier(root)
   local chat = require("odin.chat").of_root(root)
   local before = chat.before
   if not before then
-    words.say("there is nothing before that")
+    words.say("no earlier messages")
     return
   end
   local wanted = { sessionId = chat.session, before = before, limit = M.PAGE }

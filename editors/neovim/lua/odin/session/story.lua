@@ -88,7 +88,7 @@ function Story:show_earlier(left, is_first)
     return
   end
   local what = left > 0 and words.count(left, "earlier message") or "more above"
-  local line = ("*%s: p shows more, and so does :OdinSessions earlier*"):format(what)
+  local line = ("*%s: p or :OdinSessions earlier shows more*"):format(what)
   self.transcript:above("", function()
     self.transcript:put(EARLIER, { line })
   end)
@@ -336,7 +336,7 @@ end
 
 ---@param event odin.RoleChanged
 function Story:on_roleChanged(event)
-  self:note(("the role is %s from now on"):format(event.role))
+  self:note(("the role is now %s"):format(event.role))
 end
 
 ---@param event odin.ModelChanged

@@ -54,7 +54,7 @@ function M.note(root, given)
       return
     end
     request.execute(root, "note", vim.tbl_extend("force", shown(root), { text = text }), function()
-      words.say("noted; the model reads it with your next message")
+      words.say("the model reads the note with your next message")
     end)
   end)
 end
@@ -62,13 +62,13 @@ end
 ---@param root string
 ---@param given string
 function M.steer(root, given)
-  with_text(given, "Say to the running turn: ", function(text)
+  with_text(given, "Message for the running turn: ", function(text)
     if text == "" then
       return
     end
     request.execute(root, "steer", { text = text }, function(result)
       if not result.taken then
-        words.say("no turn is running; :OdinAsk, :OdinPlan and :OdinEdit begin one", vim.log.levels.WARN)
+        words.say("no turn is running; :OdinAsk starts one", vim.log.levels.WARN)
       end
     end)
   end)
@@ -77,15 +77,15 @@ end
 ---@param root string
 function M.remove_last(root)
   request.execute(root, "removeLast", shown(root), function(result)
-    local told = "the model no longer reads the last message; :OdinContinue asks for another answer"
-    words.say(result.removed and told or "there is no message to remove")
+    local told = "removed the last message; :OdinContinue asks again"
+    words.say(result.removed and told or "no message to remove")
   end)
 end
 
 ---@param root string
 ---@param given string
 function M.compact(root, given)
-  with_text(given, "What should the summary keep above all? (may be empty) ", function(focus)
+  with_text(given, "What should the summary keep? (optional) ", function(focus)
     local turn = require("odin.chat").of_root(root):mint(vim.trim("/compact " .. focus))
     local argument = vim.tbl_extend("force", shown(root), { focus = focus, turnId = turn })
     local is_cancelled = watch_compaction(turn)
@@ -121,7 +121,7 @@ function M.clear(root, is_sure)
     clear()
     return
   end
-  local prompt = "Clear the session? Odin forgets its messages and todos. You cannot undo this."
+  local prompt = "Delete the messages and todos of this session? You cannot undo this."
   require("odin.pick").from({ "Clear", "Cancel" }, { prompt = prompt, kind = "confirm" }, function(choice)
     if choice == "Clear" then
       clear()
