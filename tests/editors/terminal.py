@@ -3,8 +3,9 @@
 import asyncio
 import shlex
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.editors.neovim import until
 
@@ -48,10 +49,7 @@ class Terminal:
             screen = await self.screen()
             return screen if text in screen else ""
 
-        try:
-            return await until(seen, repr(text))
-        except AssertionError as error:
-            raise AssertionError(f"{error}; the screen is:\n{await self.screen()}") from None
+        return await self._until(seen, repr(text))
 
     async def hides(self, text: str) -> None:
         """Wait until the text stands there no more."""
@@ -59,7 +57,13 @@ class Terminal:
         async def gone() -> bool:
             return text not in await self.screen()
 
-        await until(gone, f"no {text!r}")
+        await self._until(gone, f"no {text!r}")
+
+    async def _until(self, condition: Callable[[], Awaitable[Any]], what: str) -> Any:
+        try:
+            return await until(condition, what)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; the screen is:\n{await self.screen()}") from None
 
     async def close(self) -> None:
         """It is gone already if the program has ended."""

@@ -20,6 +20,7 @@ EDITS = [
     {"old_string": "alpha = 1", "new_string": "alpha = 11"},
     {"old_string": "gamma = 3", "new_string": "gamma = 33"},
 ]
+PLAN = "# Count further\n\n- [ ] Look\n- [ ] Write\n"
 COMMAND = "python3 -c 'print(6 * 7)'"
 
 
@@ -57,6 +58,12 @@ async def receipts(wire: Wire) -> str:
 
 async def _more(wire: Wire, before: int) -> bool:
     return len(wire.sent) > before
+
+
+def carried_out(wire: Wire) -> str:
+    """The steps of a plan that the model was told to do."""
+    blocks = [block.get("text", "") for it in wire.request["messages"] for block in it["content"]]
+    return "\n".join(blocks).rpartition("in this order.")[2].partition("These steps")[0].strip()
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -123,6 +130,20 @@ async def test_emacs_asks_twice_with_free_text_and_answers_a_question(emacs: Ema
     assert "42" in results(wire)[0]
 
 
+async def test_emacs_runs_a_step_of_a_plan(emacs: Emacs, wire: Wire, file: Path) -> None:
+    wire.play(says(PLAN), says("It is"), says("Written."))  # it is reminded of a step that it has not ticked
+    await emacs.select_all(file)
+    await emacs.write("Odin: Plan…", "<!-- Odin: Plan a change of plain.py, lines 1-3.", "count further")
+    await emacs.send()
+    await emacs.terminal.shows("- [ ] Write")
+    await emacs.terminal.press("C-s")
+    await emacs.terminal.write("Write")
+    await emacs.terminal.press("Enter")
+    await emacs.act("Odin: Run this step")
+    await emacs.terminal.shows("Written.")
+    assert carried_out(wire) == "2. Write"
+
+
 @pytest_asyncio.fixture(loop_scope="module")
 async def helix(terminal: Terminal, root: Path, file: Path, env: dict[str, str]) -> Helix:
     helix = Helix(terminal)
@@ -177,3 +198,17 @@ async def test_helix_asks_twice_with_free_text_and_answers_a_question(helix: Hel
     await terminal.shows("Allow once")
     await terminal.press("Enter")
     assert "42" in await receipts(wire)
+
+
+async def test_helix_runs_a_step_of_a_plan(helix: Helix, wire: Wire, file: Path) -> None:
+    terminal = helix.terminal
+    wire.play(says(PLAN), says("It is"), says("Written."))  # it is reminded of a step that it has not ticked
+    await terminal.press("%")
+    await helix.write("Odin: Plan…", "<!-- Odin: Plan a change of plain.py, lines 1-3.", "count further")
+    await helix.send()
+    await terminal.shows("- [ ] Write")
+    await terminal.write("/Write")
+    await terminal.press("Enter")
+    await helix.act("Odin: Run this step")
+    await terminal.shows("Written.")
+    assert carried_out(wire) == "2. Write"

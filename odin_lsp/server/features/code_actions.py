@@ -38,6 +38,8 @@ def register(server: Host) -> None:
         if not server.abilities.selection:
             server.sight.look(params.text_document.uri, _place(params.range.start), _place(params.range.end))
         offered = await _offered(server, params)
+        if not server.abilities.events:
+            offered = [*_of_plan(server, params), *offered]
         if not server.abilities.question:
             offered = [*_answers(server), *await _messages(server, params.text_document.uri, offered)]
         actions = [it for it in offered if _wanted(_name(it.kind), params.context.only)]
@@ -62,6 +64,18 @@ async def _offered(server: Host, params: types.CodeActionParams) -> list[types.C
         *await comment_requests.actions_at(server, params),
         *await provenance.actions_at(server, params),
     ]
+
+
+def _of_plan(server: Host, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
+    """For editors without a plugin, which may show no lenses: the step that is asked for comes first."""
+    from odin_lsp.server.plan_offers import offers
+
+    first, last = params.range.start.line, params.range.end.line
+    found = list(offers(server, params.text_document.uri))
+    here = [it for it in found if it.lines and it.lines.start <= last and first < it.lines.stop]
+    for it in (*here, *(it for it in found if it.lines is None)):
+        command = types.Command(it.title, it.command, arguments=[it.argument])
+        yield types.CodeAction(it.title, kind=f"{SELECTION}.steps", command=command)
 
 
 async def _messages(server: Host, uri: str, others: list[types.CodeAction]) -> list[types.CodeAction]:

@@ -39,24 +39,11 @@ def _hunk_lenses(server: Client, uri: str) -> Iterator[types.CodeLens]:
 
 
 def _plan_lenses(server: Host, uri: str) -> Iterator[types.CodeLens]:
-    """Run, Skip and Done at each step that is open; the plan as a whole at its first line."""
-    from odin_lsp.agent.plans import is_plan, steps_of
+    """At each step; the plan as a whole at its first line."""
+    from odin_lsp.server.plan_offers import offers
 
-    buffer = server.buffers.of_uri(uri)
-    if buffer is None or not buffer.synchronised or not is_plan(buffer.text):
-        return
-    steps = steps_of(buffer.text)
-    if any(step.status == "open" for step in steps):
-        yield _lens(0, "Odin: Run the open steps", "odin.executePlan", {"uri": uri})
-    yield _lens(0, "Odin: Plan on…", "odin.plan.refuse", {"uri": uri})
-    for step in steps:
-        about = {"uri": uri, "step": step.number}
-        if step.status == "open":
-            yield _lens(step.line, "Odin: Run", "odin.executePlan", {"uri": uri, "steps": [step.number]})
-            yield _lens(step.line, "Odin: Skip", "odin.plan.mark", {**about, "status": "skipped"})
-            yield _lens(step.line, "Odin: Done", "odin.plan.mark", {**about, "status": "done"})
-        else:
-            yield _lens(step.line, "Odin: Open again", "odin.plan.mark", {**about, "status": "open"})
+    for it in offers(server, uri):
+        yield _lens(it.lines.start if it.lines else 0, it.above, it.command, it.argument)
 
 
 def _lens(line: int, title: str, command: str, argument: dict[str, Any]) -> types.CodeLens:

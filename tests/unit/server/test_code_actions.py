@@ -3,8 +3,10 @@
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
 from lsprotocol import types
 
+from odin_lsp.agent.plans import MARK
 from odin_lsp.config import Config
 from odin_lsp.ide.sight import Sight
 from odin_lsp.intelligence.servers import Problem, Problems
@@ -26,11 +28,11 @@ class Server:
     project = SimpleNamespace(now=SimpleNamespace(config=Config(provenance=False, commentRequests=False)))
     editor = SimpleNamespace(hints=Hints(None, None, None))
 
-    def __init__(self, *, literals: bool, reported=None) -> None:
-        self.abilities = Abilities(code_action_literals=literals, events=True, question=True)
+    def __init__(self, *, literals: bool = True, reported=None, events=True, text="x = undefined\n") -> None:
+        self.abilities = Abilities(code_action_literals=literals, events=events, question=True)
         self.buffers = Buffers()
         self.sight = Sight(self.buffers)
-        self.buffers.open(URI, 1, "x = undefined\n")
+        self.buffers.open(URI, 1, text)
         self.core = SimpleNamespace(servers=ScriptedServers(reported=reported or {}))
         register(self)
 
@@ -129,6 +131,39 @@ async def test_a_pending_hunk_is_decided_not_explained():
     assert {it.kind for it in actions} == {types.CodeActionKind.QuickFix}
     assert not any(it.is_preferred for it in actions)
     assert [it.kind for it in others] == ON_A_SELECTION
+
+
+PLAN = f"""{MARK}
+
+# Greet louder
+
+- [ ] Shout
+  at the end of each line
+- [x] Test it
+"""
+OF_OPEN = ["Odin: Run this step", "Odin: Skip this step", "Odin: Mark this step as done"]
+OF_PLAN = ["Odin: Run the plan", "Odin: Change the plan…"]
+
+
+@pytest.mark.parametrize(
+    ("line", "titles"),
+    [
+        (0, OF_PLAN),
+        (4, [*OF_OPEN, *OF_PLAN]),
+        (5, [*OF_OPEN, *OF_PLAN]),
+        (6, ["Odin: Open this step again", *OF_PLAN]),
+    ],
+)
+async def test_an_editor_without_a_plugin_runs_a_plan_by_its_actions(line, titles):
+    at = types.Position(line, 2)
+    asked = types.CodeActionParams(
+        types.TextDocumentIdentifier(URI), types.Range(at, at), types.CodeActionContext([], only=["odin"])
+    )
+
+    offered = await Server(events=False, text=PLAN).handler(asked)
+
+    assert [it.title for it in offered] == titles
+    assert await Server(events=True, text=PLAN).handler(asked) == []
 
 
 def problem(line, message):
