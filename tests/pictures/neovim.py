@@ -249,5 +249,6 @@ async def _run(terminal: Terminal, command: str) -> None:
 def _cleaned(screen: str) -> str:
     """Folders are new each time; the page is not to change for that."""
     screen = re.sub(r"/\S*odin-screens-\w+(/\S*)", lambda found: f"/home/me{found[1]}".ljust(len(found[0])), screen)
-    screen = re.sub(r"odin-screens-\w+|(?<=\W)screens-\w{8}(?=/)", "odin", screen)  # in a line that was broken
+    screen = re.sub(r"/\S*/odin-(?=\s*$)", "/home/me/", screen, flags=re.M)  # a name that is broken over lines
+    screen = re.sub(r"odin-screens-\w+|(?<=\W)screens-\w{8}(?=/)", "odin", screen)
     return "\n".join(line.rstrip() for line in screen.rstrip().splitlines())
