@@ -126,7 +126,7 @@ async def test_the_health_check_warns_if_no_key_is_set(start_neovim: StartNeovim
     neovim = await start_neovim(str(file), ANTHROPIC_API_KEY="")
     await neovim.until(READY)
     await neovim.command("checkhealth odin")
-    assert any("no API key is set" in line for line in await neovim.lines())
+    assert any("WARNING" in line and "no API key is set" in line for line in await neovim.lines())
 
 
 async def test_two_neovims_work_on_one_project(start_neovim: StartNeovim, wire: Wire, file: Path) -> None:
