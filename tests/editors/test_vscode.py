@@ -119,11 +119,11 @@ async def test_a_wrong_key_is_told_with_what_to_do(vscode: VSCode, chat: Chat, w
     await vscode.palette("Odin: Ask…")
     await vscode.answer("are you there?")
     await expect(chat.turn.locator(".end")).to_contain_text("does not accept the key")
-    await chat.turn.get_by_role("button", name="Set API key…").click()
-    await expect(vscode.page.locator(".quick-input-widget:visible")).to_contain_text("API Key of Anthropic")
+    await chat.turn.get_by_role("button", name="Set API Key…").click()
+    await expect(vscode.page.locator(".quick-input-widget:visible")).to_contain_text("Anthropic API Key")
     await vscode.press("Escape")
     wire.play(says("Yes, I am."))
-    await chat.turn.get_by_role("button", name="Try again").click()
+    await chat.turn.get_by_role("button", name="Try Again").click()
     await expect(chat.turn.get_by_text("Yes, I am.")).to_be_visible()
 
 

@@ -106,7 +106,7 @@ async def test_a_command_is_denied_with_a_reason_edited_and_allowed(
     wire.play(says("Then I will not."))
     await chat.say("clean up", "Edit")
     await expect(chat.question.locator(".exact-command")).to_have_text(command)
-    await chat.question.get_by_role("button", name="Deny with a reason…").click()
+    await chat.question.get_by_role("button", name="Deny with Reason…").click()
     await chat.question.get_by_role("textbox").fill("use make clean")
     await chat.question.get_by_role("button", name="Send").click()
     await expect(chat.turn.get_by_text("Then I will not.")).to_be_visible()
@@ -133,9 +133,9 @@ async def test_a_command_is_denied_with_a_reason_edited_and_allowed(
     await vscode.palette("Odin: Manage Approvals")
     await vscode.pick("touch")
     await vscode.press("Enter")
-    await expect(vscode.notification("removed 1 approval")).to_be_visible()
+    await expect(vscode.notification("Removed 1 approval")).to_be_visible()
     await vscode.palette("Odin: Manage Approvals")
-    await expect(vscode.notification("there are no approvals")).to_be_visible()
+    await expect(vscode.notification("There are no saved approvals")).to_be_visible()
 
 
 async def test_a_turn_is_stopped_in_the_middle_of_an_answer(chat: Chat, wire: Wire) -> None:
@@ -143,8 +143,8 @@ async def test_a_turn_is_stopped_in_the_middle_of_an_answer(chat: Chat, wire: Wi
     wire.play(begins("It begins"))
     await chat.say("tell me a story")
     await expect(chat.turn.get_by_text("It begins")).to_be_visible()
-    await chat.button("Stop").click()
-    await expect(chat.turn.locator(".end")).to_contain_text("Stopped")
+    await chat.button("Cancel turn").click()
+    await expect(chat.turn.locator(".end")).to_contain_text("Canceled")
     await expect(chat.turn.get_by_text("It begins")).to_be_visible()
     await asyncio.wait_for(wire.hung_up.wait(), PATIENCE)
     wire.play(says("Here again."))
@@ -166,7 +166,7 @@ async def test_what_is_said_meanwhile_waits_and_can_be_changed(chat: Chat, wire:
     await chat.waiting.nth(1).get_by_role("button", name="Remove").click()
     await expect(chat.waiting).to_have_text(["second"])
     await chat.waiting.first.get_by_role("button", name="Edit").click()
-    field = chat.page.get_by_role("textbox", name="Waiting message")
+    field = chat.page.get_by_role("textbox", name="Queued message")
     await field.fill("second, but shorter")
     await field.press("Enter")
     await expect(chat.waiting).to_have_text(["second, but shorter"])
@@ -186,17 +186,17 @@ async def test_what_waits_behind_a_cancelled_turn_is_kept_sent_or_edited(
     await chat.say("first")
     await expect(chat.turn.get_by_text("It begins")).to_be_visible()
     await chat.say("second")
-    await chat.button("Stop").click()
-    await expect(chat.turn.locator(".end")).to_contain_text("Stopped")
+    await chat.button("Cancel turn").click()
+    await expect(chat.turn.locator(".end")).to_contain_text("Canceled")
     await expect(chat.page.get_by_text("1 message waiting")).to_be_visible()
-    await chat.button("Send the waiting messages").click()
+    await chat.button("Send the queued messages").click()
     await expect(chat.turn.get_by_text("The second is done.")).to_be_visible()
 
     wire.play(begins("It begins"), begins("The next begins"))
     for text in ("third", "fourth"):
         await chat.say(text)
     await expect(chat.waiting).to_have_text(["fourth"])
-    await chat.button("Stop and send the next message").click()
+    await chat.button("Cancel the turn and send the next message").click()
     await expect(chat.turn.get_by_text("The next begins")).to_be_visible()
     for text in ("fifth", "sixth"):
         await chat.say(text)
@@ -277,7 +277,7 @@ async def test_everybody_can_use_it(vscode: VSCode, chat: Chat, wire: Wire, root
     for theme in THEMES:
         await vscode.theme(theme)
         assert await findings(chat) == []
-    await chat.review.get_by_role("button", name="Accept all").click()
+    await chat.review.get_by_role("button", name="Accept All").click()
     await expect(chat.question).to_be_visible()
     editor = "vscode.window.activeTextEditor"
     await vscode.until(f"{editor}?.document.fileName === args[0] && {editor}.selection.active.line === 1", str(path))
@@ -296,13 +296,13 @@ async def test_a_window_that_is_reloaded_in_a_turn_goes_on(vscode: VSCode, chat:
     play_calls(wire, ("EditTool", {"file_path": str(path), "old_string": "two", "new_string": "2\nthree"}))
     wire.play(says("Nice to meet you."), begins("Half of it"))
     await chat.say("hello", "Edit")
-    await chat.review.get_by_role("button", name="Accept all").click()
+    await chat.review.get_by_role("button", name="Accept All").click()
     await expect(chat.turn.get_by_text("Nice to meet you.")).to_be_visible()
     await chat.say("a long story")
     await expect(chat.turn.get_by_text("Half of it")).to_be_visible()
     await chat.box.fill("my draft")
     await vscode.reload()
-    await expect(chat.turn.locator(".end")).to_contain_text("Cut off")
+    await expect(chat.turn.locator(".end")).to_contain_text("Interrupted")
     await expect(chat.said).to_have_text(["hello", "a long story"])
     await expect(chat.log.get_by_text("Nice to meet you.")).to_be_visible()
     await expect(chat.log.locator(".tool .added, .tool .removed")).to_have_text(["+2", "−1"])
@@ -328,7 +328,7 @@ async def test_a_turn_is_taken_up_after_its_server_was_killed(
     (server,) = servers(vscode)
     os.kill(server, signal.SIGKILL)
     wire.play(says("All of it."))
-    await expect(chat.turn.locator(".end")).to_contain_text("Cut off")
+    await expect(chat.turn.locator(".end")).to_contain_text("Interrupted")
     await expect(chat.turn.get_by_text("Read killed.txt")).to_be_visible()
     await expect(chat.turn.get_by_text("Half of it")).to_have_count(0)
     await chat.turn.get_by_role("button", name="Continue").click()
@@ -349,14 +349,14 @@ async def test_a_conversation_looks_the_same_after_a_reload(vscode: VSCode, chat
     failure = Answer([anthropic_error(400, "no")], status=400, headers={"content-type": "application/json"})
     wire.play(says("Two todos are open."), says(RICH), failure)
     await chat.say("look and change", "Edit")
-    await chat.review.get_by_role("button", name="Accept all").click()
+    await chat.review.get_by_role("button", name="Accept All").click()
     await chat.question.get_by_role("button", name="Allow once").click()
     await expect(chat.turn.get_by_text("It is short.")).to_be_visible()
     await chat.say("and now?")
     await expect(chat.turn.locator(".end")).to_contain_text("Failed")
     before = await chat.log.text_content()
     assert before
-    for words in ("Todos (1/3)", "Edited same.txt+3−2", "+four", "2 accepted", "second\n", "Allow once", "Try again"):
+    for words in ("Todos (1/3)", "Edited same.txt+3−2", "+four", "2 accepted", "second\n", "Allow once", "Try Again"):
         assert words in before
 
     await vscode.reload()
@@ -367,7 +367,7 @@ async def test_a_conversation_looks_the_same_after_a_reload(vscode: VSCode, chat
 
     await until(is_same, "the log is as it was")
     wire.play(says("It works again."))
-    await chat.turn.get_by_role("button", name="Try again").click()
+    await chat.turn.get_by_role("button", name="Try Again").click()
     await expect(chat.turn.get_by_text("It works again.")).to_be_visible()
     await expect(chat.said).to_have_text(["look and change", "and now?"])
 
@@ -424,7 +424,7 @@ async def test_a_plan_is_named_by_its_title_and_run_from_the_chat(vscode: VSCode
     await expect(chat.turn.locator(".plan")).to_have_text("Fix it")
     assert "Fix it.plan.md" in await vscode.tabs()
     wire.play(says("I could not."), says("I still cannot."))
-    await chat.turn.get_by_role("button", name="Run plan").click()
+    await chat.turn.get_by_role("button", name="Run Plan").click()
     await expect(chat.turn.get_by_text("I still cannot.")).to_be_visible()
     await expect(chat.said).to_have_text(["the sign is wrong", "Run steps 1, 2 of the plan “Fix it”."])
 
@@ -437,7 +437,7 @@ async def test_files_are_undone_with_what_is_asked_again(vscode: VSCode, chat: C
         play_calls(wire, ("EditTool", {"file_path": str(path), "old_string": old, "new_string": new}))
         wire.play(says(f"That is {new}."))
         await chat.say(f"write {new}", "Edit")
-        await chat.review.get_by_role("button", name="Accept all").click()
+        await chat.review.get_by_role("button", name="Accept All").click()
         await expect(chat.turn.get_by_text(f"That is {new}.")).to_be_visible()
     await vscode.has_text("1\n2\n", path)
 

@@ -93,7 +93,7 @@ async def test_the_server_is_installed_in_an_environment_of_its_own(vscode: VSCo
     await vscode.palette("Odin: Install Server")
     await expect(vscode.status("odin")).to_have_attribute("aria-label", READY)
     told: list[str] = await vscode.page.evaluate("[...progress]")
-    assert any("Making an environment…" in it for it in told)
+    assert any("Creating an environment…" in it for it in told)
     assert any("Unpacking " in it for it in told)
     assert await vscode.notifications() == []
 
@@ -108,7 +108,7 @@ async def test_a_model_on_this_computer_is_offered_and_answers(vscode: VSCode, w
     await expect(chat.turn).to_contain_text("Grüße")
     await vscode.palette("Odin: Select Model")
     await expect(vscode.page.locator(".quick-input-list")).to_contain_text("Ollama on this computer")
-    await vscode.pick("As in the Settings")
+    await vscode.pick("Use Model from Settings")
     await expect(vscode.status("odin")).to_have_attribute("aria-label", READY)
 
 
@@ -123,7 +123,7 @@ async def test_a_newer_server_takes_the_place_of_the_old_one(vscode: VSCode) -> 
     old = program.parent.parent
     (old / "installed-from").write_text("odin_lsp-0.0.0-py3-none-any.whl")
     await vscode.palette("Odin: Restart Server")
-    await vscode.respond("brings a newer server", "Update")
+    await vscode.respond("contains a newer server", "Update")
 
     async def replaced() -> bool:
         running = [it.parent.parent for it in servers(vscode).values()]

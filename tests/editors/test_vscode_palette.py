@@ -116,7 +116,7 @@ async def test_a_model_and_a_role_are_selected(vscode: VSCode) -> None:
     await expect(vscode.status("claude-opus-5-5@low")).to_be_visible()
     await vscode.palette("Odin: Select Model")
     await expect(vscode.page.locator(".quick-input-list")).to_contain_text("selected, low effort")
-    await vscode.pick("As in the Settings")
+    await vscode.pick("Use Model from Settings")
     await expect(vscode.status("sonnet")).to_be_visible()
     await vscode.palette("Odin: Select Role")
     await vscode.pick("planner")

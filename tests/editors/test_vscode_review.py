@@ -304,7 +304,7 @@ async def test_three_files_are_reviewed_in_one_tab(vscode: VSCode, wire: Wire, r
     await vscode.page.set_viewport_size({**size, "height": 1400})  # VS Code draws only the rows that can be seen
     await expect(rows).to_have_text(["first.txt+2 −2", "second.txt+2 −2", "third.txt+2 −2"])
     await vscode.page.set_viewport_size(size)
-    await vscode.lens("Accept All in File").first.click()
+    await vscode.lens("Accept All Changes in File").first.click()
     await is_placed(vscode, "4 of 9 · 2 of 3 files")
     second = "(it) => it.document.uri.scheme === 'odin-review' && it.document.uri.path.endsWith('/second.txt')"
     await vscode.until(f"vscode.window.visibleTextEditors.find({second})?.selection.active.line === 1")  # it is shown

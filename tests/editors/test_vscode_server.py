@@ -74,13 +74,13 @@ async def vscode(window: VSCode) -> AsyncIterator[VSCode]:
 
 
 async def test_nothing_is_started_before_it_is_needed(vscode: VSCode) -> None:
-    await expect(vscode.status("Odin")).to_have_attribute("aria-label", "Odin has not been started")
+    await expect(vscode.status("Odin")).to_have_attribute("aria-label", "Odin is stopped.")
     assert await vscode.notifications() == []
 
 
 async def test_a_server_that_is_not_there_is_told_with_what_to_do(vscode: VSCode, root: Path) -> None:
     await vscode.open_file(root / "first.py")
-    told = vscode.notification("which is not there")
+    told = vscode.notification("which does not exist")
     await expect(told.get_by_role("button", name="Choose…")).to_be_visible()
     await expect(told.get_by_role("button", name="Help")).to_be_visible()
     await expect(vscode.page.locator(".statusbar-item.error-kind", has_text="Odin")).to_be_visible()
@@ -94,7 +94,7 @@ async def test_a_setting_that_is_right_again_is_enough(vscode: VSCode, root: Pat
 @pytest.mark.parametrize(
     ("script", "why"),
     [
-        ('print("hello"); sys.stdout.flush(); read()', "is no language server: it writes “hello”"),
+        ('print("hello"); sys.stdout.flush(); read()', "is not a language server: its output starts with “hello”"),
         ('sys.exit("No module named pygls")', "No module named pygls"),
         ("answer({}); read(); read()", "is a language server, but not Odin's"),
         ('answer({"odin": {"version": 2, "server": "9"}}); read(); read()', "version 2 of the protocol"),
@@ -114,13 +114,13 @@ async def test_a_program_that_may_not_be_run_is_told(vscode: VSCode, program: Wr
     path = program("locked", "")
     path.chmod(0o644)
     await vscode.configure("odin.server.path", str(path))
-    await expect(vscode.notification("not a program that may be run")).to_be_visible()
+    await expect(vscode.notification("is not executable")).to_be_visible()
 
 
 async def test_a_server_that_keeps_ending_is_given_up_with_its_last_words(vscode: VSCode, program: Write) -> None:
     path = program("mortal", f'answer({ODIN}); read(); print("the disk is full", file=sys.stderr)')
     await vscode.configure("odin.server.path", str(path))
-    told = vscode.notification("keeps ending")
+    told = vscode.notification("keeps stopping")
     await expect(told).to_contain_text("the disk is full")
     for name in ("Restart", "Show Log", "Run Doctor"):
         await expect(told.get_by_role("button", name=name)).to_be_visible()

@@ -200,6 +200,12 @@ class VSCode:
         await shown.get_by_role("button", name=button, exact=True).click()
         await expect(shown).to_have_count(0)
 
+    async def menu(self, on: Locator, *labels: str) -> None:
+        """Choose in the context menu of something, submenu by submenu."""
+        await on.click(button="right")
+        for label in labels:
+            await self.page.locator(".monaco-menu").get_by_role("menuitem", name=label, exact=True).last.click()
+
     @property
     def dialog(self) -> Locator:
         """The modal one: `await expect(vscode.dialog).to_contain_text("Sure?")`."""

@@ -53,7 +53,7 @@ class Chat:
     @property
     def waiting(self) -> Locator:
         """Messages in the queue."""
-        return self.page.get_by_role("list", name="Waiting messages").get_by_role("listitem")
+        return self.page.get_by_role("list", name="Queued messages").get_by_role("listitem")
 
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)

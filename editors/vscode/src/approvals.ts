@@ -1,25 +1,28 @@
 // What the user has allowed, as a list to choose from.
 
 import type { QuickPickItem } from "vscode";
+import { t } from "./l10n";
 import type { Mode } from "./odin";
 import type { Allowed } from "./protocol";
-import { MODE_NAMES } from "./status";
+import { modeName } from "./words";
 
 export interface ApprovalItem extends QuickPickItem {
   id: string;
 }
 
-const SCOPES: Readonly<Record<Allowed["scope"], string>> = {
-  session: "in this session",
-  workspace: "in this workspace",
-  always: "everywhere",
-};
-
 export function approvalItems(allowed: readonly Allowed[]): ApprovalItem[] {
   return allowed.map(({ id, tool, pattern, mode, scope, since }) => ({
     id,
     label: pattern,
-    description: `${SCOPES[scope]}, in ${MODE_NAMES[mode as Mode]}`,
-    detail: `${tool}, since ${since}`,
+    description: scopeOf(scope, modeName(mode as Mode)),
+    detail: t("{0}, since {1}", tool, since),
   }));
+}
+
+function scopeOf(scope: Allowed["scope"], mode: string): string {
+  return {
+    session: t("in this session, in {0}", mode),
+    workspace: t("in this workspace, in {0}", mode),
+    always: t("everywhere, in {0}", mode),
+  }[scope];
 }

@@ -6,6 +6,7 @@ import { inBackground } from "./background";
 import type { Chat } from "./chat/chat";
 import { attachedTo, fileItem } from "./context";
 import type { ReadOnlyDocuments } from "./documents";
+import { t, tn } from "./l10n";
 import type { Mode, Odin } from "./odin";
 import type { Problems } from "./problems";
 import type { ContextItem, SessionSummary, Undone, UndoParams } from "./protocol";
@@ -15,9 +16,8 @@ import type { Servicing } from "./server/servicing";
 import type { SessionTree } from "./session-tree";
 import { SessionCommands } from "./sessions";
 import { SettingCommands } from "./setting-commands";
-import { MODE_NAMES } from "./status";
 import { UpkeepCommands } from "./upkeep";
-import { counted, wordsOf } from "./words";
+import { modeName, wordsOf } from "./words";
 
 export interface Parts {
   odin: Odin;
@@ -132,7 +132,7 @@ class TurnCommands {
   async executePlan(): Promise<void> {
     const document = window.activeTextEditor?.document;
     if (!document) {
-      throw new Error("open a plan first");
+      throw new Error(t("Open a plan first."));
     }
     this.parts.showChat();
     await this.parts.chat.turns.runPlan(document.uri.toString());
@@ -142,7 +142,7 @@ class TurnCommands {
   async doCommentRequests(): Promise<void> {
     const { requests, text } = await this.parts.odin.execute("odin.commentRequests", { kind: "edit" });
     if (requests.length === 0) {
-      inBackground(window.showInformationMessage("Odin: No comment in this workspace ends in `odin!` or `AI!`."));
+      inBackground(window.showInformationMessage(t("Odin: No comment in this workspace ends in `odin!` or `AI!`.")));
       return;
     }
     this.parts.showChat();
@@ -158,23 +158,23 @@ class TurnCommands {
   async undoInFile(): Promise<void> {
     const document = window.activeTextEditor?.document;
     if (!document) {
-      throw new Error("open a file first");
+      throw new Error(t("Open a file first."));
     }
     await this.undo({ uri: document.uri.toString() });
   }
 
   private async tellUndone(undone: Undone): Promise<void> {
-    const actions = undone.undoId ? ["Bring Back"] : [];
-    if (await window.showInformationMessage(`Odin: ${undoneWords(undone)}`, ...actions)) {
+    const actions = undone.undoId ? [t("Bring Back")] : [];
+    if (await window.showInformationMessage(t("Odin: {0}", undoneWords(undone)), ...actions)) {
       await this.undo({ turnId: undone.undoId });
     }
   }
 
   private async take(mode: Mode, items: ContextItem[], label: string): Promise<void> {
     const text = await window.showInputBox({
-      title: `Odin: ${MODE_NAMES[mode]}`,
-      prompt: label ? `About ${label}.` : undefined,
-      placeHolder: PLACEHOLDERS[mode],
+      title: t("Odin: {0}", modeName(mode)),
+      prompt: label ? t("About {0}.", label) : undefined,
+      placeHolder: promptFor(mode),
       ignoreFocusOut: true,
     });
     if (text?.trim()) {
@@ -184,11 +184,13 @@ class TurnCommands {
   }
 }
 
-const PLACEHOLDERS: Readonly<Record<Mode, string>> = {
-  ask_mode: "What do you want to know?",
-  plan_mode: "What should be planned?",
-  edit_mode: "What should be changed?",
-};
+function promptFor(mode: Mode): string {
+  return {
+    ask_mode: t("What do you want to know?"),
+    plan_mode: t("What should Odin plan?"),
+    edit_mode: t("What should Odin change?"),
+  }[mode];
+}
 
 /** What can be done now, behind the item in the status bar. */
 async function showActions({ odin, chat }: Parts): Promise<void> {
@@ -203,27 +205,27 @@ async function showActions({ odin, chat }: Parts): Promise<void> {
     }
   }
   if (chat.turns.running) {
-    add("debug-stop", "Cancel Turn", "odin.vscode.cancel");
+    add("debug-stop", t("Cancel Turn"), "odin.vscode.cancel");
   }
-  add("comment-discussion", "Open Chat", "odin.chat.focus");
-  add("question", "Ask…", "odin.vscode.ask");
+  add("comment-discussion", t("Open Chat"), "odin.chat.focus");
+  add("question", t("Ask…"), "odin.vscode.ask");
   if (workspace.isTrusted) {
-    add("checklist", "Plan…", "odin.vscode.plan");
-    add("edit", "Edit…", "odin.vscode.edit");
+    add("checklist", t("Plan…"), "odin.vscode.plan");
+    add("edit", t("Edit…"), "odin.vscode.edit");
   } else {
-    add("shield", "Manage Workspace Trust", "workbench.trust.manage");
+    add("shield", t("Manage Workspace Trust"), "workbench.trust.manage");
   }
-  add("server-environment", "Select Model…", "odin.vscode.selectModel");
-  add("person", "Select Role…", "odin.vscode.selectRole");
-  add("key", "Set API Key…", "odin.vscode.setKey");
-  add("history", "Resume Session…", "odin.vscode.resumeSession");
-  add("discard", "Undo Last Turn", "odin.vscode.undoTurn");
-  add("list-tree", "Show What Would Be Sent", "odin.vscode.showContext");
-  add("debug-restart", "Restart Server", "odin.vscode.restart");
-  add("pulse", "Run Doctor", "odin.vscode.doctor");
-  add("output", "Show Log", "odin.vscode.showLog");
-  add("gear", "Open Settings", "odin.vscode.openSettings");
-  const placeHolder = state.kind === "failed" ? state.why : "What to do";
+  add("server-environment", t("Select Model…"), "odin.vscode.selectModel");
+  add("person", t("Select Role…"), "odin.vscode.selectRole");
+  add("key", t("Set API Key…"), "odin.vscode.setKey");
+  add("history", t("Resume Session…"), "odin.vscode.resumeSession");
+  add("discard", t("Undo Last Turn"), "odin.vscode.undoTurn");
+  add("list-tree", t("Show What Would Be Sent"), "odin.vscode.showContext");
+  add("debug-restart", t("Restart Server"), "odin.vscode.restart");
+  add("pulse", t("Run Doctor"), "odin.vscode.doctor");
+  add("output", t("Show Log"), "odin.vscode.showLog");
+  add("gear", t("Open Settings"), "odin.vscode.openSettings");
+  const placeHolder = state.kind === "failed" ? state.why : t("Select an action");
   const chosen = await window.showQuickPick(items, { title: "Odin", placeHolder });
   if (chosen) {
     await commands.executeCommand(chosen.command);
@@ -231,6 +233,6 @@ async function showActions({ odin, chat }: Parts): Promise<void> {
 }
 
 function undoneWords({ restored, kept }: Undone): string {
-  const left = kept.map((it) => `${path.posix.basename(Uri.parse(it.uri).path)} stays as it is: ${it.reason}`);
-  return [`${counted(restored.length, "file")} restored`, ...left].join("; ");
+  const left = kept.map((it) => t("{0} is unchanged: {1}", path.posix.basename(Uri.parse(it.uri).path), it.reason));
+  return [tn(restored.length, "{0} file restored", "{0} files restored"), ...left].join("; ");
 }

@@ -1,6 +1,7 @@
 // How a compaction that the user has asked for has ended.
 
 import type { Disposable } from "vscode";
+import { numberOf, t } from "./l10n";
 import type { Odin } from "./odin";
 import type { CompactResult } from "./protocol";
 
@@ -24,7 +25,7 @@ export class CompactionWatch implements Disposable {
 }
 
 export function compactedWords({ before, after }: CompactResult, isCancelled: boolean): string {
-  if (isCancelled) return "canceled the compaction; the session is unchanged.";
-  if (after >= before) return "the session cannot be made shorter.";
-  return `compacted the session from ${before.toLocaleString("en")} to ${after.toLocaleString("en")} tokens.`;
+  if (isCancelled) return t("Odin: Compaction canceled. The session is unchanged.");
+  if (after >= before) return t("Odin: The session cannot be compacted further.");
+  return t("Odin: Compacted the session from {0} to {1} tokens.", numberOf(before), numberOf(after));
 }

@@ -1,39 +1,49 @@
 // What would be sent to the model, as a document to read.
 
+import { numberOf, t, tn } from "./l10n";
 import type { ContextPreview, LineSpan, SeenFile } from "./protocol";
 import { ago } from "./words";
 
 export function contextReport(preview: ContextPreview): string {
-  const share = preview.contextLimit > 0 ? ` of ${preview.contextLimit.toLocaleString("en")}` : "";
-  const head = [
-    "# What would be sent",
-    "",
-    `Model: ${preview.model}  `,
-    `Tokens: ${preview.tokens.toLocaleString("en")}${share}  `,
-    `Cost of the request: ${dollars(preview.costUsd)}, or ${dollars(preview.cachedCostUsd)} if the provider has it cached  `,
-    `Spent by the session: ${dollars(preview.spent.costUsd ?? 0)}`,
+  const { tokens, contextLimit } = preview;
+  const lines = [
+    t("Model: {0}", preview.model),
+    contextLimit > 0
+      ? t("Tokens: {0} of {1}", numberOf(tokens), numberOf(contextLimit))
+      : t("Tokens: {0}", numberOf(tokens)),
+    t(
+      "Cost of the request: {0}, or {1} if the provider has it cached",
+      dollars(preview.costUsd),
+      dollars(preview.cachedCostUsd),
+    ),
+    t("Spent by the session: {0}", dollars(preview.spent.costUsd ?? 0)),
   ];
+  const head = [`# ${t("What would be sent")}`, "", lines.join("  \n")];
   const files = (preview.files ?? []).map(seenFile);
-  const seen = files.length > 0 ? [`## Files that the model has seen\n\n${files.join("\n")}`] : [];
-  const instructions = (preview.instructions ?? []).map(
-    ({ path, of, tokens }) => `- ${path} (${of}, ${tokens.toLocaleString("en")} tokens)`,
-  );
-  if (instructions.length > 0) head.push("", "Instructions, in the order in which they apply:", "", ...instructions);
+  const seen = files.length > 0 ? [`## ${t("Files that the model has seen")}\n\n${files.join("\n")}`] : [];
+  const instructions = (preview.instructions ?? []).map((it) => `- ${it.path} (${it.of}, ${tokensOf(it.tokens)})`);
+  if (instructions.length > 0) head.push("", t("Instructions, in the order in which they apply:"), "", ...instructions);
   const parts = preview.parts.map((part) => {
     const fence = "`".repeat(Math.max(3, longestRun(part.content) + 1));
-    const heading = `## ${part.kind}: ${part.name} (${part.tokens.toLocaleString("en")} tokens)`;
+    const heading = `## ${part.kind}: ${part.name} (${tokensOf(part.tokens)})`;
     return `${heading}\n\n${fence}\n${part.content}\n${fence}`;
   });
   return `${[head.join("\n"), ...seen, ...parts].join("\n\n")}\n`;
 }
 
 function seenFile({ path, at, seen, isWhole, isCurrent, changed = [] }: SeenFile): string {
-  const state = changed.length > 0 ? `changed since: ${spans(changed)}` : isCurrent ? "unchanged" : "moved since";
-  return `- ${path}: ${isWhole ? "all lines" : spans(seen)}, seen ${ago(at)}, ${state}`;
+  const lines = isWhole ? t("all lines") : t("lines {0}", spans(seen));
+  const since = isCurrent ? t("unchanged") : t("moved since");
+  const state = changed.length > 0 ? t("changed since: lines {0}", spans(changed)) : since;
+  return `- ${path}: ${t("{0}, seen {1}, {2}", lines, ago(at), state)}`;
+}
+
+function tokensOf(count: number): string {
+  return tn(count, "{0} token", "{0} tokens");
 }
 
 function spans(lines: readonly LineSpan[]): string {
-  return `lines ${lines.map(({ first, last }) => (first === last ? first : `${first}–${last}`)).join(", ")}`;
+  return lines.map(({ first, last }) => (first === last ? first : `${first}–${last}`)).join(", ");
 }
 
 function longestRun(text: string): number {

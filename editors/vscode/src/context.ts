@@ -29,8 +29,8 @@ export function attachedTo(
     document,
     diagnostics.filter((it) => overlaps(it.range, selection)),
   );
-  const lines = linesOf(selection.start.line + 1, lastLineOf(selection) + 1);
-  return { items: [selectionItem(document, selection), ...problems], label: `${lines} of ${name}` };
+  const label = linesOf(selection.start.line + 1, lastLineOf(selection) + 1, name);
+  return { items: [selectionItem(document, selection), ...problems], label };
 }
 
 /** A line of which nothing is selected does not count. */

@@ -1,6 +1,6 @@
 // Put the parts together. What takes time is imported when it is first used.
 
-import { commands, type ExtensionContext, StatusBarAlignment, ThemeColor, window, workspace } from "vscode";
+import { commands, type ExtensionContext, env, l10n, StatusBarAlignment, ThemeColor, window, workspace } from "vscode";
 import { inBackground, tellFailures } from "./background";
 import { Chat } from "./chat/chat";
 import { ChatView } from "./chat/view";
@@ -9,6 +9,7 @@ import { ReadOnlyDocuments } from "./documents";
 import * as files from "./files";
 import { InlineEdits } from "./inline/threads";
 import { EditorServers } from "./intelligence/servers";
+import { speak, t } from "./l10n";
 import type { ServerState } from "./odin";
 import { isPlan } from "./plans";
 import { Problems } from "./problems";
@@ -30,6 +31,7 @@ import { Typing } from "./typing";
 let life: ServerLife | undefined;
 
 export function activate(context: ExtensionContext): void {
+  speak(l10n.bundle, env.language);
   const keys = new Keys(context.secrets);
   const log = new RedactedLog(window.createOutputChannel("Odin", { log: true }), () => keys.known);
   tellFailures((error) => log.error(error instanceof Error ? (error.stack ?? error.message) : String(error)));
@@ -133,23 +135,23 @@ export function activate(context: ExtensionContext): void {
     store.onDidChange(tell),
     odin.onDidChangeState(follow),
     desk.onDidMove((position) => store.place(position)),
-    host.onDidFindAnother(() => inBackground(renewal.because("The selected Python environment"))),
+    host.onDidFindAnother(() => inBackground(renewal.because(t("the selected Python environment")))),
     window.onDidChangeActiveTextEditor(look),
     workspace.onDidChangeConfiguration((event) => {
       if (RESTARTING_SETTINGS.some((name) => event.affectsConfiguration(name))) {
-        inBackground(renewal.because("The setting"));
+        inBackground(renewal.because(t("the changed settings")));
       } else if (event.affectsConfiguration("odin")) {
         odin.configure(serverSettings(workspace.getConfiguration("odin")));
       }
     }),
     context.secrets.onDidChange(({ key }) => {
       if (keys.isOurs(key)) {
-        inBackground(renewal.because("The API key"));
+        inBackground(renewal.because(t("the new API key")));
       }
     }),
     workspace.onDidGrantWorkspaceTrust(() => {
       store.set({ isTrusted: true });
-      inBackground(renewal.because("The trust in this workspace"));
+      inBackground(renewal.because(t("the trusted workspace")));
     }),
     ...registerCommands({
       odin,
@@ -184,7 +186,7 @@ class Contexts {
 }
 
 async function mayInterrupt(what: string): Promise<boolean> {
-  const now = "Restart Now";
-  const question = `Odin: ${what} counts after a restart, which would end the turn that is running.`;
-  return (await window.showWarningMessage(question, now, "After the Turn")) === now;
+  const now = t("Restart Now");
+  const question = t("Odin must restart to use {0}. Restarting cancels the running turn.", what);
+  return (await window.showWarningMessage(question, now, t("Restart After Turn"))) === now;
 }

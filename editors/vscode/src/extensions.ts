@@ -1,5 +1,6 @@
 // What is plugged in: a line for each, with what it does and why it is not used.
 
+import { t, tn } from "./l10n";
 import type { Listed } from "./protocol";
 
 interface ExtensionItem {
@@ -12,22 +13,24 @@ interface ExtensionItem {
   action?: "enable" | "disable";
 }
 
-const STATES: Record<Listed["state"], string> = {
-  on: "on",
-  off: "off",
-  untrusted: "not used: this folder is not trusted",
-  hidden: "not used: another one has this name",
-  broken: "broken",
-};
+function stateName(state: Listed["state"]): string {
+  return {
+    on: t("on"),
+    off: t("off"),
+    untrusted: t("not used: this folder is not trusted"),
+    hidden: t("not used: another one has this name"),
+    broken: t("broken"),
+  }[state];
+}
 
 export function extensionItems(listed: readonly Listed[]): ExtensionItem[] {
   return listed.map((it) => {
-    const running = it.state === "on" && it.running ? `, ${it.running}` : "";
-    const cost = it.tokens ? `, ${it.tokens} tokens` : "";
+    const running = it.state === "on" ? it.running : "";
+    const cost = it.tokens ? tn(it.tokens, "{0} token", "{0} tokens") : "";
     const action = it.state === "on" ? "disable" : it.state === "off" ? "enable" : undefined;
     return {
       label: `${it.kind} ${it.name}`,
-      description: `${STATES[it.state]}${running}${cost}`,
+      description: [stateName(it.state), running, cost].filter(Boolean).join(", "),
       detail: [it.problem ?? it.description, it.source].filter(Boolean).join(" · "),
       source: it.source,
       name: `${it.kind}:${it.name}`,

@@ -1,17 +1,20 @@
 // Which models can be selected, how hard each can be told to think, and the way back to the settings.
 
 import type { QuickPickItem } from "vscode";
+import { t } from "./l10n";
 import type { ModelState } from "./protocol";
 import { short } from "./words";
 
 export interface ModelItem extends QuickPickItem {
   /** What `odin.model` is told; empty: as in the settings. */
   model: string;
+  isSelected?: boolean;
 }
 
-/** How the description begins of the one that counts now. */
-export const SELECTED = "selected";
-export const AS_CONFIGURED: ModelItem = { label: "As in the Settings", model: "" };
+/** Back to the model of the settings. */
+export function asConfigured(): ModelItem {
+  return { label: t("Use Model from Settings"), model: "" };
+}
 
 /** One item for each model, however it is used now. Those of servers on this computer come last. */
 export function modelItems(now: ModelState): ModelItem[] {
@@ -21,11 +24,13 @@ export function modelItems(now: ModelState): ModelItem[] {
   const models = selected ? known : [now.model, ...known];
   return models.map((model) => {
     const server = local.find((it) => it.model === model);
+    const isSelected = model === (selected ?? now.model);
     return {
       label: model,
       model,
-      description: model === (selected ?? now.model) ? selectedWith(now.model.slice(model.length + 1)) : "",
-      detail: server ? `${server.name} on this computer` : factsOf(now, model),
+      isSelected,
+      description: isSelected ? selectedWith(now.model.slice(model.length + 1)) : "",
+      detail: server ? t("{0} on this computer", server.name) : factsOf(now, model),
     };
   });
 }
@@ -34,10 +39,10 @@ export function modelItems(now: ModelState): ModelItem[] {
 export function effortItems(now: ModelState, model: string): ModelItem[] {
   const efforts = now.efforts?.[model] ?? [];
   const items = [
-    { label: "Default", model },
+    { label: t("Default"), model },
     ...efforts.map((effort) => ({ label: capitalized(effort), model: `${model}@${effort}` })),
   ];
-  return items.map((it) => ({ ...it, description: it.model === now.model ? SELECTED : "" }));
+  return items.map((it) => ({ ...it, description: it.model === now.model ? t("selected") : "" }));
 }
 
 /** Its window and its price, as far as they are known, and how hard it can be told to think. */
@@ -45,16 +50,18 @@ function factsOf({ facts = {}, efforts = {} }: ModelState, model: string): strin
   const { context, inputUsd, outputUsd } = facts[model] ?? {};
   const known = efforts[model] ?? [];
   return [
-    context ? `${short(context)} tokens` : "",
-    inputUsd !== undefined && outputUsd !== undefined ? `$${inputUsd} in, $${outputUsd} out per million tokens` : "",
-    known.length > 0 ? `effort ${known.join(", ")}` : "",
+    context ? t("{0} tokens", short(context)) : "",
+    inputUsd !== undefined && outputUsd !== undefined
+      ? t("{0} in, {1} out per million tokens", `$${inputUsd}`, `$${outputUsd}`)
+      : "",
+    known.length > 0 ? t("effort {0}", known.join(", ")) : "",
   ]
     .filter(Boolean)
     .join(" · ");
 }
 
 function selectedWith(effort: string): string {
-  return effort ? `${SELECTED}, ${effort} effort` : SELECTED;
+  return effort ? t("selected, {0} effort", effort) : t("selected");
 }
 
 function capitalized(word: string): string {

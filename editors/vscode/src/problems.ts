@@ -1,5 +1,6 @@
 // What went wrong with the server, told once, with what may help.
 
+import { t } from "./l10n";
 import type { ServerAction } from "./server/life";
 
 interface Messages {
@@ -19,7 +20,7 @@ export class Problems {
     }
     this.#shown.add(why);
     try {
-      const words = why.startsWith("Odin") ? why : `Odin: ${why}`;
+      const words = why.startsWith("Odin") ? why : t("Odin: {0}", why);
       const chosen = await this.messages.error(words, ...actions.map((it) => it.title));
       const action = actions.find((it) => it.title === chosen);
       if (action) {

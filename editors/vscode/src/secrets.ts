@@ -1,6 +1,7 @@
-// The user's API keys: in VS Code's safe, and from there to the server in memory.
+// The user's API keys: in VS Code's secret storage, and from there to the server in memory.
 
 import type { SecretStorage } from "vscode";
+import { t } from "./l10n";
 
 export const PROVIDERS = { anthropic: "Anthropic", google: "Google", openai: "OpenAI" } as const;
 export type Provider = keyof typeof PROVIDERS;
@@ -52,9 +53,9 @@ export class Keys {
 export function keyProblem(text: string): string | undefined {
   const key = text.trim();
   if (!key) {
-    return "A key is needed.";
+    return t("Enter an API key.");
   }
-  return /[^\x21-\x7e]/.test(key) ? "A key has no spaces and no special characters." : undefined;
+  return /[^\x21-\x7e]/.test(key) ? t("An API key has no spaces and no special characters.") : undefined;
 }
 
 function nameOf(provider: Provider): string {

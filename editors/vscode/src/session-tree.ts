@@ -10,6 +10,7 @@ import {
   window,
 } from "vscode";
 import type { Chat } from "./chat/chat";
+import { t } from "./l10n";
 import type { Odin } from "./odin";
 import type { SessionSummary } from "./protocol";
 import { sessionItem } from "./sessions";
@@ -54,8 +55,10 @@ export class SessionTree implements TreeDataProvider<SessionSummary> {
     item.tooltip = detail;
     item.iconPath = new ThemeIcon(isCurrent ? "circle-filled" : "comment-discussion");
     item.contextValue = "session";
-    item.accessibilityInformation = { label: `${label}, ${description}${isCurrent ? ", shown in the chat" : ""}` };
-    item.command = { title: "Open Session", command: "odin.vscode.openSession", arguments: [session] };
+    item.accessibilityInformation = {
+      label: isCurrent ? t("{0}, {1}, shown in the chat", label, description ?? "") : `${label}, ${description}`,
+    };
+    item.command = { title: t("Open Session"), command: "odin.vscode.openSession", arguments: [session] };
     return item;
   }
 

@@ -3,10 +3,11 @@
 import * as path from "node:path";
 import { type QuickPickItem, Uri, window, workspace } from "vscode";
 import type { Chat } from "./chat/chat";
+import { t, tn } from "./l10n";
 import type { Odin } from "./odin";
 import type { SessionSummary, TurnRecord } from "./protocol";
 import { exportName } from "./session-names";
-import { ago, counted } from "./words";
+import { ago } from "./words";
 
 const SEARCH_PAUSE_MS = 200;
 const FORMATS = {
@@ -32,14 +33,14 @@ export class SessionCommands {
   }
 
   async resume(): Promise<void> {
-    await this.open(await this.pick("Resume Session"));
+    await this.open(await this.pick(t("Resume Session")));
   }
 
   /** In what was said, as it is typed. */
   async search(): Promise<void> {
     const picker = window.createQuickPick<SessionItem>();
-    picker.title = "Search Sessions";
-    picker.placeholder = "Words that were asked or answered";
+    picker.title = t("Search Sessions");
+    picker.placeholder = t("Search messages and answers");
     picker.matchOnDescription = picker.matchOnDetail = true;
     let pause: NodeJS.Timeout | undefined;
     let latest = "";
@@ -74,16 +75,16 @@ export class SessionCommands {
   async fork(): Promise<void> {
     const { messages, earlierMessages } = await this.odin.execute("odin.state", {});
     const whole = {
-      label: "The whole session",
+      label: t("The whole session"),
       index: undefined as number | undefined,
       turn: undefined as TurnRecord | undefined,
     };
     const points = messages
-      .map((turn, index) => ({ label: `Before “${oneLine(turn.body)}”`, index: earlierMessages + index, turn }))
+      .map((turn, index) => ({ label: t("Before “{0}”", oneLine(turn.body)), index: earlierMessages + index, turn }))
       .reverse();
     const chosen = await window.showQuickPick([whole, ...points], {
-      title: "Fork Session",
-      placeHolder: "Where does the copy end?",
+      title: t("Fork Session"),
+      placeHolder: t("Select where the fork ends"),
     });
     if (!chosen) {
       return;
@@ -95,7 +96,7 @@ export class SessionCommands {
     this.showChat();
     await this.chat.sessions.open(fork.sessionId);
     if (fork.draft !== undefined && chosen.turn) {
-      const text = await window.showInputBox({ title: "Say It Differently", value: fork.draft, ignoreFocusOut: true });
+      const text = await window.showInputBox({ title: t("Edit Message"), value: fork.draft, ignoreFocusOut: true });
       if (text?.trim()) {
         await this.chat.turns.say(chosen.turn.mode, text);
       }
@@ -104,13 +105,13 @@ export class SessionCommands {
 
   /** One that is named, or chosen. */
   async rename(named?: SessionSummary): Promise<void> {
-    const session = named ?? (await this.pick("Rename Session"));
+    const session = named ?? (await this.pick(t("Rename Session")));
     const title =
       session &&
       (await window.showInputBox({
-        title: "Rename Session",
+        title: t("Rename Session"),
         value: session.title,
-        validateInput: (it) => (it.trim() ? undefined : "A title is needed."),
+        validateInput: (it) => (it.trim() ? undefined : t("Enter a title.")),
       }));
     if (session && title) {
       await this.chat.sessions.rename(session.sessionId, title.trim());
@@ -118,9 +119,10 @@ export class SessionCommands {
   }
 
   async export(): Promise<void> {
-    const session = await this.pick("Export Session");
+    const session = await this.pick(t("Export Session"));
     const kind =
-      session && (await window.showQuickPick(Object.keys(FORMATS), { title: "Export Session", placeHolder: "Format" }));
+      session &&
+      (await window.showQuickPick(Object.keys(FORMATS), { title: t("Export Session"), placeHolder: t("Format") }));
     if (!session || !kind) {
       return;
     }
@@ -128,7 +130,7 @@ export class SessionCommands {
     const name = exportName(session, extension);
     const folder = workspace.workspaceFolders?.[0]?.uri;
     const target = await window.showSaveDialog({
-      title: "Export Session",
+      title: t("Export Session"),
       defaultUri: folder ? Uri.joinPath(folder, name) : Uri.file(path.resolve(name)),
       filters: { [kind]: [extension] },
     });
@@ -143,9 +145,9 @@ export class SessionCommands {
   }
 
   async delete(named?: SessionSummary): Promise<void> {
-    const session = named ?? (await this.pick("Delete Session"));
-    const confirm = "Delete";
-    const question = session && `Delete the session “${session.title}” for good?`;
+    const session = named ?? (await this.pick(t("Delete Session")));
+    const confirm = t("Delete");
+    const question = session && t("Delete session “{0}” permanently?", session.title);
     if (session && question && (await window.showWarningMessage(question, { modal: true }, confirm)) === confirm) {
       await this.chat.sessions.delete(session.sessionId);
     }
@@ -160,9 +162,9 @@ export class SessionCommands {
 
   private async pick(title: string): Promise<SessionSummary | undefined> {
     const items = this.chat.sessions.list("").then((sessions) => sessions.map(sessionItem));
-    const options = { title, placeHolder: "Session", matchOnDescription: true, matchOnDetail: true };
+    const options = { title, placeHolder: t("Session"), matchOnDescription: true, matchOnDetail: true };
     if ((await items).length === 0) {
-      window.showInformationMessage("Odin: there are no sessions of this workspace yet.");
+      window.showInformationMessage(t("Odin: This workspace has no sessions yet."));
       return undefined;
     }
     return (await window.showQuickPick(items, options))?.session;
@@ -170,10 +172,14 @@ export class SessionCommands {
 }
 
 export function sessionItem(session: SessionSummary): SessionItem {
-  const about = [ago(session.updatedAt), counted(session.messages, "message"), session.locked ? "open elsewhere" : ""];
+  const about = [
+    ago(session.updatedAt),
+    tn(session.messages, "{0} message", "{0} messages"),
+    session.locked ? t("open elsewhere") : "",
+  ];
   return {
     session,
-    label: oneLine(session.title) || "Untitled",
+    label: oneLine(session.title) || t("Untitled"),
     description: about.filter(Boolean).join(" · "),
     detail: oneLine(session.excerpt ?? session.firstMessage),
   };

@@ -9,13 +9,13 @@ import { contextReport } from "./context-report";
 import type { ReadOnlyDocuments } from "./documents";
 import { extensionItems } from "./extensions";
 import { typedKey } from "./key-input";
-import { AS_CONFIGURED, effortItems, modelItems, SELECTED } from "./models";
+import { t, tn } from "./l10n";
+import { asConfigured, effortItems, type ModelItem, modelItems } from "./models";
 import type { Odin } from "./odin";
 import type { CheckedKey, ModelState } from "./protocol";
 import { roleItems } from "./roles";
 import { type Keys, PROVIDERS, type Provider } from "./secrets";
 import { SETTINGS_FILE, userFile } from "./settings";
-import { counted } from "./words";
 
 interface Parts {
   odin: Odin;
@@ -30,15 +30,15 @@ export class SettingCommands {
   async selectModel(): Promise<void> {
     const { odin } = this.parts;
     const now = await odin.execute("odin.model", { findLocal: true });
-    const items: (QuickPickItem & { model?: string; run?: () => unknown })[] = [
+    const items: (QuickPickItem & Partial<ModelItem> & { run?: () => unknown })[] = [
       ...modelItems(now),
       { label: "", kind: QuickPickItemKind.Separator },
-      ...(now.picked ? [{ ...AS_CONFIGURED, iconPath: new ThemeIcon("gear") }] : []),
-      { label: "Other…", iconPath: new ThemeIcon("edit"), run: () => this.nameModel(now.model) },
-      { label: "Set API Key…", iconPath: new ThemeIcon("key"), run: () => this.setKey() },
+      ...(now.picked ? [{ ...asConfigured(), iconPath: new ThemeIcon("gear") }] : []),
+      { label: t("Other…"), iconPath: new ThemeIcon("edit"), run: () => this.nameModel(now.model) },
+      { label: t("Set API Key…"), iconPath: new ThemeIcon("key"), run: () => this.setKey() },
     ];
-    const current = items.find((it) => it.description?.startsWith(SELECTED));
-    const chosen = await pickFrom(items, current, "Select Model", "From the next turn on");
+    const current = items.find((it) => it.isSelected);
+    const chosen = await pickFrom(items, current, t("Select Model"), t("Applies from the next turn"));
     await chosen?.run?.();
     const model = chosen?.model && (await this.withEffort(now, chosen.model));
     if (model !== undefined) {
@@ -49,7 +49,7 @@ export class SettingCommands {
   async selectRole(): Promise<void> {
     const { odin } = this.parts;
     const items = roleItems(await odin.execute("odin.role", {}));
-    const chosen = await window.showQuickPick(items, { title: "Select Role", matchOnDetail: true });
+    const chosen = await window.showQuickPick(items, { title: t("Select Role"), matchOnDetail: true });
     if (chosen) {
       await odin.execute("odin.role", { role: chosen.role });
     }
@@ -62,19 +62,19 @@ export class SettingCommands {
     const session = sessionId ? { sessionId } : {};
     const { allowed } = await odin.execute("odin.permissions", session);
     if (allowed.length === 0) {
-      window.showInformationMessage("Odin: there are no approvals.");
+      window.showInformationMessage(t("Odin: There are no saved approvals."));
       return;
     }
     const chosen = await window.showQuickPick(approvalItems(allowed), {
-      title: "Manage Approvals",
-      placeHolder: "Select approvals to remove; Odin then asks you again",
+      title: t("Manage Approvals"),
+      placeHolder: t("Select approvals to remove; Odin then asks you again"),
       canPickMany: true,
     });
     for (const { id } of chosen ?? []) {
       await odin.execute("odin.permissions", { ...session, action: "remove", id });
     }
     if (chosen?.length) {
-      window.showInformationMessage(`Odin: removed ${counted(chosen.length, "approval")}.`);
+      window.showInformationMessage(tn(chosen.length, "Odin: Removed {0} approval.", "Odin: Removed {0} approvals."));
     }
   }
 
@@ -83,18 +83,20 @@ export class SettingCommands {
     const { odin } = this.parts;
     const { extensions } = await odin.execute("odin.extensions", {});
     if (extensions.length === 0) {
-      window.showInformationMessage("Odin: there are no skills, commands, agents, hooks or MCP servers.");
+      window.showInformationMessage(t("Odin: There are no skills, commands, agents, hooks or MCP servers."));
       return;
     }
     const chosen = await window.showQuickPick(extensionItems(extensions), {
-      title: "Extensions",
-      placeHolder: "Select one to switch it off or on until Odin ends, or to open a file that is not used",
+      title: t("Extensions"),
+      placeHolder: t("Select one to switch it off or on until Odin stops, or to open a file that is not used"),
       matchOnDescription: true,
       matchOnDetail: true,
     });
     if (chosen?.action) {
       await odin.execute("odin.extensions", { action: chosen.action, name: chosen.name });
-      window.showInformationMessage(`Odin: ${chosen.label} is ${chosen.action === "enable" ? "on" : "off"}.`);
+      window.showInformationMessage(
+        chosen.action === "enable" ? t("Odin: {0} is on.", chosen.label) : t("Odin: {0} is off.", chosen.label),
+      );
     } else if (chosen) {
       await window.showTextDocument(Uri.file(chosen.source));
     }
@@ -104,21 +106,21 @@ export class SettingCommands {
     const { trusted } = await this.parts.odin.execute("odin.trust", { decision });
     window.showInformationMessage(
       trusted
-        ? "Odin: the workspace's settings are trusted as they are now."
-        : "Odin: the workspace's settings may only restrict.",
+        ? t("Odin trusts this version of the workspace's settings.")
+        : t("Odin no longer trusts this workspace's settings. They can only tighten limits and rules."),
     );
   }
 
   /** Of the provider that needs one, if that is known. */
   async setKey(wanted?: unknown): Promise<void> {
     const providers = Object.keys(PROVIDERS) as Provider[];
-    const provider = providers.find((it) => it === wanted) ?? (await pickProvider(providers, "Set API Key"));
+    const provider = providers.find((it) => it === wanted) ?? (await pickProvider(providers, t("Set API Key")));
     if (!provider) {
       return;
     }
     const box = window.createInputBox();
-    box.title = `API Key of ${PROVIDERS[provider]}`;
-    box.prompt = "It is kept in VS Code's own safe, and is in no settings and no log.";
+    box.title = t("{0} API Key", PROVIDERS[provider]);
+    box.prompt = t("VS Code keeps the key in its secret storage, never in settings or logs.");
     box.password = true;
     box.ignoreFocusOut = true;
     const typed = await typedKey(box, (key) => this.checkKey(provider, key));
@@ -126,7 +128,7 @@ export class SettingCommands {
       await this.parts.keys.set(provider, typed.key);
     }
     if (typed?.checked.detail) {
-      window.showInformationMessage(`Odin: the key is kept, but could not be checked: ${typed.checked.detail}.`);
+      window.showInformationMessage(t("Odin: The key is saved, but could not be checked: {0}.", typed.checked.detail));
     }
   }
 
@@ -140,10 +142,10 @@ export class SettingCommands {
   async removeKey(): Promise<void> {
     const kept = Object.keys(await this.parts.keys.all()) as Provider[];
     if (kept.length === 0) {
-      window.showInformationMessage("Odin: VS Code keeps no API keys for Odin.");
+      window.showInformationMessage(t("Odin: VS Code keeps no API keys for Odin."));
       return;
     }
-    const provider = await pickProvider(kept, "Remove API Key");
+    const provider = await pickProvider(kept, t("Remove API Key"));
     if (provider) {
       await this.parts.keys.remove(provider);
     }
@@ -151,20 +153,24 @@ export class SettingCommands {
 
   async showContext(): Promise<void> {
     const preview = await this.parts.odin.execute("odin.context", {});
-    await this.parts.documents.show("What Would Be Sent.md", contextReport(preview), "markdown");
+    await this.parts.documents.show(`${t("What Would Be Sent")}.md`, contextReport(preview), "markdown");
   }
 
   async openFile(): Promise<void> {
     const folders = (workspace.workspaceFolders ?? []).slice(0, 1); // the server reads that of the first
     const places = [
-      { label: "User", description: "for every workspace", file: userFile(process.platform, process.env, homedir()) },
+      {
+        label: t("User"),
+        description: t("for every workspace"),
+        file: userFile(process.platform, process.env, homedir()),
+      },
       ...folders.map((it) => ({
-        label: "Workspace",
+        label: t("Workspace"),
         description: it.name,
         file: path.join(it.uri.fsPath, SETTINGS_FILE),
       })),
     ];
-    const chosen = await window.showQuickPick(places, { title: "Open Settings File", placeHolder: SETTINGS_FILE });
+    const chosen = await window.showQuickPick(places, { title: t("Open Settings File"), placeHolder: SETTINGS_FILE });
     if (chosen) {
       await openOrCreate(Uri.file(chosen.file));
     }
@@ -174,13 +180,13 @@ export class SettingCommands {
     const items = effortItems(now, model);
     const isAsked = items.length > 1;
     const chosen = isAsked
-      ? await window.showQuickPick(items, { title: "Select Effort", placeHolder: model })
+      ? await window.showQuickPick(items, { title: t("Select Effort"), placeHolder: model })
       : items[0];
     return chosen?.model;
   }
 
   private async nameModel(value: string): Promise<void> {
-    const model = await window.showInputBox({ title: "Select Model", prompt: "provider/model[@effort]", value });
+    const model = await window.showInputBox({ title: t("Select Model"), prompt: "provider/model[@effort]", value });
     if (model?.trim()) {
       await this.parts.odin.execute("odin.model", { model: model.trim() });
     }
@@ -209,7 +215,7 @@ async function pickFrom<Item extends QuickPickItem>(
 
 async function pickProvider(providers: readonly Provider[], title: string): Promise<Provider | undefined> {
   const items = providers.map((provider) => ({ label: PROVIDERS[provider], provider }));
-  return (await window.showQuickPick(items, { title, placeHolder: "Provider" }))?.provider;
+  return (await window.showQuickPick(items, { title, placeHolder: t("Provider") }))?.provider;
 }
 
 /** A file that is not there yet is begun, and comes to be when the user saves it. */

@@ -1,29 +1,13 @@
 // The status bar: which model, in which role and mode, what it does, what the session has cost, and what waits for the user.
 
 import type { StatusBarItem } from "vscode";
-import type { Mode } from "./odin";
-import type { ActivityChanged } from "./protocol";
+import { t, tn } from "./l10n";
 import { isUnset } from "./server/life";
 import type { Standing } from "./session/selectors";
-import { counted } from "./words";
+import { activityName, modeName } from "./words";
 
 /** The role of those who have chosen none. */
 const BUILDER = "builder";
-export const MODE_NAMES: Readonly<Record<Mode, string>> = { ask_mode: "Ask", plan_mode: "Plan", edit_mode: "Edit" };
-
-const ACTIVITIES: Readonly<Record<ActivityChanged["activity"], string>> = {
-  idle: "",
-  connecting: "connecting",
-  waiting_headers: "waiting for the model",
-  waiting_token: "waiting for the model",
-  streaming: "writing",
-  executing: "working",
-  compacting: "compacting the session",
-  retrying: "trying again",
-  retrying_key: "trying another key",
-  cooling: "waiting for the provider",
-  verifying: "checking",
-};
 
 export interface StatusText {
   text: string;
@@ -37,14 +21,15 @@ export function shownFor(standing: Standing): StatusText {
   const { server } = standing;
   switch (server.kind) {
     case "stopped":
-      return plain("$(circle-outline) Odin", "Odin has not been started");
+      return plain("$(circle-outline) Odin", t("Odin is stopped."));
     case "starting":
       return server.why
-        ? { ...plain("$(sync~spin) Odin", `Odin is started again. ${server.why}`), background: "warning" }
-        : plain("$(loading~spin) Odin", "Odin is starting");
+        ? { ...plain("$(sync~spin) Odin", t("Odin is restarting. {0}", server.why)), background: "warning" }
+        : plain("$(loading~spin) Odin", t("Odin is starting."));
     case "failed":
-      if (isUnset(server)) return plain("$(circle-outline) Odin: Set Up", "Odin is not set up yet. Select to begin.");
-      return { ...plain("$(error) Odin", `Odin does not run. ${server.why}`), background: "error" };
+      if (isUnset(server))
+        return plain(`$(circle-outline) ${t("Odin: Set Up")}`, t("Odin is not set up yet. Select to start."));
+      return { ...plain("$(error) Odin", t("Odin is not running. {0}", server.why)), background: "error" };
     case "ready":
       return standing.questions + standing.reviews > 0 ? waiting(standing) : working(standing);
   }
@@ -52,11 +37,12 @@ export function shownFor(standing: Standing): StatusText {
 
 function waiting(standing: Standing): StatusText {
   const { questions, position } = standing;
-  const asked = questions > 0 && counted(questions, "question");
-  const text = asked || position || "changes to review";
-  const words = asked || (position ? `change ${position}` : "changes to review");
+  const asked = questions > 0 && tn(questions, "{0} question", "{0} questions");
+  const text = asked || position || t("changes to review");
+  const words = asked || (position ? t("change {0}", position) : t("changes to review"));
+  const tooltip = `${t("Odin needs your input: {0}.", words)} ${details(standing)}`;
   return {
-    ...plain(`$(bell-dot) Odin: ${text}`, `Odin waits for you: ${words}. ${details(standing)}`),
+    ...plain(`$(bell-dot) ${t("Odin: {0}", text)}`, tooltip),
     background: "warning",
   };
 }
@@ -64,24 +50,28 @@ function waiting(standing: Standing): StatusText {
 function working(standing: Standing): StatusText {
   const { running, activity } = standing;
   const model = standing.model.split("/").at(-1) ?? "";
-  const parts = [model, roleOf(standing), running ? MODE_NAMES[running.mode] : "", cost(standing.costUsd)].filter(
+  const parts = [model, roleOf(standing), running ? modeName(running.mode) : "", cost(standing.costUsd)].filter(
     Boolean,
   );
   if (!running) {
     const icon = standing.isTrusted ? "$(eye)" : "$(shield)";
-    return plain(`${icon} ${parts.join(" · ")}`, `Odin is ready. ${details(standing)}`);
+    return plain(`${icon} ${parts.join(" · ")}`, `${t("Odin is ready.")} ${details(standing)}`);
   }
-  const doing = ACTIVITIES[activity];
+  const doing = activityName(activity);
   const text = `$(loading~spin) ${[...parts, doing].filter(Boolean).join(" · ")}`;
-  return plain(text, `Odin is at work${doing ? `: ${doing}` : ""}. ${details(standing)}`);
+  return plain(text, [t("Odin is working."), doing && `${doing}.`, details(standing)].filter(Boolean).join(" "));
 }
 
 function details(standing: Standing): string {
-  const restricted = standing.isTrusted ? "" : " The workspace is not trusted, so only Ask works.";
-  const role = roleOf(standing) ? ` Role: ${standing.role}.` : "";
-  const mode = standing.running ? ` Mode: ${MODE_NAMES[standing.running.mode]}.` : "";
-  const spent = standing.costUsd > 0 ? ` This session: ${cost(standing.costUsd)}.` : "";
-  return `Model: ${standing.model}.${role}${mode}${spent}${restricted}`;
+  return [
+    t("Model: {0}.", standing.model),
+    roleOf(standing) && t("Role: {0}.", standing.role),
+    standing.running && t("Mode: {0}.", modeName(standing.running.mode)),
+    standing.costUsd > 0 && t("This session: {0}.", cost(standing.costUsd)),
+    !standing.isTrusted && t("The workspace is not trusted, so only Ask works."),
+  ]
+    .filter(Boolean)
+    .join(" ");
 }
 
 /** The usual one goes without saying. */

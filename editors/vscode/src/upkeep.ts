@@ -4,6 +4,7 @@ import { window } from "vscode";
 import { inBackground } from "./background";
 import type { Chat } from "./chat/chat";
 import { CompactionWatch, compactedWords } from "./compaction";
+import { t } from "./l10n";
 import type { Odin } from "./odin";
 
 export class UpkeepCommands {
@@ -16,8 +17,8 @@ export class UpkeepCommands {
   /** The chat shows what was noted. */
   async note(): Promise<void> {
     const text = await window.showInputBox({
-      title: "Add Note",
-      prompt: "The model reads the note with your next message.",
+      title: t("Add Note"),
+      prompt: t("The model reads the note with your next message."),
       ignoreFocusOut: true,
     });
     if (!text?.trim()) return;
@@ -29,18 +30,19 @@ export class UpkeepCommands {
   async removeLast(): Promise<void> {
     const { removed } = await this.odin.execute("odin.removeLast", await this.current());
     if (!removed) {
-      inBackground(window.showInformationMessage("Odin: there is no message to remove."));
+      inBackground(window.showInformationMessage(t("Odin: There is no message to remove.")));
       return;
     }
-    const told = "Odin: the model no longer reads the last message. To get another answer, continue.";
-    const offer = async () => (await window.showInformationMessage(told, "Continue")) && this.chat.turns.goOnWithLast();
+    const told = t("Odin: The model no longer reads the last message. To get another answer, continue.");
+    const offer = async () =>
+      (await window.showInformationMessage(told, t("Continue"))) && this.chat.turns.goOnWithLast();
     inBackground(offer());
   }
 
   async compact(): Promise<void> {
     const focus = await window.showInputBox({
-      title: "Compact Session",
-      prompt: "What should the summary keep above all? Leave it empty if nothing matters more than the rest.",
+      title: t("Compact Session"),
+      prompt: t("What must the summary keep? (optional)"),
       ignoreFocusOut: true,
     });
     if (focus === undefined) return;
@@ -50,7 +52,7 @@ export class UpkeepCommands {
     try {
       const argument = { ...(await this.current()), focus: focus.trim(), turnId };
       const result = await this.odin.execute("odin.compact", argument);
-      inBackground(window.showInformationMessage(`Odin: ${compactedWords(result, watch.isCancelled)}`));
+      inBackground(window.showInformationMessage(compactedWords(result, watch.isCancelled)));
     } finally {
       watch.dispose();
     }
@@ -58,14 +60,15 @@ export class UpkeepCommands {
 
   async clear(): Promise<void> {
     if (!(await this.sessionId())) {
-      inBackground(window.showInformationMessage("Odin: the session is empty."));
+      inBackground(window.showInformationMessage(t("Odin: The session is empty.")));
       return;
     }
-    const confirm = "Clear";
-    const detail = "Odin forgets all messages and todos of this session. Files stay as they are. You cannot undo this.";
-    if ((await window.showWarningMessage("Clear the session?", { modal: true, detail }, confirm)) !== confirm) return;
+    const confirm = t("Clear");
+    const detail = t("Odin forgets all messages and todos of this session. Files do not change. You cannot undo this.");
+    if ((await window.showWarningMessage(t("Clear the session?"), { modal: true, detail }, confirm)) !== confirm)
+      return;
     await this.chat.sessions.clear();
-    inBackground(window.showInformationMessage("Odin: cleared the session."));
+    inBackground(window.showInformationMessage(t("Odin: Session cleared.")));
   }
 
   /** Of the session that is shown, or would be. */

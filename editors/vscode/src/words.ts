@@ -1,21 +1,42 @@
-// Numbers, times and failures as people say them.
+// Modes, numbers, times and failures as people say them.
+
+import { spoken, t } from "./l10n";
+import type { Mode } from "./odin";
+import type { ActivityChanged } from "./protocol";
 
 export function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-export function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
+export function modeName(mode: Mode): string {
+  return { ask_mode: t("Ask"), plan_mode: t("Plan"), edit_mode: t("Edit") }[mode];
+}
+
+/** What Odin is doing; nothing if it is idle. */
+export function activityName(activity: ActivityChanged["activity"]): string {
+  return {
+    idle: "",
+    connecting: t("Connecting"),
+    waiting_headers: t("Waiting for the model"),
+    waiting_token: t("Waiting for the model"),
+    streaming: t("Writing"),
+    executing: t("Working"),
+    compacting: t("Compacting the session"),
+    retrying: t("Trying again"),
+    retrying_key: t("Trying another API key"),
+    cooling: t("Waiting for the provider"),
+    verifying: t("Checking"),
+  }[activity];
 }
 
 /** Counted from 1. */
-export function linesOf(first: number, last: number): string {
-  return first === last ? `line ${first}` : `lines ${first}–${last}`;
+export function linesOf(first: number, last: number, file: string): string {
+  return first === last ? t("line {0} of {1}", first, file) : t("lines {0}–{1} of {2}", first, last, file);
 }
 
 /** `12.3K`. */
 export function short(count: number): string {
-  return Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(count);
+  return Intl.NumberFormat(spoken().language, { notation: "compact", maximumFractionDigits: 1 }).format(count);
 }
 
 /** `3.2 s`, `45 s`. */
@@ -36,5 +57,6 @@ const UNITS = [
 export function ago(seconds: number, now = Date.now() / 1000): string {
   const since = now - seconds;
   const [unit, size] = UNITS.find(([, length]) => since >= length) ?? [];
-  return unit ? `${counted(Math.floor(since / size), unit)} ago` : "just now";
+  if (!unit) return t("just now");
+  return new Intl.RelativeTimeFormat(spoken().language).format(-Math.floor(since / size), unit);
 }

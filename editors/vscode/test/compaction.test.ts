@@ -7,10 +7,10 @@ const SAME = { before: 10, after: 10 };
 
 test("a compaction tells how it has ended", () => {
   expect(compactedWords({ before: 12_000, after: 900 }, false)).toBe(
-    "compacted the session from 12,000 to 900 tokens.",
+    "Odin: Compacted the session from 12,000 to 900 tokens.",
   );
-  expect(compactedWords(SAME, false)).toBe("the session cannot be made shorter.");
-  expect(compactedWords(SAME, true)).toBe("canceled the compaction; the session is unchanged.");
+  expect(compactedWords(SAME, false)).toBe("Odin: The session cannot be compacted further.");
+  expect(compactedWords(SAME, true)).toBe("Odin: Compaction canceled. The session is unchanged.");
 });
 
 test.each<[string, Event, boolean]>([

@@ -69,7 +69,7 @@ test("what is decided can be reopened, and what was typed into since is told", a
   await decisions.reopen(shown.all, true);
 
   expect(odin.of("odin.review.reopen")).toEqual([{ hunkIds: ["a", "b"] }]);
-  expect(told).toEqual(["a.txt was left as it is: somebody typed there."]);
+  expect(told).toEqual(["a.txt is unchanged: somebody typed there."]);
 });
 
 test("a decision that the server did not hear of is none", async () => {

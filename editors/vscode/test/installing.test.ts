@@ -102,7 +102,7 @@ test("the server that the extension carries is installed, and replaced by a newe
   await install(one);
   expect(await said(one)).toBe("0.0.1");
   expect(lines.join("\n")).toContain("Successfully installed odin-lsp-0.0.1");
-  expect(steps).toEqual(["Making an environment…", "Unpacking 1 package…"]);
+  expect(steps).toEqual(["Creating an environment…", "Unpacking 1 package…"]);
   const old = (await one.environments.current()) as string;
   expect(await isOutdated(old, good)).toBe(false);
   expect(await isOutdated(old, newer)).toBe(true);
@@ -201,7 +201,9 @@ test("a Python without pip brings its own", SLOW, async () => {
 test("a Python that cannot make environments is told with what to do", SLOW, async () => {
   vi.stubEnv("PATH", await pythonWithout("pip", "ensurepip"));
   const one = installation("unable");
-  await expect(install(one)).rejects.toThrow(/neither pip nor ensurepip\. .*“sudo apt install python3\.\d+-venv”/);
+  await expect(install(one)).rejects.toThrow(
+    /pip or ensurepip, which .* lacks\. .*“sudo apt install python3\.\d+-venv”/,
+  );
   await expect(readdir(one.root)).rejects.toThrow();
 });
 
@@ -222,7 +224,7 @@ test("the newest Python is used that can make environments", () => {
   ).toMatchObject({
     command: "python3.12",
   });
-  expect(() => choosePython([python(9, ...able)])).toThrow("Python 3.11 or newer, and there is none");
+  expect(() => choosePython([python(9, ...able)])).toThrow("Python 3.11 or newer, and none is on the PATH");
 });
 
 test("what pip cannot reach is told as that", () => {

@@ -38,7 +38,7 @@ test("what could not be applied is told, with what the user wrote for it", () =>
   const { file } = new ReviewOfOne(HUNKS).shown;
   const failed = [receipt("a", "superseded", "the file is read-only"), receipt("other", "superseded", "else")];
 
-  expect(lossIn(file, [], failed)).toEqual({ why: "1 change of a.txt not applied: the file is read-only.", words: [] });
+  expect(lossIn(file, [], failed)).toEqual({ why: "1 change in a.txt not applied: the file is read-only.", words: [] });
   expect(lossIn(file, ["mine"], failed)?.words).toEqual(["mine"]);
 });
 
@@ -49,7 +49,7 @@ test("what the user typed over is no news, but words that were not used are", ()
   expect(lossIn(file, [], typedOver)).toBeUndefined();
   expect(lossIn(file, [], [receipt("a", "accepted")])).toBeUndefined();
   expect(lossIn(file, ["mine"], typedOver)).toEqual({
-    why: "What you wrote for a change of a.txt was not used: the review has ended.",
+    why: "What you wrote for a change in a.txt was not used: the review has ended.",
     words: ["mine"],
   });
 });

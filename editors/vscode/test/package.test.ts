@@ -11,12 +11,13 @@ import { build } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bundles } from "../build.mjs";
 import manifest from "../package.json";
+import names from "../package.nls.json";
 import { packagedReadme, README } from "../readme.mjs";
 import { OWN_COMMANDS } from "../src/chat/messages";
 
 const run = promisify(execFile);
 const MOST_BYTES = 1.5 * 1024 * 1024;
-const PACKAGED = [".vscodeignore", "CHANGELOG.md", "LICENSE", "media", "package.json"];
+const PACKAGED = [".vscodeignore", "CHANGELOG.md", "LICENSE", "l10n", "media", "package.json", "package.nls.json"];
 const OWN = "odin.vscode.";
 const SLOW = { timeout: 60_000 };
 let folder = "";
@@ -46,7 +47,14 @@ test("the package is no larger than 1.5 MB without the wheel, and has nothing ne
   const files = await listFiles({ cwd: folder });
   expect(files.filter((it) => /\.(map|ts|mjs)$/.test(it))).toEqual([]);
   expect(files).toEqual(
-    expect.arrayContaining(["dist/extension.js", "dist/launch.js", "dist/webview.js", "media/odin.svg"]),
+    expect.arrayContaining([
+      "dist/extension.js",
+      "dist/launch.js",
+      "dist/webview.js",
+      "l10n/bundle.l10n.json",
+      "media/odin.svg",
+      "package.nls.json",
+    ]),
   );
 });
 
@@ -65,7 +73,7 @@ test("every command that is contributed is there, and the other way round", () =
 test("menus, keys, the walkthrough and the chat name commands that there are", () => {
   const { menus, keybindings, walkthroughs } = manifest.contributes;
   const inMenus = Object.values(menus).flatMap((items) => items.flatMap((it) => ("command" in it ? [it.command] : [])));
-  const words = JSON.stringify(walkthroughs).matchAll(/command:(odin\.vscode\.\w+)/gi);
+  const words = JSON.stringify([walkthroughs, names]).matchAll(/command:(odin\.vscode\.\w+)/gi);
   const named = [...inMenus, ...keybindings.map((it) => it.command), ...[...words].map((it) => it[1]), ...OWN_COMMANDS];
   const known = new Set<string | undefined>(manifest.contributes.commands.map((it) => it.command));
   expect(named.filter((it) => it?.startsWith(OWN) && !known.has(it))).toEqual([]);

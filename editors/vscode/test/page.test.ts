@@ -68,13 +68,13 @@ describe("the message", () => {
       { turnId: "q2", body: "left over", mode: "ask_mode", lost: true },
     ] as const;
     page.show([turnWith([], { status: "running" })], { running: "t", queue: [...queue] });
-    named("Stop").click();
+    named("Cancel turn").click();
     expect(page.of("stop")).toEqual([{ type: "stop", queue: "keep" }]);
-    find(".queue li:nth-child(1) [aria-label='Edit waiting message']").click();
+    find(".queue li:nth-child(1) [aria-label='Edit queued message']").click();
     const field = find<HTMLTextAreaElement>(".queue textarea");
     write(field, "next!");
     press(field, "Enter");
-    find(".queue li:nth-child(2) [aria-label='Remove waiting message']").click();
+    find(".queue li:nth-child(2) [aria-label='Remove queued message']").click();
     named("Send").click();
     expect(page.of("queueEdit")).toEqual([{ type: "queueEdit", turnId: "q1", text: "next!" }]);
     expect(page.of("queueRemove")).toEqual([{ type: "queueRemove", turnId: "q2" }]);
@@ -88,17 +88,17 @@ describe("messages that wait", () => {
   it("are sent or given back with the end of the turn", () => {
     page.show([turnWith([], { status: "running" })], { running: "t", queue: [waiting] });
     expect(find(".queue-head").textContent).toBe("1 message queued");
-    named("Stop and send the next message").click();
-    named("Stop and edit the queued messages").click();
+    named("Cancel the turn and send the next message").click();
+    named("Cancel the turn and edit the queued messages").click();
     expect(page.of("stop").map((it) => it.queue)).toEqual(["next", "return"]);
   });
 
   it("say so after the turn was stopped, and can be sent then", () => {
     page.show([turnWith([])], { queue: [waiting] });
     expect(find(".queue-head").textContent).toBe("1 message waiting");
-    named("Send the waiting messages").click();
+    named("Send the queued messages").click();
     expect(page.of("queueResume")).toHaveLength(1);
-    named("Edit the waiting messages").click();
+    named("Edit the queued messages").click();
     expect(page.of("stop")).toEqual([{ type: "stop", queue: "return" }]);
     page.show([turnWith([])], { queue: [{ ...waiting, lost: true }] });
     expect(find(".queue-head").hidden).toBe(true);
@@ -194,7 +194,7 @@ describe("an approval", () => {
     expect(find(".place").textContent).toBe("in /project");
     expect(find(".question-detail").textContent).toBe("it needs the network");
     const labels = [...document.querySelectorAll(".question vscode-button")].map((it) => it.textContent);
-    expect(labels.slice(0, 4)).toEqual(["Allow once", "Allow “curl …” in this session", "Deny", "Deny with a reason…"]);
+    expect(labels.slice(0, 4)).toEqual(["Allow once", "Allow “curl …” in this session", "Deny", "Deny with Reason…"]);
     expect(document.activeElement?.closest(".question")).toBeNull();
   });
 
@@ -235,8 +235,8 @@ describe("an approval", () => {
 
   it("is denied with a reason", () => {
     page.show([turnWith([PERMISSION], { status: "running" })]);
-    named("Deny with a reason…").click();
-    const field = named("Why not? Odin is told.");
+    named("Deny with Reason…").click();
+    const field = named("Reason. Odin passes it to the model.");
     expect(document.activeElement).toBe(field);
     write(field, "not from there");
     press(field, "Enter");
@@ -284,7 +284,7 @@ describe("an approval", () => {
     named("Back").click();
     expect(document.querySelector(".stored-rule")).toBeNull();
     named("Always allow “curl …”").click();
-    named("Store Rule and Allow").click();
+    named("Save Rule and Allow").click();
     expect(page.of("answer")).toEqual([{ type: "answer", questionId: "q", optionIds: ["allow_always"] }]);
   });
 
@@ -387,7 +387,7 @@ describe("the conversation", () => {
 
   it("offers to say again what the server has not taken", () => {
     page.show([turnWith([], { status: "lost", reason: "failed", detail: "it cannot be started" })]);
-    named("Try again").click();
+    named("Try Again").click();
     expect(page.of("retry")).toEqual([{ type: "retry", turnId: "t" }]);
   });
 
@@ -396,11 +396,11 @@ describe("the conversation", () => {
     try {
       const problem = { kind: "limited", retryAfter: 2 } as const;
       page.show([turnWith([], { number: 0, reason: "failed", problem, retryAt: Date.now() / 1000 + 2 })]);
-      expect(find(".only-last").textContent).toBe("Try again in 2 s");
+      expect(find(".only-last").textContent).toBe("Try Again in 2 s");
       vi.advanceTimersByTime(1000);
-      expect(find(".only-last").textContent).toBe("Try again in 1 s");
+      expect(find(".only-last").textContent).toBe("Try Again in 1 s");
       vi.advanceTimersByTime(1000);
-      named("Try again").click();
+      named("Try Again").click();
     } finally {
       vi.useRealTimers();
     }
@@ -410,12 +410,12 @@ describe("the conversation", () => {
   it("offers to set the key that is not accepted, whatever the words are", () => {
     const failed = { number: 0, reason: "failed", detail: "ANTHROPIC_API_KEY" } as const;
     page.show([turnWith([], { ...failed, problem: { kind: "unavailable" } })]);
-    expect(document.body.textContent).not.toContain("Set API key…");
+    expect(document.body.textContent).not.toContain("Set API Key…");
     page.show([turnWith([], { ...failed, detail: "no", problem: { kind: "key", provider: "google" } })]);
-    named("Set API key…").click();
+    named("Set API Key…").click();
     expect(page.of("run")).toEqual([{ type: "run", command: "odin.vscode.setKey", provider: "google" }]);
-    expect(named("Set API key…").hasAttribute("secondary")).toBe(false);
-    expect(named("Try again").hasAttribute("secondary")).toBe(true);
+    expect(named("Set API Key…").hasAttribute("secondary")).toBe(false);
+    expect(named("Try Again").hasAttribute("secondary")).toBe(true);
   });
 
   it("says in a sentence when it tries again, how often, and why", () => {
@@ -424,21 +424,21 @@ describe("the conversation", () => {
     page.show(running, { running: "t", activity: "cooling", detail: "cooldown 5 s, retry 2/6", retry });
     expect(find(".activity").textContent).toBe(`Trying again in 5 s (attempt 2 of 6): ${retry.reason}`);
     page.show(running, { running: "t", activity: "retrying_key", retry: { ...retry, wait: 0 } });
-    expect(find(".activity").textContent).toBe(`Trying another key (attempt 2 of 6): ${retry.reason}`);
+    expect(find(".activity").textContent).toBe(`Trying another API key (attempt 2 of 6): ${retry.reason}`);
   });
 
   it("offers another model where one provider fails", () => {
     page.show([turnWith([], { number: 0, reason: "failed", problem: { kind: "unavailable" } })]);
-    named("Other model…").click();
+    named("Other Model…").click();
     expect(page.of("run")).toEqual([{ type: "run", command: "odin.vscode.selectModel" }]);
   });
 
   it("names a plan by its title, and has it run or opened", () => {
     page.show([turnWith([], { mode: "plan_mode", plan: "file:///s/1.plan/Greet%20louder.plan.md" })]);
     expect(find(".plan").textContent).toBe("Greet louder");
-    expect(named("Run plan").hasAttribute("secondary")).toBe(false);
-    named("Run plan").click();
-    named("Open plan").click();
+    expect(named("Run Plan").hasAttribute("secondary")).toBe(false);
+    named("Run Plan").click();
+    named("Open Plan").click();
     expect(page.of("runPlan")).toEqual([{ type: "runPlan", turnId: "t" }]);
     expect(page.of("openPlan")).toEqual([{ type: "openPlan", turnId: "t" }]);
   });
@@ -449,10 +449,10 @@ describe("the conversation", () => {
     page.show([turnWith([], { changed, undone: { restored: ["file:///w/a.py"], kept } })]);
     expect(find(".end").textContent).toContain("Changes undone");
     expect(find(".end li").textContent).toBe("b c.py was not undone: it has changed since");
-    expect(find(".end").textContent).not.toContain("Undo changes");
+    expect(find(".end").textContent).not.toContain("Undo Changes");
     page.show([turnWith([], { changed, undone: { restored: [], kept } })]);
     expect(find(".end").textContent).toContain("Nothing was undone");
-    named("Undo changes").click();
+    named("Undo Changes").click();
     expect(page.of("undo")).toEqual([{ type: "undo", turnId: "t" }]);
   });
 
@@ -465,7 +465,7 @@ describe("the conversation", () => {
     page.show([turnWith([])]);
     expect(find(".earlier").hidden).toBe(true);
     page.show([turnWith([])], { hasEarlier: true });
-    named("Show earlier messages").click();
+    named("Show Earlier Messages").click();
     expect(page.of("earlier")).toHaveLength(1);
   });
 
@@ -575,7 +575,7 @@ describe("the conversation", () => {
 
   it("begins with examples, and with how to set a key if there is none", () => {
     page.show([], {}, { model: "offline/odin" });
-    named("Set an API key…").click();
+    named("Set API Key…").click();
     find(".example").click();
     expect(page.of("run")).toEqual([{ type: "run", command: "odin.vscode.setKey" }]);
     expect(message().value).toBe("Explain how this file works");
@@ -589,7 +589,7 @@ describe("the conversation", () => {
     expect(page.of("findLocal")).toHaveLength(1);
     page.take({ type: "local", models: [{ model: "ollama/qwen3:8b", name: "Ollama" }] });
     expect(find(".card").textContent).toContain("Ollama runs on this computer.");
-    expect(named("Set an API key…").hasAttribute("secondary")).toBe(true);
+    expect(named("Set API Key…").hasAttribute("secondary")).toBe(true);
     named("Use qwen3:8b").click();
     expect(page.of("useModel")).toEqual([{ type: "useModel", model: "ollama/qwen3:8b" }]);
   });
@@ -608,7 +608,7 @@ describe("whoever works in the page", () => {
 
   it("keeps the focus when nothing changes there", () => {
     page.show([turnWith([], { reason: "failed", number: 0 })], { hasEarlier: true });
-    for (const name of ["Try again", "Show earlier messages"]) {
+    for (const name of ["Try Again", "Show Earlier Messages"]) {
       named(name).focus();
       const before = document.activeElement;
       page.take({
@@ -623,11 +623,11 @@ describe("whoever works in the page", () => {
   it("keeps a reason that is half written when all is shown again, also below what came earlier", () => {
     const turn = turnWith([text("One"), question], { id: "b", status: "running" });
     page.show([turn], { running: "b" });
-    named("Deny with a reason…").click();
-    const field = named("Why not? Odin is told.");
+    named("Deny with Reason…").click();
+    const field = named("Reason. Odin passes it to the model.");
     write(field, "not in this fol");
     page.show([turnWith([], { id: "a" }), turn], { running: "b", hasEarlier: true });
-    expect((named("Why not? Odin is told.") as HTMLTextAreaElement).value).toBe("not in this fol");
+    expect((named("Reason. Odin passes it to the model.") as HTMLTextAreaElement).value).toBe("not in this fol");
     expect(document.activeElement).toBe(field);
     expect([...document.querySelectorAll(".turn")]).toHaveLength(2);
     page.show([turnWith([], { id: "c" })]);
@@ -670,7 +670,7 @@ describe("whoever works in the page", () => {
 });
 
 it("offers to accept or drop what still waits when its turn is over", () => {
-  const file = { uri: "file:///p/a.py", operation: "edit", pending: 1, accepted: 2, rejected: 0 };
+  const file = { uri: "file:///p/a.py", operation: "edit" as const, pending: 1, accepted: 2, rejected: 0 };
   const item = { kind: "review" as const, id: "p", isOpen: true, waits: true, files: [file] };
   page.show([turnWith([item])]);
   const place = { proposalId: "p", words: "3 of 3" };
@@ -679,7 +679,7 @@ it("offers to accept or drop what still waits when its turn is over", () => {
   const card = find(".review");
   expect(card.textContent).toContain("1 change waits for you");
   expect(card.textContent).toContain("3 of 3");
-  named("Accept all").click();
+  named("Accept All").click();
   named("Drop").click();
   expect(page.of("review").map((it) => it.decision)).toEqual(["accept", "drop"]);
 });
@@ -767,7 +767,14 @@ it("is usable without seeing it when it is empty", { timeout: 60_000 }, async ()
 });
 
 it("may load nothing but our own script, style and font", () => {
-  const html = pageHtml({ nonce: "abc", source: "https://own", script: "s.js", style: "s.css" });
+  const html = pageHtml({
+    language: "en",
+    texts: {},
+    nonce: "abc",
+    source: "https://own",
+    script: "s.js",
+    style: "s.css",
+  });
   const policy = html.match(/Content-Security-Policy" content="([^"]*)"/)?.[1];
   expect(policy).toBe(
     "default-src 'none'; script-src 'nonce-abc'; style-src https://own; font-src https://own; img-src data:",

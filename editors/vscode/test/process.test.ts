@@ -20,7 +20,7 @@ test("a program that is not there is named, with what to do", async () => {
   const missing = path.join(folder, "odin-lsp");
   const started = ServerProcess.start(missing, [], undefined, asItIs);
   await expect(started).rejects.toMatchObject({
-    message: expect.stringContaining(`${missing} cannot be started: it is not there`),
+    message: expect.stringContaining(`Could not start Odin's server ${missing}: the file does not exist.`),
     actions: expect.arrayContaining([expect.objectContaining({ command: "odin.vscode.chooseServer" })]),
   });
 });
@@ -29,7 +29,7 @@ test("a program that may not be run is named", async () => {
   const file = path.join(folder, "odin-lsp");
   await writeFile(file, "#!/bin/sh\n");
   await chmod(file, 0o644);
-  await expect(ServerProcess.start(file, [], undefined, asItIs)).rejects.toThrow("it may not be run");
+  await expect(ServerProcess.start(file, [], undefined, asItIs)).rejects.toThrow("the file is not executable");
 });
 
 test("the end is told with the code and the last words", async () => {

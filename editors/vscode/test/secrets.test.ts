@@ -13,7 +13,7 @@ function storage(): SecretStorage {
   } as SecretStorage;
 }
 
-test("keys are kept in the safe and handed out by provider", async () => {
+test("keys are kept in the secret storage and handed out by provider", async () => {
   const keys = new Keys(storage());
   await keys.set("anthropic", "sk-a");
   await keys.set("google", "g");
@@ -30,7 +30,7 @@ test("what was a key once stays hidden", async () => {
 });
 
 test("a key that was copied badly is refused in words", () => {
-  expect(keyProblem("  ")).toBe("A key is needed.");
+  expect(keyProblem("  ")).toBe("Enter an API key.");
   expect(keyProblem("sk-abc def")).toContain("no spaces");
   expect(keyProblem(" sk-abc_DEF-123 ")).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import schema from "../../../docs/config.schema.json";
 import manifest from "../package.json";
+import names from "../package.nls.json";
 import { RESTARTING_SETTINGS, SERVER_SETTINGS, serverSettings, userFile, userSetting } from "../src/settings";
 
 type Value = {
@@ -68,14 +69,8 @@ const contributed: Record<string, Record<string, unknown>> = Object.assign(
 test.each(SERVER_SETTINGS)("odin.%s says what the server's schema says", (name) => {
   const wanted = inSchema(name);
   const isText = wanted.anyOf?.[0]?.type === "string"; // or null, which VS Code has no field for: empty is the same
-  const {
-    type,
-    default: value,
-    markdownDescription,
-    enum: choices,
-    examples,
-    minimum,
-  } = contributed[`odin.${name}`] ?? {};
+  const { type, default: value, enum: choices, examples, minimum } = contributed[`odin.${name}`] ?? {};
+  const markdownDescription = new Map(Object.entries(names)).get(`setting.${name}`);
   expect({ type, value, markdownDescription, choices, examples, minimum }).toEqual({
     type: isText ? "string" : wanted.type,
     value: isText ? "" : wanted.default,
@@ -95,7 +90,7 @@ test("settings are in the order in which people need them: the model first, the 
     expect(within).toEqual(within.map((_, index) => index + 1));
   }
   expect(Object.keys(groups[0]?.properties ?? {})[0]).toBe("odin.model");
-  expect(groups.at(-1)?.title).toBe("Network");
+  expect(groups.at(-1)?.title).toBe("%settings.network%");
 });
 
 test("VS Code itself keeps every setting out of the hands of a workspace", () => {

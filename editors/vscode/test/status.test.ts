@@ -60,11 +60,11 @@ test("the server's life is told", () => {
   const it = scene();
   expect(it.shown()).toMatchObject({ text: "$(circle-outline) Odin", background: undefined });
   it.become({ kind: "starting" });
-  expect(it.shown().label).toBe("Odin is starting");
+  expect(it.shown().label).toBe("Odin is starting.");
   it.become({ kind: "starting", why: "It has ended." });
   expect(it.shown()).toMatchObject({ background: "warning", tooltip: expect.stringContaining("It has ended.") });
   it.become({ kind: "failed", why: "It is not installed.", actions: [] });
-  expect(it.shown()).toMatchObject({ background: "error", label: "Odin does not run. It is not installed." });
+  expect(it.shown()).toMatchObject({ background: "error", label: "Odin is not running. It is not installed." });
 });
 
 test("a turn shows its model, mode, activity and cost", () => {
@@ -73,7 +73,7 @@ test("a turn shows its model, mode, activity and cost", () => {
   it.tell(started);
   it.tell({ kind: "activityChanged", activity: "streaming" });
   it.tell({ kind: "usageChanged", usage: { costUsd: 0.034 } });
-  expect(it.shown().text).toBe("$(loading~spin) opus · Edit · $0.03 · writing");
+  expect(it.shown().text).toBe("$(loading~spin) opus · Edit · $0.03 · Writing");
   it.tell(finished(0.05));
   expect(it.shown().text).toBe("$(eye) opus · $0.05");
 });
@@ -115,7 +115,7 @@ test("what helpers do is not taken for the turn", () => {
   it.tell({ kind: "activityChanged", activity: "executing" });
   it.tell({ kind: "activityChanged", activity: "idle" }, { agentId: "helper" });
   it.tell(finished(1), { agentId: "helper" });
-  expect(it.shown().text).toContain("working");
+  expect(it.shown().text).toContain("Working");
 });
 
 test("what waits for the user stands out until it is decided", () => {
@@ -126,7 +126,7 @@ test("what waits for the user stands out until it is decided", () => {
   it.store.place({ proposalId: "p", words: "12 of 30 · 3 of 6 files" });
   expect(it.shown()).toMatchObject({
     text: "$(bell-dot) Odin: 12 of 30 · 3 of 6 files",
-    label: expect.stringContaining("waits for you: change 12 of 30"),
+    label: expect.stringContaining("needs your input: change 12 of 30"),
   });
   it.tell({ kind: "questionAsked", question: QUESTION });
   expect(it.shown().text).toBe("$(bell-dot) Odin: 1 question");

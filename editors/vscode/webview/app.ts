@@ -2,9 +2,11 @@
 
 import type { FromPage, ToPage } from "../src/chat/messages";
 import { readable } from "../src/chat/text";
+import { t } from "../src/l10n";
 import type { Mode } from "../src/odin";
 import { applyPatch, type Patch } from "../src/session/patches";
 import { emptyPage, type Head, type PageState } from "../src/session/state";
+import { activityName } from "../src/words";
 import { Composer, type Draft } from "./composer";
 import { button, Drawn, h, icon, iconButton } from "./dom";
 import { LogView } from "./log";
@@ -26,42 +28,34 @@ export interface Host {
 }
 
 const NEAR_END = 60;
-const ACTIVITIES: Partial<Record<Head["activity"], string>> = {
-  connecting: "Connecting",
-  waiting_headers: "Waiting for the model",
-  waiting_token: "Waiting for the model",
-  streaming: "Writing",
-  executing: "Working",
-  compacting: "Compacting the session",
-  retrying: "Trying again",
-  retrying_key: "Trying another key",
-  cooling: "Trying again",
-  verifying: "Checking",
-};
 
 /** What goes on, in a sentence. */
 function doingOf({ activity, detail, retry }: Head): string {
-  const doing = ACTIVITIES[activity] ?? "Working";
+  const doing = activityName(activity) || t("Working");
   if (retry) {
-    const wait = retry.wait >= 1 ? ` in ${Math.round(retry.wait)} s` : "";
-    return `${doing}${wait} (attempt ${retry.attempt} of ${retry.attempts}): ${readable(retry.reason)}`;
+    const { wait, attempt, attempts } = retry;
+    const again = activity === "cooling" ? t("Trying again") : doing;
+    const reason = readable(retry.reason);
+    return wait >= 1
+      ? t("{0} in {1} s (attempt {2} of {3}): {4}", again, Math.round(wait), attempt, attempts, reason)
+      : t("{0} (attempt {1} of {2}): {3}", again, attempt, attempts, reason);
   }
   return detail && activity !== "executing" ? `${doing}: ${readable(detail)}` : `${doing}…`;
 }
 
 export class App {
   #state: PageState = emptyPage();
-  #log = h("div", { class: "turns", role: "log", "aria-live": "off", "aria-label": "Conversation" });
+  #log = h("div", { class: "turns", role: "log", "aria-live": "off", "aria-label": t("Session") });
   #earlier = h("div", { class: "earlier", hidden: true });
-  #empty = h("section", { class: "empty", "aria-label": "Start" });
+  #empty = h("section", { class: "empty", "aria-label": t("Start") });
   #activity = h("p", { class: "activity", hidden: true });
-  #trouble = h("section", { class: "trouble", "aria-label": "Server", hidden: true });
+  #trouble = h("section", { class: "trouble", "aria-label": t("Server"), hidden: true });
   #drawnEmpty = new Drawn(this.#empty);
   #drawnActivity = new Drawn(this.#activity);
   #drawnTrouble = new Drawn(this.#trouble);
   #announced = h("div", { class: "visually-hidden", role: "status", "aria-live": "polite" });
   #scroller = h("main", { tabindex: "-1" });
-  #toEnd = h("button", { type: "button", class: "to-end", "aria-label": "Scroll to the end", hidden: true });
+  #toEnd = h("button", { type: "button", class: "to-end", "aria-label": t("Scroll to the end"), hidden: true });
   #view: LogView;
   #gallery = new Gallery((message) => this.host.post(message));
   #composer: Composer;
@@ -107,7 +101,7 @@ export class App {
         this.#save({ open: isOpen ? [...others, fold] : others });
       },
     });
-    this.#earlier.append(button("Show earlier messages", () => post({ type: "earlier" })));
+    this.#earlier.append(button(t("Show Earlier Messages"), () => post({ type: "earlier" })));
     this.#toEnd.append(icon("arrow-down"));
     this.#toEnd.addEventListener("click", () => this.#scrollToEnd());
     const title = h("h1", { class: "visually-hidden", text: "Odin" });
@@ -218,12 +212,12 @@ export class App {
     this.#composer.show(head, window.model);
     const isRunning = head.running !== undefined;
     this.#activity.hidden = !isRunning;
-    const shown = this.#waitsForUser ? "Waiting for you" : doingOf(head);
-    const beside = head.activity === "compacting" ? "" : " Compacting the session.";
+    const shown = this.#waitsForUser ? t("Waiting for you") : doingOf(head);
+    const beside = head.activity === "compacting" ? "" : ` ${t("Compacting the session.")}`;
     this.#drawnActivity.show([shown, head.isCompacting && beside], () => {
       const sign = this.#waitsForUser ? icon("bell") : icon("loading", "codicon-modifier-spin");
       const stop = () => this.host.post({ type: "stopCompaction" });
-      const more = head.isCompacting ? [beside, iconButton("debug-stop", "Cancel compaction", stop)] : [];
+      const more = head.isCompacting ? [beside, iconButton("debug-stop", t("Cancel compaction"), stop)] : [];
       return [sign, shown, ...more];
     });
     this.#showTrouble();

@@ -2,6 +2,7 @@
 
 import type { Attachment } from "../src/chat/messages";
 import { readable } from "../src/chat/text";
+import { t } from "../src/l10n";
 import { Drawn, h, icon, iconButton } from "./dom";
 
 export const SIGNS: Readonly<Record<Attachment["kind"], string>> = {
@@ -13,7 +14,7 @@ export const SIGNS: Readonly<Record<Attachment["kind"], string>> = {
 };
 
 export class Attachments {
-  readonly element = h("ul", { class: "chips", "aria-label": "Sent along" });
+  readonly element = h("ul", { class: "chips", "aria-label": t("Sent with your message") });
   #drawn = new Drawn(this.element);
   #text = "";
   #looked: Attachment | null = null;
@@ -93,10 +94,10 @@ function chipOf(attachment: Attachment, remove: () => void): HTMLElement {
   const label = readable(attachment.label);
   return h(
     "li",
-    { class: "chip", title: `Sent along: ${label}` },
+    { class: "chip", title: t("Sent with your message: {0}", label) },
     icon(SIGNS[attachment.kind]),
     h("span", { class: "chip-label", text: label }),
-    iconButton("close", `Do not send ${label}`, remove),
+    iconButton("close", t("Do not send {0}", label), remove),
   );
 }
 

@@ -1,6 +1,7 @@
 // What `@` and `/` may stand for, in a list above the text; the keys stay in the text.
 
 import type { Completion, Sign } from "../src/chat/messages";
+import { t } from "../src/l10n";
 import { SIGNS } from "./attachments";
 import { h, icon } from "./dom";
 
@@ -12,7 +13,7 @@ export class CompletionList {
   readonly element = h("ul", {
     id: "completions",
     role: "listbox",
-    "aria-label": "Mentions and commands",
+    "aria-label": t("Mentions and commands"),
     hidden: true,
   });
   #completions: Completion[] = [];

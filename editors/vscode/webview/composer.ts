@@ -2,14 +2,14 @@
 
 import type { Attachment, Completion, FromPage, Sign } from "../src/chat/messages";
 import { readable } from "../src/chat/text";
+import { t, tn } from "../src/l10n";
 import type { Mode } from "../src/odin";
 import type { Head, Waiting } from "../src/session/state";
-import { short } from "../src/words";
+import { modeName, short } from "../src/words";
 import { Attachments, mentionOf } from "./attachments";
 import { CompletionList } from "./completion";
-import { Drawn, h, icon, iconButton, plural } from "./dom";
+import { Drawn, h, icon, iconButton } from "./dom";
 import { moneyOf } from "./ending";
-import { MODES } from "./log";
 import { Pictures } from "./pictures";
 
 export interface Draft {
@@ -20,30 +20,37 @@ export interface Draft {
   attached?: Attachment[];
 }
 
-const PLACEHOLDERS: Record<Mode, string> = {
-  ask_mode: "Ask about your code; @ adds files, / has commands",
-  plan_mode: "What should be planned?",
-  edit_mode: "What should be changed?",
-};
-const MODE_TITLES: Record<Mode, string> = {
-  ask_mode: "Ask: answers, changes nothing",
-  plan_mode: "Plan: writes a plan, changes nothing",
-  edit_mode: "Edit: proposes changes, which you review",
-};
+const MODES: readonly Mode[] = ["ask_mode", "plan_mode", "edit_mode"];
+
+function promptFor(mode: Mode): string {
+  return {
+    ask_mode: t("Ask about your code; @ adds files, / has commands"),
+    plan_mode: t("What should Odin plan?"),
+    edit_mode: t("What should Odin change?"),
+  }[mode];
+}
+
+function explained(mode: Mode): string {
+  return {
+    ask_mode: t("Ask: answers, changes nothing"),
+    plan_mode: t("Plan: writes a plan, changes nothing"),
+    edit_mode: t("Edit: proposes changes for you to review"),
+  }[mode];
+}
 
 export class Composer {
-  readonly element = h("form", { class: "composer", "aria-label": "Message to Odin" });
-  readonly text = h("textarea", { rows: "1", "aria-label": "Message" });
+  readonly element = h("form", { class: "composer", "aria-label": t("Message to Odin") });
+  readonly text = h("textarea", { rows: "1", "aria-label": t("Message") });
   readonly completions: CompletionList;
   readonly attachments = new Attachments((word) => this.#removed(word));
   readonly pictures = new Pictures(this.text, this.element);
-  #mode = h("select", { "aria-label": "Mode" });
+  #mode = h("select", { "aria-label": t("Mode") });
   #model = h("button", { type: "button", class: "model" });
   #drawnModel = new Drawn(this.#model);
   #queueHead = h("div", { class: "queue-head", hidden: true });
-  #queue = h("ul", { class: "queue", "aria-label": "Waiting messages" });
-  #send = iconButton("send", "Send (Enter)", () => this.submit());
-  #stop = iconButton("debug-stop", "Stop", () => this.post({ type: "stop", queue: "keep" }));
+  #queue = h("ul", { class: "queue", "aria-label": t("Queued messages") });
+  #send = iconButton("send", t("Send (Enter)"), () => this.submit());
+  #stop = iconButton("debug-stop", t("Cancel turn"), () => this.post({ type: "stop", queue: "keep" }));
   #figures = h("p", { class: "figures" });
   #recalled = 0;
   /** One that is being edited is not made anew for nothing. */
@@ -60,12 +67,12 @@ export class Composer {
       (request, sign, word) => post({ type: "complete", request, sign, word }),
       (completion, sign, typed) => this.#complete(completion, sign, typed),
     );
-    for (const [value, label] of Object.entries(MODES)) this.#mode.append(h("option", { value, text: label }));
+    for (const value of MODES) this.#mode.append(h("option", { value, text: modeName(value) }));
     this.#mode.addEventListener("change", () => this.#changed());
     this.#model.addEventListener("click", () => post({ type: "run", command: "odin.vscode.selectModel" }));
     this.#send.classList.add("send");
     this.#stop.classList.add("stop");
-    this.#stop.title = "Stop (Escape)";
+    this.#stop.title = t("Cancel turn (Escape)");
     this.text.addEventListener("input", () => this.#changed());
     this.text.addEventListener("keydown", (event) => this.#key(event));
     this.element.addEventListener("submit", (event) => event.preventDefault());
@@ -74,7 +81,7 @@ export class Composer {
       { class: "bar" },
       this.#mode,
       this.#model,
-      iconButton("attach", "Add context", () => post({ type: "attach" })),
+      iconButton("attach", t("Add context"), () => post({ type: "attach" })),
       h("span", { class: "space" }),
       this.#stop,
       this.#send,
@@ -124,19 +131,19 @@ export class Composer {
   }
 
   show(head: Head, model: string): void {
-    const name = model ? model.slice(model.lastIndexOf("/") + 1) : "Model";
+    const name = model ? model.slice(model.lastIndexOf("/") + 1) : t("Model");
     this.#drawnModel.show(name, () => [h("span", { text: name }), icon("chevron-down")]);
-    this.#model.setAttribute("aria-label", `Select model: ${name}`);
-    this.#model.title = model ? `Model: ${model}` : "Select model";
+    this.#model.setAttribute("aria-label", t("Select model: {0}", name));
+    this.#model.title = model ? t("Model: {0}", model) : t("Select model");
     this.#stop.hidden = head.running === undefined;
-    const label = head.running === undefined ? "Send (Enter)" : "Queue (Enter)";
+    const label = head.running === undefined ? t("Send (Enter)") : t("Queue (Enter)");
     this.#send.title = label;
     this.#send.setAttribute("aria-label", label);
     const { contextTokens = 0, contextLimit = 0 } = head.usage;
     const fill = contextLimit > 0 && contextTokens > 0 ? Math.round((100 * contextTokens) / contextLimit) : undefined;
-    const parts = [fill ? `${fill}% of the context used` : "", moneyOf(head.costUsd)];
+    const parts = [fill ? t("{0}% of the context used", fill) : "", moneyOf(head.costUsd)];
     this.#figures.textContent = parts.filter(Boolean).join(" · ");
-    this.#figures.title = fill === undefined ? "" : `${short(contextTokens)} of ${short(contextLimit)} tokens`;
+    this.#figures.title = fill === undefined ? "" : t("{0} of {1} tokens", short(contextTokens), short(contextLimit));
     this.#showQueueHead(head);
     const queue = JSON.stringify(head.queue);
     if (queue === this.#shownQueue) return;
@@ -207,14 +214,14 @@ export class Composer {
     const cancel = (then: "next" | "return") => () => this.post({ type: "stop", queue: then });
     const [words, ...buttons] = isRunning
       ? [
-          `${plural(count, "message")} queued`,
-          iconButton("debug-step-over", "Stop and send the next message", cancel("next")),
-          iconButton("reply", "Stop and edit the queued messages", cancel("return")),
+          tn(count, "{0} message queued", "{0} messages queued"),
+          iconButton("debug-step-over", t("Cancel the turn and send the next message"), cancel("next")),
+          iconButton("reply", t("Cancel the turn and edit the queued messages"), cancel("return")),
         ]
       : [
-          `${plural(count, "message")} waiting`,
-          iconButton("play", "Send the waiting messages", () => this.post({ type: "queueResume" })),
-          iconButton("reply", "Edit the waiting messages", cancel("return")),
+          tn(count, "{0} message waiting", "{0} messages waiting"),
+          iconButton("play", t("Send the queued messages"), () => this.post({ type: "queueResume" })),
+          iconButton("reply", t("Edit the queued messages"), cancel("return")),
         ];
     this.#queueHead.replaceChildren(h("span", { class: "queue-text", text: words }), ...buttons);
   }
@@ -223,17 +230,23 @@ export class Composer {
     const { turnId, body, mode, lost } = message;
     const row = h("li", {}, icon(lost ? "history" : "watch"));
     const show = () => {
-      const text = h("span", { class: "queue-text", text: readable(body), title: `${MODES[mode]}: ${readable(body)}` });
+      const text = h("span", {
+        class: "queue-text",
+        text: readable(body),
+        title: `${modeName(mode)}: ${readable(body)}`,
+      });
       row.replaceChildren(
         icon(lost ? "history" : "watch"),
         text,
-        iconButton("send", lost ? "Send" : "Send now", () => this.post({ type: "queueSend", turnId })),
-        iconButton("edit", "Edit waiting message", edit),
-        iconButton("trash", "Remove waiting message", () => this.post({ type: "queueRemove", turnId })),
+        iconButton("send", lost ? t("Send") : t("Send to the running turn now"), () =>
+          this.post({ type: "queueSend", turnId }),
+        ),
+        iconButton("edit", t("Edit queued message"), edit),
+        iconButton("trash", t("Remove queued message"), () => this.post({ type: "queueRemove", turnId })),
       );
     };
     const edit = () => {
-      const field = h("textarea", { rows: "2", "aria-label": "Waiting message" });
+      const field = h("textarea", { rows: "2", "aria-label": t("Queued message") });
       field.value = body;
       field.addEventListener("keydown", (event) => {
         if (event.isComposing) return;
@@ -255,8 +268,8 @@ export class Composer {
 
   #changed(): void {
     const { mode } = this.draft;
-    this.text.placeholder = PLACEHOLDERS[mode];
-    this.#mode.title = MODE_TITLES[mode];
+    this.text.placeholder = promptFor(mode);
+    this.#mode.title = explained(mode);
     this.attachments.show(this.text.value);
     this.changed(this.draft);
   }

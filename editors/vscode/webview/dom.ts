@@ -78,7 +78,3 @@ export function fileName(uri: string): string {
     return path;
   }
 }
-
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
-}

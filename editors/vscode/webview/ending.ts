@@ -2,22 +2,26 @@
 
 import type { FromPage } from "../src/chat/messages";
 import { readable } from "../src/chat/text";
+import { t } from "../src/l10n";
 import type { Problem } from "../src/protocol";
 import type { TurnHead } from "../src/session/state";
 import { secondsOf, short } from "../src/words";
 import { button, fileName, h, icon } from "./dom";
 import { leftOf } from "./problems";
 
-const REASONS: Partial<Record<NonNullable<TurnHead["reason"]>, string>> = {
-  max_turns: "Stopped at the limit of steps",
-  max_budget: "Stopped: the budget is spent",
-  max_tokens: "Stopped: the answer got too long",
-  refused: "The model refused",
-  loop: "Stopped: it went in circles",
-  interrupted: "Stopped",
-  aborted: "Cut off",
-  failed: "Failed",
-};
+function reasonName(reason: NonNullable<TurnHead["reason"]>): string {
+  return {
+    end_turn: "",
+    max_turns: t("Stopped: the step limit is reached"),
+    max_budget: t("Stopped: the budget is spent"),
+    max_tokens: t("Stopped: the answer is too long"),
+    refused: t("The model refused"),
+    loop: t("Stopped: the model repeated itself"),
+    interrupted: t("Canceled"),
+    aborted: t("Interrupted"),
+    failed: t("Failed"),
+  }[reason];
+}
 
 /** Failures of one provider. */
 const OTHER_MODEL_HELPS: ReadonlySet<Problem["kind"]> = new Set(["limited", "unavailable", "model"]);
@@ -31,7 +35,7 @@ interface EndingActions {
 
 export function endingOf(head: TurnHead, { post, openFile }: EndingActions): HTMLElement[] {
   if (head.status === "suspended") {
-    return [h("p", { class: "muted" }, icon("debug-pause"), "Continues when you have decided on all changes")];
+    return [h("p", { class: "muted" }, icon("debug-pause"), t("Continues when you have decided on all changes"))];
   }
   const left = head.left?.length && !head.undone ? [leftOf(head.left, openFile)] : [];
   const parts = [...problemOf(head), ...left, ...undoneOf(head), ...planOf(head)];
@@ -42,7 +46,7 @@ export function endingOf(head: TurnHead, { post, openFile }: EndingActions): HTM
 }
 
 function problemOf(head: TurnHead): HTMLElement[] {
-  const problem = REASONS[head.reason ?? "end_turn"];
+  const problem = reasonName(head.reason ?? "end_turn");
   if (!problem) return [];
   const words = head.detail ? `${problem}: ${readable(head.detail)}` : problem;
   const isBad = head.status === "lost" || head.reason === "failed";
@@ -51,9 +55,9 @@ function problemOf(head: TurnHead): HTMLElement[] {
 
 function undoneOf({ undone }: TurnHead): HTMLElement[] {
   if (!undone) return [];
-  const words = undone.restored.length > 0 ? "Changes undone" : "Nothing was undone";
+  const words = undone.restored.length > 0 ? t("Changes undone") : t("Nothing was undone");
   const kept = undone.kept.map(({ uri, reason }) =>
-    h("li", { title: readable(uri) }, `${readable(fileName(uri))} was not undone: ${readable(reason)}`),
+    h("li", { title: readable(uri) }, t("{0} was not undone: {1}", readable(fileName(uri)), readable(reason))),
   );
   const parts: HTMLElement[] = [h("p", { class: "muted" }, icon("discard"), words)];
   return kept.length > 0 ? [...parts, h("ul", { class: "files" }, ...kept)] : parts;
@@ -69,21 +73,21 @@ function actionsOf(head: TurnHead, post: Post): HTMLElement[] {
   const actions: HTMLElement[] = [];
   if (head.plan) {
     actions.push(
-      button("Run plan", () => post({ type: "runPlan", turnId: head.id }), "primary"),
-      button("Open plan", () => post({ type: "openPlan", turnId: head.id })),
+      button(t("Run Plan"), () => post({ type: "runPlan", turnId: head.id }), "primary"),
+      button(t("Open Plan"), () => post({ type: "openPlan", turnId: head.id })),
     );
   }
   if (head.changed.length > 0 && !head.undone?.restored.length) {
-    actions.push(button("Undo changes", () => post({ type: "undo", turnId: head.id })));
+    actions.push(button(t("Undo Changes"), () => post({ type: "undo", turnId: head.id })));
   }
   if (head.undone?.undoId) {
-    actions.push(button("Bring back changes", () => post({ type: "bringBack", turnId: head.id })));
+    actions.push(button(t("Bring Back Changes"), () => post({ type: "bringBack", turnId: head.id })));
   }
   const isKeyWrong = head.problem?.kind === "key";
   if (isKeyWrong) {
     const provider = head.problem?.provider;
     const set = () => post({ type: "run", command: "odin.vscode.setKey", provider });
-    actions.push(button("Set API key…", set, "primary"));
+    actions.push(button(t("Set API Key…"), set, "primary"));
   }
   if (head.reason && head.reason !== "end_turn") {
     const goOn = goOnWith(head, post, isKeyWrong);
@@ -91,7 +95,7 @@ function actionsOf(head: TurnHead, post: Post): HTMLElement[] {
     actions.push(goOn);
   }
   if (head.problem && OTHER_MODEL_HELPS.has(head.problem.kind)) {
-    actions.push(button("Other model…", () => post({ type: "run", command: "odin.vscode.selectModel" })));
+    actions.push(button(t("Other Model…"), () => post({ type: "run", command: "odin.vscode.selectModel" })));
   }
   return actions;
 }
@@ -100,11 +104,12 @@ function actionsOf(head: TurnHead, post: Post): HTMLElement[] {
 function goOnWith(head: TurnHead, post: Post, isSecond: boolean): HTMLElement {
   const type = head.number === undefined ? "retry" : "continue";
   const run = () => post({ type, turnId: head.id });
-  if (head.reason !== "failed") return button("Continue", run, head.reason === "interrupted" ? "secondary" : "primary");
-  const element = button("Try again", run, isSecond ? "secondary" : "primary");
+  if (head.reason !== "failed")
+    return button(t("Continue"), run, head.reason === "interrupted" ? "secondary" : "primary");
+  const element = button(t("Try Again"), run, isSecond ? "secondary" : "primary");
   const count = () => {
     const left = Math.ceil((head.retryAt ?? 0) - Date.now() / 1000);
-    element.textContent = left > 0 ? `Try again in ${left} s` : "Try again";
+    element.textContent = left > 0 ? t("Try Again in {0} s", left) : t("Try Again");
     if (left > 0) setTimeout(() => element.isConnected && count(), 1000);
   };
   count();
@@ -116,7 +121,7 @@ function figuresOf({ usage = {}, durationMs, model }: TurnHead): { text: string;
   const tokens = inputTokens + cacheReadTokens + cacheWriteTokens;
   const seconds = durationMs ? secondsOf(durationMs) : "";
   const text = [model?.slice(model.lastIndexOf("/") + 1), seconds, moneyOf(usage.costUsd)].filter(Boolean).join(" · ");
-  return { text, title: tokens > 0 ? `${short(tokens)} tokens in, ${short(outputTokens)} out` : "" };
+  return { text, title: tokens > 0 ? t("{0} tokens in, {1} out", short(tokens), short(outputTokens)) : "" };
 }
 
 export function moneyOf(dollars: number | undefined): string {

@@ -2,9 +2,11 @@
 
 import type { FromPage } from "../src/chat/messages";
 import { readable } from "../src/chat/text";
+import { t, tn } from "../src/l10n";
 import type { Attached } from "../src/protocol";
+import { changesOf, filesOf, operationName } from "../src/session/reviews";
 import type { DraftItem, HelperItem, Item, ReviewItem, TextItem, TodoItem } from "../src/session/state";
-import { button, Drawn, fileName, h, icon, iconButton, plural } from "./dom";
+import { button, Drawn, fileName, h, icon, iconButton } from "./dom";
 import { type MarkdownActions, MarkdownView } from "./markdown";
 import { problemsOf } from "./problems";
 import { questionOf } from "./question";
@@ -99,7 +101,7 @@ function thinking(item: TextItem, actions: LogActions): ItemView {
   element.addEventListener("toggle", draw);
   const update = (it: Item) => {
     if (it.kind !== "thinking") return;
-    label.textContent = it.isDone ? "Thought about it" : "Thinking…";
+    label.textContent = it.isDone ? t("Thought about it") : t("Thinking…");
     text = it.text;
     draw();
   };
@@ -112,7 +114,7 @@ function helper(item: HelperItem, actions: LogActions): ItemView {
   const fold = h("details", { class: "fold has-more" }, summary, inside);
   keepFold(fold, item.id, actions);
   const agentId = item.id.slice("helper/".length);
-  const stop = iconButton("debug-stop", "Stop this helper", () => actions.post({ type: "stopHelper", agentId }));
+  const stop = iconButton("debug-stop", t("Cancel this subagent"), () => actions.post({ type: "stopHelper", agentId }));
   const element = h("div", { class: "helper" }, fold, stop);
   const update = (it: Item) => {
     if (it.kind !== "helper") return;
@@ -121,7 +123,7 @@ function helper(item: HelperItem, actions: LogActions): ItemView {
     summary.replaceChildren(
       icon(sign, isRunning ? "codicon-modifier-spin" : ""),
       h("span", { class: "tool-title", text: readable(it.description) }),
-      h("span", { class: "tool-detail", text: isRunning ? "" : readable(it.summary || it.status) }),
+      h("span", { class: "tool-detail", text: isRunning ? "" : readable(it.summary || statusName(it.status)) }),
       icon("chevron-right", "fold-sign"),
     );
     stop.hidden = !isRunning;
@@ -129,16 +131,26 @@ function helper(item: HelperItem, actions: LogActions): ItemView {
   return { element, update, inside };
 }
 
+function statusName(status: HelperItem["status"]): string {
+  return {
+    running: t("running"),
+    completed: t("done"),
+    stopped: t("stopped"),
+    failed: t("failed"),
+    cancelled: t("canceled"),
+  }[status];
+}
+
 function draftOf({ name, subject, text }: DraftItem): HTMLElement {
   const sign = icon("loading", "codicon-modifier-spin");
   const words = withoutFolders(readable(`${name}: ${subject || "…"}`));
   const title = h("span", { class: "tool-title", text: words, title: readable(subject) });
-  const line = h("p", { class: "notice" }, sign, title, h("span", { class: "tool-detail", text: "being written" }));
+  const line = h("p", { class: "notice" }, sign, title, h("span", { class: "tool-detail", text: t("being written") }));
   const region = {
     class: "output",
     tabindex: "0",
     role: "region",
-    "aria-label": "Being written",
+    "aria-label": t("Being written"),
     text: readable(text),
   };
   return h("div", { class: "draft" }, line, text !== "" && h("pre", region));
@@ -147,7 +159,7 @@ function draftOf({ name, subject, text }: DraftItem): HTMLElement {
 function todosOf(item: TodoItem): HTMLElement {
   const done = item.todos.filter((it) => it.status === "completed").length;
   const signs = { pending: "circle-large", in_progress: "circle-large-filled", completed: "pass-filled" } as const;
-  const words = { pending: "to do", in_progress: "in progress", completed: "done" } as const;
+  const words = { pending: t("to do"), in_progress: t("in progress"), completed: t("done") };
   const list = item.todos.map((it) =>
     h(
       "li",
@@ -157,37 +169,35 @@ function todosOf(item: TodoItem): HTMLElement {
       h("span", { class: "visually-hidden", text: ` (${words[it.status]})` }),
     ),
   );
-  const title = h("h3", { text: `Todos (${done}/${item.todos.length})` });
-  return h("section", { class: "todos", "aria-label": "Todos" }, title, h("ul", {}, ...list));
+  const title = h("h3", { text: t("Todos ({0}/{1})", done, item.todos.length) });
+  return h("section", { class: "todos", "aria-label": t("Todos") }, title, h("ul", {}, ...list));
 }
 
 function reviewOf(item: ReviewItem, { post, positionIn }: TurnActions): HTMLElement {
   const sum = (key: "pending" | "accepted" | "rejected") => item.files.reduce((total, it) => total + it[key], 0);
   const names = item.files.map((it) => readable(fileName(it.uri)));
   if (!item.isOpen) {
-    const told = [
-      [sum("accepted"), "accepted"],
-      [sum("rejected"), "rejected"],
-    ].flatMap(([count, word]) => (count ? [`${count} ${word}`] : []));
-    const words = `${told.join(", ") || "Nothing decided"} in ${names.join(", ")}`;
+    const [accepted, rejected] = [sum("accepted"), sum("rejected")];
+    const told = [accepted > 0 && t("{0} accepted", accepted), rejected > 0 && t("{0} rejected", rejected)];
+    const words = t("{0} in {1}", told.filter(Boolean).join(", ") || t("Nothing decided"), names.join(", "));
     return h("p", { class: "notice" }, icon("diff-multiple"), h("span", { text: words }));
   }
   const decide = (decision: "open" | "accept" | "reject" | "drop") => () =>
     post({ type: "review", proposalId: item.id, decision });
   const list = item.files.map((file, index) => {
-    const what = file.operation === "edit" ? "" : ` (${file.operation})`;
+    const what = file.operation === "edit" ? "" : ` (${operationName(file.operation)})`;
     return h("li", { title: readable(file.uri) }, names[index] ?? "", h("span", { class: "muted", text: what }));
   });
   const position = positionIn(item.id);
-  const pending = plural(sum("pending"), "change");
+  const pending = sum("pending");
   const title = item.waits
-    ? `${pending} ${sum("pending") === 1 ? "waits" : "wait"} for you`
-    : `${pending} in ${plural(item.files.length, "file")} to review`;
-  const reject = item.waits ? button("Drop", decide("drop")) : button("Reject all", decide("reject"));
-  const buttons = [button("Review", decide("open"), "primary"), button("Accept all", decide("accept")), reject];
+    ? tn(pending, "{0} change waits for you", "{0} changes wait for you")
+    : t("{0} in {1} to review", changesOf(pending), filesOf(item.files.length));
+  const reject = item.waits ? button(t("Drop"), decide("drop")) : button(t("Reject All"), decide("reject"));
+  const buttons = [button(t("Review"), decide("open"), "primary"), button(t("Accept All"), decide("accept")), reject];
   return h(
     "section",
-    { class: "review is-open", "aria-label": "Review" },
+    { class: "review is-open", "aria-label": t("Review") },
     h("h3", {}, icon("diff-multiple"), title),
     position !== undefined && h("p", { class: "muted", text: position }),
     h("ul", { class: "files" }, ...list),

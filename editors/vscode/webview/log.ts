@@ -1,14 +1,15 @@
 // The conversation: a turn is what the user said, what came of it piece by piece, and how it ended.
 
 import { readable } from "../src/chat/text";
+import { t } from "../src/l10n";
 import type { Patch } from "../src/session/patches";
 import type { Item, PageState, Position, Turn, TurnHead } from "../src/session/state";
+import { modeName } from "../src/words";
 import { arrange, h, iconButton } from "./dom";
 import { endingOf } from "./ending";
 import { type ItemView, type LogActions, type TurnActions, viewOf } from "./items";
 import { sentOf } from "./sent";
 
-export const MODES = { ask_mode: "Ask", plan_mode: "Plan", edit_mode: "Edit" } as const;
 const ANNOUNCED = 1000;
 
 export class LogView {
@@ -93,7 +94,7 @@ export class LogView {
       if (patch.item.kind === "text" && patch.item.isDone && !patch.item.agentId) {
         this.actions.announce(view.wordsOf(patch.item.id).slice(0, ANNOUNCED));
       } else if (patch.item.kind === "question" && patch.item.answer === null) {
-        this.actions.announce(`Odin asks: ${patch.item.question.title}`);
+        this.actions.announce(t("Odin asks: {0}", patch.item.question.title));
       }
     } else if (patch.kind === "grow") {
       const item = turn.items.find((it) => it.id === patch.itemId);
@@ -138,10 +139,10 @@ class TurnView {
     this.#shownHead = shown;
     this.isSaid = head.said !== "";
     this.element.dataset.status = head.status;
-    this.element.setAttribute("aria-label", this.isSaid ? readable(head.said).slice(0, 100) : "Notes");
+    this.element.setAttribute("aria-label", this.isSaid ? readable(head.said).slice(0, 100) : t("Notes"));
     this.#said.hidden = !this.isSaid;
     const bubble = h("div", { class: "said-text", text: readable(head.said) });
-    const title = h("h2", { class: "visually-hidden", text: `You, in ${MODES[head.mode ?? "ask_mode"]} mode` });
+    const title = h("h2", { class: "visually-hidden", text: t("You, in {0}", modeName(head.mode ?? "ask_mode")) });
     const pictures = h(
       "div",
       { class: "said-pictures" },
@@ -199,12 +200,12 @@ class TurnView {
   #saidActions(head: TurnHead): HTMLElement {
     const { post, copy } = this.actions;
     const actions = h("div", { class: "said-actions" });
-    actions.append(iconButton("copy", "Copy message", () => copy(head.said)));
+    actions.append(iconButton("copy", t("Copy message"), () => copy(head.said)));
     if (head.number !== undefined && head.status !== "running") {
       const again = () => post({ type: "fork", turnId: head.id });
-      actions.append(iconButton("edit", "Edit and ask again from here", again));
+      actions.append(iconButton("edit", t("Edit and ask again from here"), again));
     }
-    actions.append(h("span", { class: "mode", text: head.mode ? MODES[head.mode] : "" }));
+    actions.append(h("span", { class: "mode", text: head.mode ? modeName(head.mode) : "" }));
     return actions;
   }
 }

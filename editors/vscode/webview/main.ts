@@ -2,8 +2,10 @@
 
 import "@vscode-elements/elements/dist/vscode-button/index.js";
 import type { ToPage } from "../src/chat/messages";
+import { speak } from "../src/l10n";
 import { App, type Saved } from "./app";
 
+speak(JSON.parse(document.body.dataset.texts ?? "{}"), document.documentElement.lang);
 const vscode = acquireVsCodeApi<Saved>();
 const app = new App(document.body, {
   post: (message) => vscode.postMessage(message),

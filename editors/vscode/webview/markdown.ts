@@ -4,6 +4,7 @@ import DOMPurify from "dompurify";
 import MarkdownIt, { type Token } from "markdown-it";
 import { leadsToWeb, mayNameFile, placeOf } from "../src/chat/links";
 import { readable } from "../src/chat/text";
+import { t } from "../src/l10n";
 import { h, iconButton } from "./dom";
 import { highlighted } from "./highlight";
 
@@ -36,7 +37,7 @@ markdown.renderer.rules.heading_close = (tokens, index) => (isLarge(tokens[index
 markdown.renderer.rules.image = (tokens, index) => {
   const token = tokens[index];
   const source = String(token?.attrGet("src") ?? "");
-  return `<em>[${markdown.utils.escapeHtml(`image: ${token?.content || source}`)}]</em>`;
+  return `<em>[${markdown.utils.escapeHtml(t("image: {0}", token?.content || source))}]</em>`;
 };
 markdown.renderer.rules.fence = markdown.renderer.rules.code_block = (tokens, index, _, env) => {
   const token = tokens[index];
@@ -133,7 +134,7 @@ export class MarkdownView {
     for (const link of fragment.querySelectorAll("a")) this.#disarm(link);
     for (const [index, pre] of fragment.querySelectorAll("pre").entries()) this.#frame(pre, fences[index] ?? "");
     for (const table of fragment.querySelectorAll("table")) {
-      const scroller = h("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Table" });
+      const scroller = h("div", { class: "table", tabindex: "0", role: "region", "aria-label": t("Table") });
       table.replaceWith(scroller);
       scroller.append(table);
     }
@@ -163,16 +164,16 @@ export class MarkdownView {
 
   #frame(pre: HTMLPreElement, info: string): void {
     const code = () => pre.textContent?.replace(/\n$/, "") ?? "";
-    const copy = iconButton("copy", "Copy code", () => this.actions.copy(code()));
-    const insert = iconButton("insert", "Insert at cursor", () => this.actions.insert(code()));
+    const copy = iconButton("copy", t("Copy code"), () => this.actions.copy(code()));
+    const insert = iconButton("insert", t("Insert at cursor"), () => this.actions.insert(code()));
     const use = isCommand(languageOf(info), code())
-      ? iconButton("terminal", "Insert into terminal", () => this.actions.intoTerminal(commandIn(code())))
-      : iconButton("git-compare", "Apply as a change to review", () => this.actions.apply(code(), info));
+      ? iconButton("terminal", t("Insert into terminal"), () => this.actions.intoTerminal(commandIn(code())))
+      : iconButton("git-compare", t("Apply as a change to review"), () => this.actions.apply(code(), info));
     const frame = h("div", { class: "code" });
     pre.replaceWith(frame);
     pre.tabIndex = 0;
     pre.setAttribute("role", "region");
-    pre.setAttribute("aria-label", "Code");
+    pre.setAttribute("aria-label", t("Code"));
     frame.append(pre, h("div", { class: "code-actions" }, use, copy, insert));
   }
 }

@@ -3,6 +3,7 @@
 import { inBackground } from "../src/background";
 import type { FromPage, Picture } from "../src/chat/messages";
 import { readable } from "../src/chat/text";
+import { t } from "../src/l10n";
 import type { Attached, ImageItem } from "../src/protocol";
 import { h, icon, iconButton } from "./dom";
 
@@ -54,7 +55,7 @@ export class Pictures {
       };
       const title = readable(item.name);
       const image = h("img", { src: `data:${item.mediaType};base64,${item.data}`, alt: title, title });
-      return h("span", { class: "picture-chip" }, image, iconButton("close", `Do not send ${title}`, remove));
+      return h("span", { class: "picture-chip" }, image, iconButton("close", t("Do not send {0}", title), remove));
     });
     this.element.replaceChildren(...chips);
   }
@@ -90,7 +91,7 @@ function base64Of(file: File): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.addEventListener("load", () => resolve(String(reader.result).replace(/^[^,]*,/, "")));
-    reader.addEventListener("error", () => reject(reader.error ?? new Error("the file cannot be read")));
+    reader.addEventListener("error", () => reject(reader.error ?? new Error(t("Could not read the file."))));
     reader.readAsDataURL(file);
   });
 }

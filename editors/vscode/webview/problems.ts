@@ -1,24 +1,30 @@
 // What language servers find wrong: what edits have introduced and fixed, and what a turn has left.
 
 import { readable } from "../src/chat/text";
+import { t, tn } from "../src/l10n";
 import type { Diagnostic } from "../src/protocol";
 import type { ProblemsItem } from "../src/session/state";
-import { fileName, h, icon, plural } from "./dom";
+import { fileName, h, icon } from "./dom";
 
 type OpenFile = (path: string) => void;
 
 export function problemsOf({ introduced, fixed, found, remaining }: ProblemsItem, openFile: OpenFile): HTMLElement {
-  const counts = { introduced: introduced.length, fixed: fixed.length, found: found.length, remaining };
-  const told = Object.entries(counts).flatMap(([word, count]) => (count > 0 ? [`${count} ${word}`] : []));
+  const told = [
+    introduced.length > 0 && t("{0} introduced", introduced.length),
+    fixed.length > 0 && t("{0} fixed", fixed.length),
+    found.length > 0 && t("{0} found", found.length),
+    remaining > 0 && t("{0} remaining", remaining),
+  ];
   const list = h("ul", {}, ...[...introduced, ...found].map((it) => lineOf(it, openFile)), ...fixed.map(fixedLineOf));
-  const title = h("h3", { text: `Problems: ${told.join(", ")}` });
-  return h("section", { class: "problems", "aria-label": "Problems" }, title, list);
+  const title = h("h3", { text: t("Problems: {0}", told.filter(Boolean).join(", ")) });
+  return h("section", { class: "problems", "aria-label": t("Problems") }, title, list);
 }
 
 export function leftOf(left: readonly Diagnostic[], openFile: OpenFile): HTMLElement {
-  const title = h("p", { class: "problem" }, icon("error"), `${plural(left.length, "new error")} left by this turn`);
+  const words = tn(left.length, "{0} new error left by this turn", "{0} new errors left by this turn");
+  const title = h("p", { class: "problem" }, icon("error"), words);
   const list = h("ul", {}, ...left.map((it) => lineOf(it, openFile)));
-  return h("section", { class: "problems", "aria-label": "New errors" }, title, list);
+  return h("section", { class: "problems", "aria-label": t("New errors") }, title, list);
 }
 
 function lineOf(it: Diagnostic, openFile: OpenFile): HTMLElement {
@@ -31,7 +37,13 @@ function lineOf(it: Diagnostic, openFile: OpenFile): HTMLElement {
 /** It is no longer where it was. */
 function fixedLineOf(it: Diagnostic): HTMLElement {
   const words = h("span", { text: `${placeOf(it)} ${readable(it.message)}` });
-  return h("li", { class: "fixed" }, icon("check"), words, h("span", { class: "visually-hidden", text: " (fixed)" }));
+  return h(
+    "li",
+    { class: "fixed" },
+    icon("check"),
+    words,
+    h("span", { class: "visually-hidden", text: ` (${t("fixed")})` }),
+  );
 }
 
 function placeOf({ uri, line }: Diagnostic): string {

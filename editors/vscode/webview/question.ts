@@ -2,6 +2,7 @@
 // that was meant for something else answers it.
 
 import { exact, readable } from "../src/chat/text";
+import { t } from "../src/l10n";
 import type { Answer, Option, Question } from "../src/protocol";
 import type { QuestionItem } from "../src/session/state";
 import { button, h, icon, iconButton } from "./dom";
@@ -33,11 +34,11 @@ export function questionOf(item: QuestionItem, give: (questionId: string, answer
   const edited = command !== undefined && editable ? new EditableCommand(command, section) : undefined;
   if (command !== undefined) section.append(edited?.element ?? commandOf(command));
   if (question.cwd !== undefined) {
-    section.append(h("p", { class: "place" }, "in ", h("code", {}, ...marked(question.cwd))));
+    section.append(h("p", { class: "place" }, t("in"), " ", h("code", {}, ...marked(question.cwd))));
   }
   const detail = detailOf(question);
   if (detail.length > 0)
-    section.append(h("div", { class: "question-detail", ...SCROLLS, "aria-label": "Details" }, ...detail));
+    section.append(h("div", { class: "question-detail", ...SCROLLS, "aria-label": t("Details") }, ...detail));
   section.append(form(question, edited ? (it) => edited.answer(it, answer) : answer));
   if (item.until !== undefined) section.append(timeLeft(question, item.until));
   return section;
@@ -48,7 +49,7 @@ const SCROLLS = { tabindex: "0", role: "region" };
 /** Its lines break between words, not after a `-`, which would look like a word of its own. */
 function commandOf(command: string): HTMLElement {
   const pieces = command.split(/(\s+)/).flatMap((it) => (it.trim() ? [h("span", {}, ...marked(it))] : marked(it)));
-  return h("pre", { class: "exact-command", ...SCROLLS, "aria-label": "Command" }, ...pieces);
+  return h("pre", { class: "exact-command", ...SCROLLS, "aria-label": t("Command") }, ...pieces);
 }
 
 /** The command as it would run, and a place to change it. */
@@ -60,7 +61,7 @@ class EditableCommand {
     private readonly command: string,
     private readonly question: HTMLElement,
   ) {
-    const edit = iconButton("edit", "Edit command", () => this.#edit());
+    const edit = iconButton("edit", t("Edit command"), () => this.#edit());
     this.element.append(commandOf(command), edit);
   }
 
@@ -73,7 +74,7 @@ class EditableCommand {
 
   #edit(): void {
     const rows = String(Math.min(8, this.command.split("\n").length + 1));
-    const field = h("textarea", { rows, class: "exact-command", "aria-label": "Command", spellcheck: "false" });
+    const field = h("textarea", { rows, class: "exact-command", "aria-label": t("Command"), spellcheck: "false" });
     field.value = this.command;
     field.addEventListener("input", () => this.#offer(field.value.trim() !== this.command));
     this.#field = field;
@@ -91,11 +92,12 @@ class EditableCommand {
 /** What happens without an answer, and when. */
 function timeLeft({ options = [], default: defaultId }: Question, until: number): HTMLElement {
   const label = options.find((it) => it.id === defaultId)?.label;
-  const what = label ? `“${readable(label)}” applies` : "Odin continues without an answer";
   const element = h("p", { class: "muted time-left" });
   const count = () => {
     const left = Math.max(0, Math.ceil(until - Date.now() / 1000));
-    element.textContent = `${what} in ${left} s.`;
+    element.textContent = label
+      ? t("“{0}” applies in {1} s.", readable(label), left)
+      : t("Odin continues without an answer in {0} s.", left);
     if (left > 0) setTimeout(() => element.isConnected && count(), 1000);
   };
   count();
@@ -119,7 +121,7 @@ function said({ kind }: Question, text: string): Node[] {
 function marked(text: string, shown: (text: string) => Node[] = plain): Node[] {
   return exact(text).flatMap((part) =>
     part.isMarked
-      ? [h("mark", { class: "hidden-character", text: part.text, title: "cannot be seen" })]
+      ? [h("mark", { class: "hidden-character", text: part.text, title: t("invisible character") })]
       : shown(part.text),
   );
 }
@@ -154,8 +156,8 @@ function form(question: Question, answer: GiveAnswer): HTMLElement {
   }
   const whole = h("div", {}, described.length > 0 && explained, actions);
   if (!allowText) return whole;
-  const label = denies ? "Deny with a reason…" : "Something else…";
-  const writing = words(denies ? "Why not? Odin is told." : "Your answer", (text) =>
+  const label = denies ? t("Deny with Reason…") : t("Something Else…");
+  const writing = words(denies ? t("Reason. Odin passes it to the model.") : t("Your answer"), (text) =>
     answer({ optionIds: denies ? [DENY] : [], text }),
   );
   if (options.length === 0) {
@@ -176,13 +178,13 @@ function form(question: Question, answer: GiveAnswer): HTMLElement {
 
 /** A rule is shown before it is stored. */
 function confirmed(option: Option, give: () => void, before: HTMLElement): HTMLElement {
-  const store = button("Store Rule and Allow", give, "primary");
-  const back = button("Back", () => {
+  const store = button(t("Save Rule and Allow"), give, "primary");
+  const back = button(t("Back"), () => {
     element.replaceWith(before);
     before.querySelector<HTMLElement>(`[data-option="${option.id}"]`)?.focus();
   });
   const rule = h("p", { class: "stored-rule", text: `${readable(option.label)}?` });
-  const note = "Odin stores this rule and does not ask again. Manage Approvals… removes it.";
+  const note = t("Odin saves this rule and does not ask again. To remove it, use Manage Approvals….");
   const element = h(
     "div",
     {},
@@ -201,7 +203,7 @@ function severalOf(question: Question, answer: GiveAnswer): HTMLElement {
     const detail = option.description && h("span", { class: "muted" }, " ", ...said(question, option.description));
     return h("label", { class: "choice" }, box, h("span", {}, readable(option.label), detail || undefined));
   });
-  const text = h("textarea", { rows: "1", "aria-label": "Something else", placeholder: "Something else…" });
+  const text = h("textarea", { rows: "1", "aria-label": t("Something else"), placeholder: t("Something else…") });
   const send = () => {
     const chosen = boxes.map((it) => it.querySelector("input")).filter((it) => it?.checked);
     const optionIds = chosen.map((it) => it?.value ?? "");
@@ -209,7 +211,7 @@ function severalOf(question: Question, answer: GiveAnswer): HTMLElement {
     if (optionIds.length > 0 || written) answer({ optionIds, ...(written ? { text: written } : {}) });
   };
   const group = h("fieldset", {}, h("legend", { class: "visually-hidden", text: readable(question.title) }), ...boxes);
-  return h("div", {}, group, allowText && text, h("div", { class: "actions" }, button("Answer", send, "primary")));
+  return h("div", {}, group, allowText && text, h("div", { class: "actions" }, button(t("Answer"), send, "primary")));
 }
 
 /** A place to write; Enter sends. */
@@ -221,13 +223,13 @@ function words(label: string, send: (text: string) => void): HTMLElement {
     event.preventDefault();
     run();
   });
-  return h("div", { class: "words" }, text, h("div", { class: "actions" }, button("Send", run, "primary")));
+  return h("div", { class: "words" }, text, h("div", { class: "actions" }, button(t("Send"), run, "primary")));
 }
 
 function outcome(answer: NonNullable<QuestionItem["answer"]>): HTMLElement[] {
-  if (answer === "gone") return [h("p", { class: "outcome muted" }, icon("circle-slash"), "Not asked any more")];
+  if (answer === "gone") return [h("p", { class: "outcome muted" }, icon("circle-slash"), t("No longer asked"))];
   const { labels, text, command } = answer;
   const said = [labels.join(", "), text].filter(Boolean).join(": ");
-  const line = h("p", { class: "outcome" }, icon("check"), readable(command ? `${said}, changed to` : said));
+  const line = h("p", { class: "outcome" }, icon("check"), readable(command ? t("{0}, changed to", said) : said));
   return command ? [line, commandOf(command)] : [line];
 }

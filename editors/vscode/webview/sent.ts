@@ -1,6 +1,7 @@
 // What has gone with a message besides its words, folded.
 
 import { readable } from "../src/chat/text";
+import { t } from "../src/l10n";
 import type { SentContext } from "../src/protocol";
 import { linesOf } from "../src/words";
 import { SIGNS } from "./attachments";
@@ -10,9 +11,15 @@ import { keepFold, type LogActions } from "./items";
 export function sentOf(turnId: string, context: readonly SentContext[], actions: LogActions): HTMLElement {
   const rows = context.map((it) => h("li", {}, icon(signOf(it)), nameOf(it, actions)));
   const [first = "", ...others] = context.map(labelOf);
-  const words = others.length > 0 ? `${first} and ${others.length} more` : first;
+  const words = others.length > 0 ? t("{0} and {1} more", first, others.length) : first;
   const label = h("span", { class: "sent-label", text: words });
-  const summary = h("summary", { title: "Sent along" }, icon("attach"), label, icon("chevron-right", "fold-sign"));
+  const summary = h(
+    "summary",
+    { title: t("Sent with the message") },
+    icon("attach"),
+    label,
+    icon("chevron-right", "fold-sign"),
+  );
   const element = h("details", { class: "sent fold has-more" }, summary, h("ul", {}, ...rows));
   keepFold(element, `${turnId}/sent`, actions);
   return element;
@@ -23,16 +30,16 @@ export function labelOf({ kind, uri = "", name, firstLine, lastLine }: SentConte
   const file = readable(fileName(uri.replace(/\/$/, "")));
   switch (kind) {
     case "selection":
-      if (name) return `${readable(name)} in ${file}`;
-      return firstLine === undefined ? file : `${linesOf(firstLine, lastLine ?? firstLine)} of ${file}`;
+      if (name) return t("{0} in {1}", readable(name), file);
+      return firstLine === undefined ? file : linesOf(firstLine, lastLine ?? firstLine, file);
     case "folder":
       return `${file}/`;
     case "diagnostics":
-      return `problems in ${file}`;
+      return t("problems in {0}", file);
     case "command":
-      return `output of ${readable(name ?? "a command")}`;
+      return name ? t("output of {0}", readable(name)) : t("output of a command");
     default:
-      return file || "text";
+      return file || t("text");
   }
 }
 

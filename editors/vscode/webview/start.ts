@@ -2,17 +2,12 @@
 
 import type { FromPage, LocalModel } from "../src/chat/messages";
 import { readable } from "../src/chat/text";
+import { t } from "../src/l10n";
 import type { Mode } from "../src/odin";
 import type { WindowState } from "../src/session/state";
 import { button, h, icon } from "./dom";
 
-const EXAMPLES: { mode: Mode; text: string }[] = [
-  { mode: "ask_mode", text: "Explain how this file works" },
-  { mode: "plan_mode", text: "Plan tests for this file" },
-  { mode: "edit_mode", text: "Fix the problems in this file" },
-];
 const INSTALL = "odin.vscode.install";
-const STEPS = ["Install the server", "Choose a model", "Ask"] as const;
 
 export interface Recent {
   id: string;
@@ -43,20 +38,28 @@ export function isOffline({ server, model }: WindowState): boolean {
 
 export function startOf(window: WindowState, offered: Offered, actions: StartActions): HTMLElement[] {
   if (isUnset(window)) return [installOf(window, actions)];
-  if (window.isRestoring) return [waiting("Restoring the last session…")];
-  if (window.server === "starting" || window.server === "stopped") return [waiting("Starting Odin…")];
+  if (window.isRestoring) return [waiting(t("Restoring the last session…"))];
+  if (window.server === "starting" || window.server === "stopped") return [waiting(t("Starting Odin…"))];
   if (window.server === "failed") return [];
-  const examples = EXAMPLES.map(({ mode, text }) => {
+  const examples = examplesOf().map(({ mode, text }) => {
     const write = { type: "button", class: "example", on: { click: () => actions.write(text, mode) } };
     return h("li", {}, h("button", write, text));
   });
-  const promise = "Odin reads what is on your screen and changes nothing that you have not accepted.";
+  const promise = t("Odin reads your open files, including unsaved changes, and changes nothing without your review.");
   return [
-    h("h2", { text: "What shall we do?" }),
+    h("h2", { text: t("What do you want to do?") }),
     h("p", { class: "muted", text: promise }),
     ...(isOffline(window) ? [modelOf(offered.local, actions)] : []),
     h("ul", { class: "examples" }, ...examples),
     ...recentOf(offered.recent, actions),
+  ];
+}
+
+function examplesOf(): { mode: Mode; text: string }[] {
+  return [
+    { mode: "ask_mode", text: t("Explain how this file works") },
+    { mode: "plan_mode", text: t("Plan tests for this file") },
+    { mode: "edit_mode", text: t("Fix the problems in this file") },
   ];
 }
 
@@ -66,9 +69,9 @@ function waiting(words: string): HTMLElement {
 
 /** One thing to do, and where it leads. */
 function card(step: number, words: string, ...actions: HTMLElement[]): HTMLElement {
-  const steps = STEPS.map((it, index) => {
+  const steps = [t("Install the server"), t("Select a model"), t("Ask")].map((it, index) => {
     const sign = icon(index < step ? "pass-filled" : "circle-large");
-    const done = index < step && h("span", { class: "visually-hidden", text: " (done)" });
+    const done = index < step && h("span", { class: "visually-hidden", text: ` (${t("done")})` });
     return h(
       "li",
       { class: index === step ? "current" : "", "aria-current": index === step && "step" },
@@ -79,8 +82,8 @@ function card(step: number, words: string, ...actions: HTMLElement[]): HTMLEleme
   });
   return h(
     "section",
-    { class: "card", "aria-label": "Set up Odin" },
-    h("h2", { text: "Set up Odin" }),
+    { class: "card", "aria-label": t("Set up Odin") },
+    h("h2", { text: t("Set up Odin") }),
     h("ol", { class: "steps" }, ...steps),
     h("p", { text: words }),
     h("div", { class: "actions" }, ...actions),
@@ -91,21 +94,24 @@ function installOf({ trouble }: WindowState, { post }: StartActions): HTMLElemen
   const actions = (trouble?.actions ?? []).map(({ title, command }) =>
     button(title, () => post({ type: "run", command }), command === INSTALL ? "primary" : "secondary"),
   );
-  return card(0, "Odin works in a small server on this computer. It is installed for you alone.", ...actions);
+  return card(0, t("Odin runs in a small server on this computer, installed for your user only."), ...actions);
 }
 
 function modelOf([local]: readonly LocalModel[], { post }: StartActions): HTMLElement {
-  const words = "Without a language model Odin can search your code and make literal edits, and nothing else.";
-  const found = local && `${local.name} runs on this computer.`;
+  const words = t(
+    "No API key is set, so Odin answers by searching your code. To use a language model, add a key for Anthropic, Google or OpenAI.",
+  );
+  const found = local && t("{0} runs on this computer.", local.name);
   const set = () => post({ type: "run", command: "odin.vscode.setKey" });
   const select = () => post({ type: "run", command: "odin.vscode.selectModel" });
-  const use = local && button(`Use ${nameOf(local)}`, () => post({ type: "useModel", model: local.model }), "primary");
+  const use =
+    local && button(t("Use {0}", nameOf(local)), () => post({ type: "useModel", model: local.model }), "primary");
   return card(
     1,
     [words, found].filter(Boolean).join(" "),
     ...(use ? [use] : []),
-    button("Set an API key…", set, use ? "secondary" : "primary"),
-    button("Select model…", select),
+    button(t("Set API Key…"), set, use ? "secondary" : "primary"),
+    button(t("Select Model…"), select),
   );
 }
 
@@ -121,5 +127,5 @@ function recentOf(recent: readonly Recent[], { post }: StartActions): HTMLElemen
     const parts = [h("span", { text: readable(title) }), h("span", { class: "when", text: when })];
     return h("li", {}, h("button", row, ...parts));
   });
-  return [h("h3", { text: "Recent" }), h("ul", { class: "examples" }, ...rows)];
+  return [h("h3", { text: t("Recent") }), h("ul", { class: "examples" }, ...rows)];
 }

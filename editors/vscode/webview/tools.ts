@@ -1,6 +1,7 @@
 // A tool that was used: one line, and behind it what it put out or changed.
 
 import { readable } from "../src/chat/text";
+import { t } from "../src/l10n";
 import type { ToolItem } from "../src/session/state";
 import { secondsOf } from "../src/words";
 import { fileName, h, icon } from "./dom";
@@ -24,16 +25,28 @@ const ICONS: Partial<Record<string, string>> = {
   WriteFile: "new-file",
 };
 /** Of these the result says it all. */
-const DONE: Partial<Record<string, string>> = {
-  DeleteFile: "Deleted",
-  EditTool: "Edited",
-  MoveFile: "Moved",
-  MultiEditTool: "Edited",
-  Read: "Read",
-  ReplaceInFiles: "Edited",
-  WriteFile: "Wrote",
-};
-const STATUS = { queued: "waiting", running: "running", success: "", error: "failed", cancelled: "cancelled" } as const;
+function doneWith(tool: string, result: string): string | undefined {
+  const done: Partial<Record<string, string>> = {
+    DeleteFile: t("Deleted {0}", result),
+    EditTool: t("Edited {0}", result),
+    MoveFile: t("Moved {0}", result),
+    MultiEditTool: t("Edited {0}", result),
+    Read: t("Read {0}", result),
+    ReplaceInFiles: t("Edited {0}", result),
+    WriteFile: t("Wrote {0}", result),
+  };
+  return done[tool];
+}
+
+function statusName(status: ToolItem["status"]): string {
+  return {
+    queued: t("waiting"),
+    running: t("running"),
+    success: "",
+    error: t("failed"),
+    cancelled: t("canceled"),
+  }[status];
+}
 
 const SIGNS: Partial<Record<ToolItem["status"], string>> = { queued: "watch", running: "loading", error: "error" };
 
@@ -55,13 +68,14 @@ export class ToolView {
     const name = SIGNS[item.status];
     const sign = icon(name ?? ICONS[item.name] ?? "tools", name === "loading" ? "codicon-modifier-spin" : "");
     const { title, detail } = words(item);
+    const status = statusName(item.status);
     this.#summary.replaceChildren(
       sign,
       h("span", { class: "tool-title", title: readable(item.title) || title }, ...withPath(title)),
       h("span", { class: "tool-detail", text: detail }),
       item.added > 0 ? h("span", { class: "added", text: `+${item.added}` }) : "",
       item.removed > 0 ? h("span", { class: "removed", text: `−${item.removed}` }) : "",
-      STATUS[item.status] ? h("span", { class: "visually-hidden", text: `(${STATUS[item.status]})` }) : "",
+      status ? h("span", { class: "visually-hidden", text: `(${status})` }) : "",
       more.length > 0 ? icon("chevron-right", "fold-sign") : "",
     );
     this.element.replaceChildren(this.#summary, ...more);
@@ -69,9 +83,9 @@ export class ToolView {
 
   #more(item: ToolItem): HTMLElement[] {
     const parts: HTMLElement[] = [];
-    if (item.command) parts.push(output("command-line", `$ ${item.command}`, "Command"));
+    if (item.command) parts.push(output("command-line", `$ ${item.command}`, t("Command")));
     if (item.status === "error") parts.push(h("p", { class: "tool-error", text: readable(item.result) }));
-    if (item.progress) parts.push(output("output", item.progress, "Output"));
+    if (item.progress) parts.push(output("output", item.progress, t("Output")));
     if (item.diff) parts.push(diffOf(item.diff));
     if (item.files.length > 0 && (item.diff || item.files.length > 1)) {
       const links = item.files.map((path) => {
@@ -88,8 +102,8 @@ function words(item: ToolItem): { title: string; detail: string } {
   // The figures have their own places in the line.
   const result = readable(item.result).replace(` +${item.added} -${item.removed}`, "");
   const title = withoutFolders(readable(item.title));
-  const done = DONE[item.name];
-  if (item.status === "success" && done) return { title: `${done} ${result}`, detail: "" };
+  const done = doneWith(item.name, result);
+  if (item.status === "success" && done) return { title: done, detail: "" };
   if (item.status === "error") return { title: capital(title || result), detail: "" };
   return { title: capital(title || result), detail: title ? [result, ...timeOf(item)].join(" · ") : "" };
 }
@@ -125,7 +139,7 @@ export function diffOf(diff: string): HTMLElement {
       const kind = { "+": "added-line", "-": "removed-line", "@": "place-line" }[line.charAt(0)] ?? "same-line";
       return h("span", { class: kind, text: `${line}\n` });
     });
-  return h("pre", { class: "diff", tabindex: "0", role: "region", "aria-label": "Changes" }, ...lines);
+  return h("pre", { class: "diff", tabindex: "0", role: "region", "aria-label": t("Changes") }, ...lines);
 }
 
 function capital(text: string): string {

@@ -24,7 +24,8 @@ def test_every_command_is_in_the_table_or_named_as_one_for_programs() -> None:
 
 def test_what_the_table_names_is_in_the_palette_of_vs_code() -> None:
     manifest = json.loads((ROOT / "editors/vscode/package.json").read_text())
-    titles = {it["title"] for it in manifest["contributes"]["commands"]}
+    names = json.loads((ROOT / "editors/vscode/package.nls.json").read_text())
+    titles = {names[it["title"].strip("%")] for it in manifest["contributes"]["commands"]}
     named = {title for _, vscode, *_ in ROWS if ":" not in vscode for title in re.findall(r"\*([^*]+)\*", vscode)}
     assert named - titles == set()
 

@@ -3,6 +3,7 @@
 import * as path from "node:path";
 import { type QuickPickItem, QuickPickItemKind, ThemeIcon, type Uri, window, workspace } from "vscode";
 import { inBackground } from "../background";
+import { t } from "../l10n";
 import type { Mentions } from "./mentions";
 import type { Attachment, Completion, Picture } from "./messages";
 
@@ -30,9 +31,6 @@ interface Choice extends QuickPickItem {
   isPictures?: boolean;
 }
 
-/** Images have a list of their own: they need not be in the workspace. */
-const CHOOSE_PICTURES: Choice = { label: "Images…", iconPath: new ThemeIcon("file-media"), isPictures: true };
-
 /** What the user chooses; nothing, if they would rather not. */
 export async function chooseAttachments(
   mentions: Mentions,
@@ -44,8 +42,8 @@ export async function chooseAttachments(
 
 async function choose(mentions: Mentions): Promise<Choice | undefined> {
   const picker = window.createQuickPick<Choice>();
-  picker.title = "Add Context";
-  picker.placeholder = "Files, folders and symbols that go with your message";
+  picker.title = t("Add Context");
+  picker.placeholder = t("Files, folders and symbols to send with your message");
   picker.busy = true;
   let pause: NodeJS.Timeout | undefined;
   const look = async (): Promise<void> => {
@@ -53,7 +51,9 @@ async function choose(mentions: Mentions): Promise<Choice | undefined> {
     const found = (await mentions.complete(word, MOST)).map(choiceOf);
     if (word !== picker.value.trim()) return;
     const separator = { label: "", kind: QuickPickItemKind.Separator };
-    picker.items = word ? found : [CHOOSE_PICTURES, separator, ...found];
+    // Images have a list of their own: they need not be in the workspace.
+    const images: Choice = { label: t("Images…"), iconPath: new ThemeIcon("file-media"), isPictures: true };
+    picker.items = word ? found : [images, separator, ...found];
     picker.busy = false;
   };
   try {
@@ -79,8 +79,8 @@ function choiceOf({ word, detail, icon, attachment }: Completion): Choice {
 }
 
 async function choosePictures(): Promise<Picture[]> {
-  const filters = { Images: Object.keys(PICTURES) };
-  const chosen = await window.showOpenDialog({ title: "Add Images", canSelectMany: true, filters });
+  const filters = { [t("Images")]: Object.keys(PICTURES) };
+  const chosen = await window.showOpenDialog({ title: t("Add Images"), canSelectMany: true, filters });
   return Promise.all((chosen ?? []).map(read));
 }
 

@@ -2,6 +2,7 @@
 
 import type { Disposable, Memento } from "vscode";
 import { inBackground } from "../background";
+import { t } from "../l10n";
 import type { Odin, ServerState } from "../odin";
 import type { EventRecord } from "../protocol";
 import type { Store } from "../session/store";
@@ -14,8 +15,6 @@ import { Reading } from "./reading";
 import { ChatSessions } from "./sessions";
 import { Showing } from "./showing";
 import { ChatTurns } from "./turns";
-
-const CUT_OFF = "The window or Odin was closed before this ended.";
 
 export class Chat implements Disposable {
   readonly turns: ChatTurns;
@@ -103,7 +102,7 @@ export class Chat implements Disposable {
   #loseAll(session: Transcript, state: ServerState): void {
     if (state.kind === "starting" && state.why === undefined) return;
     const { running, queue } = session.state.head;
-    const why = "why" in state && state.why ? state.why : CUT_OFF;
+    const why = "why" in state && state.why ? state.why : t("The window or Odin was closed before the turn ended.");
     for (const turnId of [...(running ? [running] : []), ...queue.map((it) => it.turnId)]) {
       this.turns.lose(session, turnId, why);
     }

@@ -1,6 +1,7 @@
 // What can be mentioned by `@` or attached: files, folders and symbols of the workspace, the selection and problems.
 
 import { commands, type Disposable, type SymbolInformation, Uri, workspace } from "vscode";
+import { t } from "../l10n";
 import { best, foldersOf, mentioned, type Named } from "./matching";
 import type { Attachment, Completion } from "./messages";
 import { lookedAt } from "./surroundings";
@@ -40,8 +41,8 @@ export class Mentions implements Disposable {
     if (looked?.kind === "selection") {
       found.push({ word: "selection", detail: looked.label, icon: "selection", attachment: looked });
     }
-    const attachment: Attachment = { kind: "problems", label: "problems" };
-    found.push({ word: "problems", detail: "errors and warnings of the workspace", icon: "problems", attachment });
+    const attachment: Attachment = { kind: "problems", label: t("problems") };
+    found.push({ word: "problems", detail: t("errors and warnings in the workspace"), icon: "problems", attachment });
     return found;
   }
 

@@ -1,5 +1,6 @@
 // A question as a notification. Who is to allow a command sees all of it, or goes to the chat to see it.
 
+import { t } from "../l10n";
 import type { Option, Question } from "../protocol";
 import { exact, readable } from "./text";
 
@@ -27,7 +28,7 @@ export function notificationText(question: Question): string {
   const { title, command, detail = "" } = question;
   const subject = command ?? detail;
   const shown = subject && canBeNotified(question) && fits(subject) ? ` ${subject}` : "";
-  return `Odin: ${withoutLinks(readable(title).slice(0, 2 * MAX_SHOWN))}${shown}`;
+  return t("Odin: {0}", `${withoutLinks(readable(title).slice(0, 2 * MAX_SHOWN))}${shown}`);
 }
 
 /** Buttons would stay when the question is over: a notification that goes then has links only. */
@@ -36,7 +37,7 @@ export function notificationLinks(question: Question): string {
     const given = encodeURIComponent(JSON.stringify([question.questionId, id]));
     return `[${withoutLinks(readable(label)).replace(/[[\]]/g, "")}](command:${ANSWER}?${given})`;
   });
-  return [...answers, `[Show in Chat](command:${SHOW})`].join(" · ");
+  return [...answers, `[${t("Show in Chat")}](command:${SHOW})`].join(" · ");
 }
 
 /** VS Code makes links, also to commands, of what looks like one. */

@@ -1,8 +1,8 @@
 // What the chat does elsewhere in VS Code.
 
 import { Uri, window, workspace } from "vscode";
+import { t, tn } from "../l10n";
 import type { TurnHead } from "../session/state";
-import { counted } from "../words";
 
 /** At the cursor, or into a document of its own if no editor is open. */
 export async function insert(text: string): Promise<void> {
@@ -20,11 +20,11 @@ export function intoTerminal(command: string): void {
 
 /** Which of these turns are to be undone; `undefined` if the user would rather leave all as it is. */
 export async function chooseUndone(changed: TurnHead[]): Promise<TurnHead[] | undefined> {
-  const undo = `Undo the Changes of ${counted(changed.length, "Turn")}`;
-  const keep = "Keep the Files";
+  const undo = tn(changed.length, "Undo the Changes of {0} Turn", "Undo the Changes of {0} Turns");
+  const keep = t("Keep the Files");
   const names = changed.flatMap((it) => it.changed).map((it) => workspace.asRelativePath(Uri.parse(it)));
-  const detail = `Odin has changed since:\n${[...new Set(names)].sort().join("\n")}`;
-  const question = "Undo the changes since this message, too?";
+  const detail = t("Odin has changed since:\n{0}", [...new Set(names)].sort().join("\n"));
+  const question = t("Also undo the changes since this message?");
   const chosen = await window.showWarningMessage(question, { modal: true, detail }, undo, keep);
   if (chosen === undo) return changed;
   return chosen === keep ? [] : undefined;

@@ -1,5 +1,6 @@
 // Which session the chat shows. What has happened in one, the server knows.
 
+import { t } from "../l10n";
 import type { Odin } from "../odin";
 import type { SessionSummary } from "../protocol";
 import type { Store } from "../session/store";
@@ -156,7 +157,7 @@ export class ChatSessions {
       } catch (error) {
         // Without a server there is nothing to go on with yet: it is tried again when there is one.
         if (this.odin.state.kind !== "ready") this.#restoring = undefined;
-        else this.store.shown.notice("warning", `The last session could not be opened: ${wordsOf(error)}`);
+        else this.store.shown.notice("warning", t("Could not open the last session: {0}", wordsOf(error)));
       }
     });
     this.store.set({ isRestoring: false });

@@ -2,6 +2,7 @@
 
 import { languages, Range, type TextDocument, Uri, window, workspace } from "vscode";
 import { attachedTo, fileItem, problemsItem, selectionItem } from "../context";
+import { t } from "../l10n";
 import type { ContextItem } from "../protocol";
 import { placeOf } from "./links";
 import type { Attachment } from "./messages";
@@ -76,7 +77,7 @@ export async function openPlace(name: string): Promise<void> {
 
 async function choose(uris: readonly Uri[]): Promise<Uri | undefined> {
   const items = uris.map((uri) => ({ label: workspace.asRelativePath(uri, true), uri }));
-  return (await window.showQuickPick(items, { placeHolder: "Which of them?" }))?.uri;
+  return (await window.showQuickPick(items, { placeHolder: t("Select a file") }))?.uri;
 }
 
 async function filesNamed(name: string): Promise<Uri[]> {

@@ -1,5 +1,6 @@
 // What turns have changed is undone, and brought back.
 
+import { t } from "../l10n";
 import type { Odin } from "../odin";
 import type { Transcript } from "../session/transcript";
 
@@ -15,7 +16,7 @@ export class Undoing {
   async undoBehind(left: Transcript, turnId: string, shown: Transcript): Promise<void> {
     await this.undo(left, turnId);
     for (const { uri, reason } of left.turn(turnId)?.undone?.kept ?? []) {
-      shown.notice("warning", `${fileName(uri)} was not undone: ${reason}`);
+      shown.notice("warning", t("{0} was not undone: {1}", fileName(uri), reason));
     }
   }
 
@@ -26,7 +27,7 @@ export class Undoing {
     const { restored, kept } = await this.odin.execute("odin.undoTurn", { turnId: undoId });
     if (restored.length > 0) chat.setTurn(turnId, { undone: undefined });
     for (const { uri, reason } of kept) {
-      chat.notice("warning", `${fileName(uri)} was not brought back: ${reason}`);
+      chat.notice("warning", t("{0} was not brought back: {1}", fileName(uri), reason));
     }
   }
 }

@@ -13,6 +13,7 @@ import {
 } from "vscode";
 import { inBackground } from "../background";
 import { Emitter } from "../emitter";
+import { spoken, t } from "../l10n";
 import type { AnswerQuestion, Odin } from "../odin";
 import type { OpenTurnParams, Question } from "../protocol";
 import { badgeOf } from "../session/selectors";
@@ -105,6 +106,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
     this.#view = view;
     this.#showHead();
     webview.html = pageHtml({
+      ...spoken(),
       nonce: randomBytes(18).toString("base64"),
       source: webview.cspSource,
       script: webview.asWebviewUri(Uri.joinPath(files, "webview.js")).toString(),
@@ -358,7 +360,8 @@ export class ChatView implements WebviewViewProvider, Disposable {
   async #apply(code: string, info: string): Promise<void> {
     const target = await targetOf(fileIn(info));
     if (target) await this.chat.turns.say("edit_mode", applyWords(code, info, target.name), target.context);
-    else inBackground(window.showInformationMessage("Odin: Open the file that the code is for, then apply it again."));
+    else
+      inBackground(window.showInformationMessage(t("Odin: Open the file that the code is for, then apply it again.")));
   }
 
   async #showRecent(): Promise<void> {

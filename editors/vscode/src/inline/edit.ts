@@ -1,5 +1,6 @@
 // An edit that was asked for at a place in the text: how far it is, from the events of its turn.
 
+import { t } from "../l10n";
 import type { EventRecord, Outcome, Review, ReviewHunk } from "../protocol";
 import { MAIN } from "../session/ledger";
 import { isInDocument, pendingIn } from "../session/reviews";
@@ -8,11 +9,9 @@ import { editsIn, type Writing } from "./writing";
 /** `deciding`: a proposal waits for the user. `over`: there is nothing left but an answer to read. */
 export type Phase = "working" | "deciding" | "over" | "closed";
 
-const WAITING = "Waiting for the model…";
-
 export class InlineEdit {
   /** What Odin is doing, in words. */
-  doing = WAITING;
+  doing = waiting();
   /** What the model writes right now. */
   writing: readonly Writing[] = [];
   outcome: Outcome | undefined;
@@ -65,26 +64,26 @@ export class InlineEdit {
     if (turnId !== this.turnId || agentId !== MAIN) return false;
     switch (event.kind) {
       case "turnQueued":
-        this.doing = "Waits for the turn that is running.";
+        this.doing = t("Waiting for the running turn to end.");
         return true;
       case "turnStarted":
       case "questionAnswered":
-        this.doing = WAITING;
+        this.doing = waiting();
         return true;
       case "toolStarted":
         this.doing = `${event.description}…`;
         return true;
       case "toolFinished":
       case "streamRolledBack":
-        this.doing = WAITING;
+        this.doing = waiting();
         this.#forget();
         return true;
       case "questionAsked":
-        this.doing = "Odin asks you something in the chat.";
+        this.doing = t("Odin has a question for you in the chat.");
         return true;
       case "reviewOpened":
         if (!this.canShow(event.proposal))
-          this.doing = "Odin proposes changes of other files: review them in their diffs.";
+          this.doing = t("Odin proposes changes in other files. Review them in their diffs.");
         return true;
       case "argumentsStreamed": {
         const json = (this.#written.get(event.callId) ?? "") + event.text;
@@ -113,6 +112,10 @@ export class InlineEdit {
     this.#written.clear();
     this.writing = [];
   }
+}
+
+function waiting(): string {
+  return t("Waiting for the model…");
 }
 
 /** The server and VS Code escape different characters. */

@@ -23,6 +23,7 @@ import {
 } from "vscode";
 import { inBackground } from "../background";
 import { attachedTo, lastLineOf } from "../context";
+import { t } from "../l10n";
 import type { Odin } from "../odin";
 import type { ContextItem, Outcome, Review, ReviewHunk } from "../protocol";
 import type { OpenReviews } from "../session/reviews";
@@ -71,7 +72,10 @@ export class InlineEdits implements Disposable {
     private readonly reviews: OpenReviews,
     private readonly means: Means,
   ) {
-    this.#controller.options = { prompt: "Say what should be different…", placeHolder: "What should be different?" };
+    this.#controller.options = {
+      prompt: t("Say what should be different…"),
+      placeHolder: t("What should be different?"),
+    };
     const register = (verb: string, run: (place: Place) => Promise<void>) =>
       commands.registerCommand(`odin.vscode.${verb}`, async (target?: CommentThread) => {
         const place = this.#placeOf(target);
@@ -111,7 +115,7 @@ export class InlineEdits implements Disposable {
   #ask(): void {
     const editor = window.activeTextEditor;
     if (editor?.document.uri.scheme !== "file") {
-      inBackground(window.showInformationMessage("Odin: Open a file, and select what should be edited."));
+      inBackground(window.showInformationMessage(t("Odin: Open a file and select the code to edit.")));
       return;
     }
     this.#close(this.#places.filter((it) => !it.edit));
@@ -120,9 +124,9 @@ export class InlineEdits implements Disposable {
     const { items, label } = attachedTo({ document, selection }, languages.getDiagnostics(document.uri));
     const below = new Range(lastLineOf(selection), 0, lastLineOf(selection), 0);
     // VS Code puts the focus into a comment that is being edited when its thread opens, and into nothing else.
-    const said = { ...commentOf("You", ""), mode: CommentMode.Editing, label: "Enter sends it" };
+    const said = { ...commentOf(t("You"), ""), mode: CommentMode.Editing, label: t("Press Enter to send") };
     const thread = this.#controller.createCommentThread(document.uri, below, [said]);
-    thread.label = `Odin: Edit ${label}`;
+    thread.label = t("Odin: Edit {0}", label);
     thread.contextValue = "asking";
     thread.canReply = false;
     thread.collapsibleState = CommentThreadCollapsibleState.Expanded;
@@ -142,7 +146,7 @@ export class InlineEdits implements Disposable {
     const place = this.#places.find((it) => it.said.includes(comment));
     const text = String(comment.body).trim();
     if (!place || place.edit || !text) return;
-    place.said[0] = commentOf("You", text);
+    place.said[0] = commentOf(t("You"), text);
     const edit = new InlineEdit(randomUUID(), place.thread.uri.toString());
     place.edit = edit;
     this.#show();
@@ -156,7 +160,7 @@ export class InlineEdits implements Disposable {
     const place = this.#placeOf(thread);
     const reason = text.trim();
     if (!place || !reason) return;
-    place.said.push(commentOf("You", reason));
+    place.said.push(commentOf(t("You"), reason));
     place.isRefined = true;
     this.#leaveBox();
     await this.#decide(place, (id) => this.means.reject(id, reason));

@@ -2,6 +2,7 @@
 
 import { commands, type Disposable, Uri, window } from "vscode";
 import { inBackground } from "../background";
+import { t } from "../l10n";
 import { isDecided, isPending, pendingIn } from "../session/reviews";
 import { changesAtCursor, linesIn } from "./cursor";
 import type { Decisions } from "./decisions";
@@ -17,8 +18,6 @@ type Target = { hunkId?: string; uri?: Uri; proposalId?: string } | Node | Uri |
 
 type Decide = (chosen: readonly Chosen[], isInEditor: boolean) => Promise<void>;
 
-const NOTHING_HERE = "There is no proposed change at the cursor.";
-
 export function registerReviewCommands(
   files: ShownFiles,
   decisions: Decisions,
@@ -30,7 +29,7 @@ export function registerReviewCommands(
   const decide = async (chosen: readonly Chosen[], target: Target, how: Decide) => {
     const last = chosen.at(-1);
     if (!last) {
-      inBackground(window.showInformationMessage(NOTHING_HERE));
+      inBackground(window.showInformationMessage(t("There is no proposed change at the cursor.")));
       return;
     }
     const isInEditor = !isNode(target);
@@ -52,8 +51,8 @@ export function registerReviewCommands(
   const reject = (chosen: readonly Chosen[], isInEditor: boolean) => decisions.reject(chosen, undefined, isInEditor);
   const rejectBecause = async (chosen: readonly Chosen[], isInEditor: boolean) => {
     const reason = await window.showInputBox({
-      title: "Odin: Reject",
-      prompt: "Why? Odin's model is told; it may be left empty.",
+      title: t("Odin: Reject"),
+      prompt: t("Reason (optional). Odin passes it to the model."),
       ignoreFocusOut: true,
     });
     if (reason !== undefined) {
@@ -83,7 +82,7 @@ export function registerReviewCommands(
       if (chosen.length > 0) {
         await decisions.reopen(chosen, !isNode(target));
       } else {
-        inBackground(window.showInformationMessage("There is no decided change at the cursor."));
+        inBackground(window.showInformationMessage(t("There is no decided change at the cursor.")));
       }
     }),
     register("acceptRestOfTurn", () => decisions.acceptRest()),
@@ -163,7 +162,7 @@ async function go(files: ShownFiles, stage: Stage, bookmark: Bookmark, step: 1 |
   if (next) {
     await stage.show(next.shown, next.hunk);
   } else {
-    inBackground(window.showInformationMessage("There is nothing to review."));
+    inBackground(window.showInformationMessage(t("There are no changes to review.")));
   }
 }
 

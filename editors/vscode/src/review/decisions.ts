@@ -1,6 +1,7 @@
 // What the user decides, told to the server: with a command, or as the answer to its request.
 
 import type { CancellationToken } from "vscode";
+import { t } from "../l10n";
 import type { Odin } from "../odin";
 import type { Decision, Review, ReviewAnswer } from "../protocol";
 import { nameOf } from "../session/reviews";
@@ -84,7 +85,7 @@ export class Decisions {
       const { receipts } = await this.odin.execute("odin.review.reopen", { hunkIds });
       const [kept] = receipts.filter((it) => it.state !== "pending" && it.reason);
       if (kept) {
-        this.tellError(`${nameOf(kept.uri)} was left as it is: ${kept.reason}.`);
+        this.tellError(t("{0} is unchanged: {1}.", nameOf(kept.uri), kept.reason ?? ""));
       }
     });
   }

@@ -3,6 +3,7 @@
 import { type Disposable, type Event, languages, type TextDocument, Uri, window, workspace } from "vscode";
 import { inBackground } from "../background";
 import { Emitter } from "../emitter";
+import { t } from "../l10n";
 import type { AnswerReview, Odin } from "../odin";
 import type { Receipt, Review, ReviewChanged } from "../protocol";
 import { nameOf, type OpenReviews, pendingIn, type ReviewNews } from "../session/reviews";
@@ -168,7 +169,7 @@ export class ReviewDesk {
   #opened(document: TextDocument): void {
     const lost = this.#files.opened(document);
     inBackground(
-      offerWords(`What you wrote for ${nameOf(document.uri.path)} no longer fits: the file has changed.`, lost),
+      offerWords(t("What you wrote for {0} no longer fits: the file has changed.", nameOf(document.uri.path)), lost),
     );
     const proposed = this.#files.proposedAs(document.uri);
     const language = proposed && languageOf(proposed);
@@ -181,8 +182,8 @@ export class ReviewDesk {
     const concerned = this.#files.reviewsOf(uri).filter((it) => it.file.operation !== "create");
     const chosen = this.#files.pending.filter((it) => concerned.includes(it.shown));
     if (chosen.length > 0) {
-      const what = `${nameOf(uri.path)} was deleted: what Odin proposes for it cannot be applied.`;
-      if ((await window.showWarningMessage(what, "Reject")) === "Reject") {
+      const what = t("{0} was deleted. Odin's changes to it cannot be applied.", nameOf(uri.path));
+      if (await window.showWarningMessage(what, t("Reject"))) {
         await this.#decisions.reject(chosen, "the user deleted the file");
       }
     }
@@ -190,7 +191,7 @@ export class ReviewDesk {
 
   #change({ review, event, isTextLost }: Extract<ReviewNews, { kind: "changed" }>): void {
     if (isTextLost) {
-      window.setStatusBarMessage("Odin: a proposed change was dropped, because the text there was edited", SHORT_MS);
+      window.setStatusBarMessage(t("Odin: A proposed change was dropped because its text was edited."), SHORT_MS);
     }
     const files = this.#files.of(review);
     const isDecided = !files.some((it) => pendingIn(it.file).length > 0);
@@ -199,7 +200,8 @@ export class ReviewDesk {
       if (it.file.operation === "create") {
         this.#texts.reload(it.left);
       }
-      const why = `What you wrote for a change of ${nameOf(it.file.uri)} was not used: the change is no longer pending.`;
+      const name = nameOf(it.file.uri);
+      const why = t("What you wrote for a change in {0} was not used: the change is no longer pending.", name);
       inBackground(offerWords(why, words, languageOf(it)));
       if (!isDecided && pendingIn(it.file).length === 0) {
         inBackground(this.#stage.goOn(it));

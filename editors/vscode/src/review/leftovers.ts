@@ -1,6 +1,7 @@
 // Tabs of reviews that the server no longer knows of: closed, with what was typed into them offered.
 
 import { type Uri, workspace } from "vscode";
+import { t } from "../l10n";
 import { SCHEME } from "./addresses";
 import type { Text } from "./files";
 import { offerWords } from "./pen";
@@ -29,6 +30,6 @@ export class Leftovers {
       }
     }
     await close(left, documents);
-    await offerWords("A review ended with the last window. What you wrote in it was not used.", words);
+    await offerWords(t("A review ended with the last window. What you wrote in it was not used."), words);
   }
 }

@@ -1,6 +1,7 @@
 // Accept and Reject at each hunk: on the right of its diff, and in the file's own editor.
 
 import { CodeLens, type CodeLensProvider, type Command, EventEmitter, Range, type TextDocument } from "vscode";
+import { t } from "../l10n";
 import type { ReviewHunk } from "../protocol";
 import { decisionOn, isInDocument, isPending, oneLine, pendingIn } from "../session/reviews";
 import { SCHEME } from "./addresses";
@@ -42,16 +43,22 @@ export class ReviewLenses implements CodeLensProvider {
       const icon = isInDocument(hunk) ? "$(check)" : "$(close)";
       return lensesAt(line, [
         { title: `${icon} ${decisionOn(hunk)}`, command: "" },
-        { title: "Reopen", command: "odin.vscode.reopen", arguments: [target] },
+        { title: t("Reopen"), command: "odin.vscode.reopen", arguments: [target] },
       ]);
     }
     const several = pendingIn(file.file).length > 1 && pendingIn(file.file)[0] === hunk;
     return lensesAt(line, [
-      { title: "Accept Change", command: "odin.vscode.acceptChange", arguments: [target] },
-      { title: "Reject Change", command: "odin.vscode.rejectChange", arguments: [target] },
-      { title: "Reject…", command: "odin.vscode.rejectChangeBecause", arguments: [target] },
+      { title: t("Accept Change"), command: "odin.vscode.acceptChange", arguments: [target] },
+      { title: t("Reject Change"), command: "odin.vscode.rejectChange", arguments: [target] },
+      { title: t("Reject with Reason…"), command: "odin.vscode.rejectChangeBecause", arguments: [target] },
       ...(several
-        ? [{ title: "Accept All in File", command: "odin.vscode.acceptFile", arguments: [{ uri: file.right }] }]
+        ? [
+            {
+              title: t("Accept All Changes in File"),
+              command: "odin.vscode.acceptFile",
+              arguments: [{ uri: file.right }],
+            },
+          ]
         : []),
       ...[file.review.origin, ownReason(file, hunk)]
         .filter((it) => it)
@@ -66,9 +73,13 @@ export class ReviewLenses implements CodeLensProvider {
     }
     const target = { hunkId: hunk.id };
     return lensesAt(line, [
-      { title: `${file.review.origin || "Odin"}: Show Change`, command: "odin.vscode.showChange", arguments: [target] },
-      { title: "Accept", command: "odin.vscode.acceptChange", arguments: [target] },
-      { title: "Reject", command: "odin.vscode.rejectChange", arguments: [target] },
+      {
+        title: t("{0}: Show Change", file.review.origin || "Odin"),
+        command: "odin.vscode.showChange",
+        arguments: [target],
+      },
+      { title: t("Accept"), command: "odin.vscode.acceptChange", arguments: [target] },
+      { title: t("Reject"), command: "odin.vscode.rejectChange", arguments: [target] },
     ]);
   }
 }

@@ -1,8 +1,8 @@
 // What became of a file when its review has ended: what is in it now, and what the user has to hear.
 
+import { t } from "../l10n";
 import type { Receipt, ReviewFile } from "../protocol";
-import { isInDocument, nameOf } from "../session/reviews";
-import { counted } from "../words";
+import { changesOf, isInDocument, nameOf } from "../session/reviews";
 import type { FileUnderReview } from "./file";
 import { type Place, placeAt } from "./texts";
 
@@ -31,8 +31,8 @@ export function lossIn(file: ReviewFile, words: string[], receipts: readonly Rec
   const reason = failed[0]?.reason;
   const name = nameOf(file.uri);
   if (reason) {
-    return { why: `${counted(failed.length, "change")} of ${name} not applied: ${reason}.`, words };
+    return { why: t("{0} in {1} not applied: {2}.", changesOf(failed.length), name, reason), words };
   }
-  const why = `What you wrote for a change of ${name} was not used: the review has ended.`;
+  const why = t("What you wrote for a change in {0} was not used: the review has ended.", name);
   return words.length > 0 ? { why, words } : undefined;
 }

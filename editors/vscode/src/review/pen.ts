@@ -1,6 +1,7 @@
 // What a review does to the editor's documents.
 
 import { Position, Range, type TextDocument, WorkspaceEdit, window, workspace } from "vscode";
+import { t } from "../l10n";
 import type { ProposedTexts } from "./proposed-texts";
 import type { Pen } from "./side";
 import { type Change, placeAt } from "./texts";
@@ -25,7 +26,7 @@ export async function offerWords(why: string, words: readonly string[], language
   if (words.length === 0) {
     return;
   }
-  const open = "Open What I Wrote";
+  const open = t("Open What I Wrote");
   if ((await window.showWarningMessage(why, open)) === open) {
     await window.showTextDocument(await workspace.openTextDocument({ content: words.join("\n"), language }));
   }

@@ -2,6 +2,7 @@
 
 import { commands, Position, Range, type Tab, window } from "vscode";
 import { inBackground } from "../background";
+import { t } from "../l10n";
 import type { Receipt, Review, ReviewHunk } from "../protocol";
 import { nameOf, pendingIn, summary, titleOf } from "../session/reviews";
 import { sameUri } from "./addresses";
@@ -33,7 +34,7 @@ export class Stage {
   /** Show the diff of a file, at a hunk of it. */
   async show(it: Shown, hunk?: ReviewHunk, how: tabs.HowToShow = {}): Promise<void> {
     if (!it.isText) {
-      inBackground(window.showInformationMessage(`${nameOf(it.file.uri)} cannot be shown as text.`));
+      inBackground(window.showInformationMessage(t("{0} cannot be shown as text.", nameOf(it.file.uri))));
       return;
     }
     const line = hunk && it.texts.layout.of(hunk.id)?.proposed[0];
@@ -81,8 +82,8 @@ export class Stage {
       await this.show(first.shown, first.hunk, { preserveFocus: true, background: true });
     }
     if (pending.length > 0) {
-      const what = `Odin proposes ${summary(pending.map((it) => ({ ...it.shown, hunk: it.hunk })))}.`;
-      if ((await window.showInformationMessage(what, "Review")) === "Review") {
+      const what = t("Odin proposes {0}.", summary(pending.map((it) => ({ ...it.shown, hunk: it.hunk }))));
+      if (await window.showInformationMessage(what, t("Review"))) {
         await this.showAll(first?.shown.review.proposalId);
       }
     }

@@ -16,6 +16,7 @@ import {
   window,
   workspace,
 } from "vscode";
+import { t } from "../l10n";
 import { SCHEME, sameUri } from "./addresses";
 
 const SCROLL_MS = 1000;
@@ -58,7 +59,7 @@ export async function showAll(files: readonly Pick<Sides, "left" | "right">[], a
   const range = { startLineNumber: line, startColumn: 1, endLineNumber: line, endColumn: 1 };
   // The API's `vscode.changes` opens a new tab each time, and goes nowhere in it.
   await commands.executeCommand("_workbench.openMultiDiffEditor", {
-    title: "Odin: Proposed Changes",
+    title: t("Odin: Proposed Changes"),
     multiDiffSourceUri: Uri.from({ scheme: `${SCHEME}-set`, path: "/", query }),
     resources: files.map(({ left, right }) => ({ originalUri: left, modifiedUri: right })),
     reveal: at && { modifiedUri: at.right, range },

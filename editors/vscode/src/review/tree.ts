@@ -12,9 +12,18 @@ import {
   window,
   workspace,
 } from "vscode";
+import { t, tn } from "../l10n";
 import type { ReviewHunk } from "../protocol";
-import { decisionOn, isInDocument, isPending, nameOf, oneLine, pendingIn, sizeOf } from "../session/reviews";
-import { counted } from "../words";
+import {
+  decisionOn,
+  isInDocument,
+  isPending,
+  nameOf,
+  oneLine,
+  operationName,
+  pendingIn,
+  sizeOf,
+} from "../session/reviews";
 import type { ShownFiles } from "./files";
 import type { Shown } from "./shown";
 
@@ -37,7 +46,8 @@ export class ReviewTree implements TreeDataProvider<Node> {
 
   refresh(): void {
     const count = this.files.pending.length;
-    this.#view.badge = count > 0 ? { value: count, tooltip: `${counted(count, "change")} to review` } : undefined;
+    this.#view.badge =
+      count > 0 ? { value: count, tooltip: tn(count, "{0} change to review", "{0} changes to review") } : undefined;
     this.#changed.fire();
   }
 
@@ -71,24 +81,23 @@ export class ReviewTree implements TreeDataProvider<Node> {
     item.iconPath = icon ? new ThemeIcon(icon) : ThemeIcon.File;
     item.label = file.operation === "rename" ? `${nameOf(file.uri)} → ${nameOf(file.newUri ?? "")}` : undefined;
     const folder = workspace.asRelativePath(Uri.parse(file.uri)).split("/").slice(0, -1).join("/");
-    const about = [sizeOf(file.hunks), isEdit ? "" : file.operation, shown.review.origin, folder];
+    const about = [sizeOf(file.hunks), isEdit ? "" : operationName(file.operation), shown.review.origin, folder];
     item.description = about.filter((it) => it).join(" · ");
     item.tooltip = [file.note, ...new Set(file.hunks.map((it) => it.reason))].filter((it) => it).join("\n");
     item.contextValue = pendingIn(file).length > 0 ? "file" : "decided";
-    item.command = { title: "Show Changes", command: "odin.vscode.showChange", arguments: [{ shown }] };
+    item.command = { title: t("Show Changes"), command: "odin.vscode.showChange", arguments: [{ shown }] };
     return item;
   }
 
   #hunkItem(file: Shown, hunk: ReviewHunk): TreeItem {
-    const item = new TreeItem(oneLine(lineOf(file, hunk)) || "Blank lines");
+    const item = new TreeItem(oneLine(lineOf(file, hunk)) || t("Blank lines"));
     item.id = hunk.id;
-    item.description = [`line ${hunk.range.start.line + 1}, ${sizeOf([hunk])}`, decisionOn(hunk).toLowerCase()]
-      .filter((it) => it)
-      .join(" · ");
+    const place = t("line {0}, {1}", hunk.range.start.line + 1, sizeOf([hunk]));
+    item.description = [place, decisionOn(hunk).toLowerCase()].filter((it) => it).join(" · ");
     item.tooltip = hunk.reason;
     item.contextValue = isPending(hunk) ? "hunk" : "decided";
     item.iconPath = isPending(hunk) ? undefined : new ThemeIcon(isInDocument(hunk) ? "check" : "close", FAINT);
-    item.command = { title: "Show Change", command: "odin.vscode.showChange", arguments: [{ shown: file, hunk }] };
+    item.command = { title: t("Show Change"), command: "odin.vscode.showChange", arguments: [{ shown: file, hunk }] };
     return item;
   }
 }

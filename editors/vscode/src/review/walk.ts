@@ -1,8 +1,8 @@
 // The changes under review one after the other, and where the user is among them.
 
-import { isPending } from "../session/reviews";
+import { t } from "../l10n";
+import { filesOf, isPending } from "../session/reviews";
 import type { Position } from "../session/state";
-import { counted } from "../words";
 import type { Chosen } from "./shown";
 
 /** The first change that waits, of those beyond some place, then from the start on. */
@@ -22,8 +22,8 @@ export function positionOf(all: readonly Chosen[], { shown, hunk }: Chosen): Pos
   const { review } = shown;
   const own = all.filter((it) => it.shown.review === review);
   const files = [...new Set(own.map((it) => it.shown))];
-  const change = `${own.findIndex((it) => it.hunk.id === hunk.id) + 1} of ${own.length}`;
-  const file = `${files.indexOf(shown) + 1} of ${counted(files.length, "file")}`;
+  const change = t("{0} of {1}", own.findIndex((it) => it.hunk.id === hunk.id) + 1, own.length);
+  const file = t("{0} of {1}", files.indexOf(shown) + 1, filesOf(files.length));
   return { proposalId: review.proposalId, words: files.length > 1 ? `${change} · ${file}` : change };
 }
 

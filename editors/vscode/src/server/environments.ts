@@ -2,6 +2,7 @@
 
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import * as path from "node:path";
+import { t } from "../l10n";
 
 /** A file with the name of the environment that counts. */
 const CURRENT = "current";
@@ -36,7 +37,7 @@ export class Environments {
       }
     });
     if (!isDone) {
-      throw new Error("Another window is installing Odin's server.");
+      throw new Error(t("Another window is installing Odin's server."));
     }
   }
 

@@ -1,6 +1,7 @@
 // Where the server is: the setting, the selected Python environment, the extension's own, the PATH.
 
 import * as path from "node:path";
+import { t } from "../l10n";
 
 export interface Places {
   /** `odin.server.path`, as it is set. */
@@ -66,14 +67,19 @@ async function findConfigured(configured: string, places: Places): Promise<Findi
   const isName = !/[\\/]/.test(configured);
   const named = configured.startsWith("~/") ? path.join(places.home, configured.slice(2)) : configured;
   if (!isName && !path.isAbsolute(named)) {
-    return { kind: "misconfigured", why: `The setting odin.server.path has to be absolute, but is “${configured}”.` };
+    return {
+      kind: "misconfigured",
+      why: t("The setting odin.server.path must be an absolute path, but is “{0}”.", configured),
+    };
   }
   const command = isName ? await findOnPath(named, places) : named;
   if (command && (await places.isExecutable(command))) {
     return { kind: "found", command, origin: "setting" };
   }
-  const where = isName ? "is not on the PATH" : "is not there, or is not a program that may be run";
-  return { kind: "misconfigured", why: `The setting odin.server.path is “${configured}”, which ${where}.` };
+  const why = isName
+    ? t("The setting odin.server.path is “{0}”, which is not on the PATH.", configured)
+    : t("The setting odin.server.path is “{0}”, which does not exist or is not executable.", configured);
+  return { kind: "misconfigured", why };
 }
 
 /** A relative entry of the PATH would be looked for in the workspace, which may be anybody's. */

@@ -9,19 +9,19 @@ import { type ExtensionContext, extensions, workspace } from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
 import { inBackground } from "../background";
 import { Emitter } from "../emitter";
+import { t } from "../l10n";
 import type { EventRecord, InitOptions } from "../protocol";
 import type { Keys } from "../secrets";
 import { serverSettings, userSetting } from "../settings";
 import { Environments } from "./environments";
 import { type Finding, findServer } from "./finding";
 import type { Answers } from "./launch";
-import { INSTALL, type Running, ServerProblem, SHOW_LOG } from "./life";
+import { action, CHOOSE, INSTALL, type Running, ServerProblem, SHOW_LOG } from "./life";
 import { type PythonApi, SelectedPython } from "./python";
 import type { RedactedLog } from "./redaction";
 
 const PYTHON_EXTENSION = "ms-python.python";
-const CHOOSE = { title: "Choose…", command: "odin.vscode.chooseServer" };
-const HELP = { title: "Help", command: "odin.vscode.help" };
+const HELP = action(() => t("Help"), "odin.vscode.help");
 
 export class ServerHost {
   readonly #python: SelectedPython;
@@ -101,7 +101,7 @@ export class ServerHost {
       case "misconfigured":
         throw new ServerProblem(found.why, [CHOOSE, HELP, SHOW_LOG]);
       case "missing":
-        throw new ServerProblem("Odin's server, odin-lsp, is not installed.", [INSTALL, CHOOSE, HELP]);
+        throw new ServerProblem(t("Odin's server, odin-lsp, is not installed."), [INSTALL, CHOOSE, HELP]);
     }
   }
 

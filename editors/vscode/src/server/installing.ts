@@ -2,6 +2,7 @@
 
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import * as path from "node:path";
+import { t, tn } from "../l10n";
 import type { Environments } from "./environments";
 import { programIn, pythonIn } from "./finding";
 import { run } from "./programs";
@@ -39,7 +40,7 @@ interface Python {
 export async function install(installation: Installation): Promise<void> {
   const wheel = await carriedWheel(installation.wheels);
   if (!wheel) {
-    throw new Error("This build of the extension carries no server. Install it yourself: pipx install odin-lsp");
+    throw new Error(t("This build of the extension contains no server. Install it yourself: pipx install odin-lsp"));
   }
   const python = choosePython(await pythons(installation));
   await installation.environments.renew((folder) => fill(folder, wheel, python, installation));
@@ -59,7 +60,7 @@ async function fill(folder: string, wheel: string, python: Python, installation:
   await mkdir(temporary);
   const env = { ...environmentOf(process.env), TMPDIR: temporary, TEMP: temporary, TMP: temporary };
   const own = pythonIn(folder, isWindows);
-  installation.tell("Making an environment…");
+  installation.tell(t("Creating an environment…"));
   await succeed(installation, env, python.command, ["-I", "-m", "venv", "--without-pip", folder]);
   let pip = [python.command, "-I", "-m", "pip", "--python", own];
   if (!python.modules.includes("pip")) {
@@ -82,18 +83,24 @@ async function carriedWheel(folder: string): Promise<string | undefined> {
 
 /** The newest that can make environments. Throws what to do if there is none. */
 export function choosePython(found: readonly Python[]): Python {
-  const needed = `Odin's server needs Python ${OLDEST.join(".")} or newer`;
+  const oldest = OLDEST.join(".");
   const [newest, ...older] = found
     .filter((it) => compare(it.version, OLDEST) >= 0)
     .sort((one, other) => compare(other.version, one.version));
   if (!newest) {
-    throw new Error(`${needed}, and there is none on the PATH. Install it, or set odin.server.path.`);
+    throw new Error(
+      t(
+        "Odin's server needs Python {0} or newer, and none is on the PATH. Install it, or set odin.server.path.",
+        oldest,
+      ),
+    );
   }
   const able = [newest, ...older].find(({ modules }) => modules.includes("venv") && modules.length > 1);
   if (!able) {
     const name = `python${newest.version.join(".")}`;
-    const how = `On Debian and Ubuntu, run “sudo apt install ${name}-venv”, then install again.`;
-    throw new Error(`${needed} that can make environments, but ${name} has neither pip nor ensurepip. ${how}`);
+    const why = t("Odin's server needs Python {0} or newer with pip or ensurepip, which {1} lacks.", oldest, name);
+    const how = t("On Debian and Ubuntu, run “sudo apt install {0}-venv”, then install again.", name);
+    throw new Error(`${why} ${how}`);
   }
   return able;
 }
@@ -158,14 +165,16 @@ async function succeed(
 export function stepIn(line: string): string | undefined {
   const fetched = /^Collecting ([\w.-]+)/.exec(line)?.[1];
   const unpacked = /^Installing collected packages: (.*)/.exec(line)?.[1]?.split(",").length;
-  const count = unpacked === 1 ? "1 package" : `${unpacked} packages`;
-  return fetched ? `Fetching ${fetched}…` : unpacked ? `Unpacking ${count}…` : undefined;
+  if (fetched) return t("Fetching {0}…", fetched);
+  return unpacked ? tn(unpacked, "Unpacking {0} package…", "Unpacking {0} packages…") : undefined;
 }
 
 export function whyFailed(program: string, code: number, said: readonly string[]): string {
   if (said.some((line) => UNREACHABLE.test(line))) {
-    return "pip cannot reach the package index. Is there a connection? Behind a proxy, pip has to be told of it.";
+    return t(
+      "pip cannot reach the package index. Check your connection. Behind a proxy, configure pip to use it, then install again.",
+    );
   }
   const words = said.findLast((line) => line.startsWith("ERROR")) ?? said.findLast((line) => line.trim()) ?? "";
-  return `${program} has ended with code ${code}: ${words.trim()}`;
+  return t("{0} stopped with code {1}: {2}", program, code, words.trim());
 }

@@ -1,6 +1,6 @@
 // One server from its start to its end: the process, the language client on it, and who answers what it asks.
 
-import { type CancellationToken, type LogOutputChannel, languages } from "vscode";
+import { type CancellationToken, env, type LogOutputChannel, l10n, languages } from "vscode";
 import {
   type ClientCapabilities,
   CloseAction,
@@ -15,6 +15,7 @@ import {
   type ServerCapabilities,
   type StaticFeature,
 } from "vscode-languageclient/node";
+import { speak, t } from "../l10n";
 import type { AnswerQuestion, AnswerReview } from "../odin";
 import type {
   EditorAnswers,
@@ -63,6 +64,7 @@ export interface LaunchOptions {
 }
 
 export async function launch(options: LaunchOptions): Promise<Running> {
+  speak(l10n.bundle, env.language); // this bundle has texts of its own
   const process = await ServerProcess.start(options.command, options.parameters, options.folder, options.clean);
   const client = new Client(process, options);
   try {
@@ -82,7 +84,7 @@ export async function launch(options: LaunchOptions): Promise<Running> {
     process.kill();
     throw error instanceof ServerProblem
       ? error
-      : new ServerProblem(ended ?? `Odin's server did not start: ${wordsOf(error)}`);
+      : new ServerProblem(ended ?? t("Odin's server did not start: {0}", wordsOf(error)));
   }
 }
 
@@ -181,7 +183,7 @@ function clientOptions(process: ServerProcess, options: LaunchOptions): Language
     initializationFailedHandler: () => false,
     errorHandler: {
       error(error) {
-        process.kill(`What ${options.command} writes cannot be understood (${error.message}).`);
+        process.kill(t("Could not read the output of {0} ({1}).", options.command, error.message));
         return { action: ErrorAction.Continue, handled: true };
       },
       closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
@@ -193,7 +195,8 @@ function clientOptions(process: ServerProcess, options: LaunchOptions): Language
 function refuseRubbish(process: ServerProcess, command: string): void {
   process.child.stdout.once("data", (chunk: Buffer) => {
     if (!chunk.toString("latin1").startsWith("Content-")) {
-      process.kill(`${command} is no language server: it writes “${firstLine(chunk.toString("utf8"))}”.`);
+      const line = firstLine(chunk.toString("utf8"));
+      process.kill(t("{0} is not a language server: its output starts with “{1}”.", command, line));
     }
   });
 }
@@ -208,7 +211,7 @@ async function endOf(process: ServerProcess): Promise<never> {
 
 function tooSlow(command: string): Promise<never> {
   return new Promise((_, reject) => {
-    const why = `${command} has not answered for ${INITIALIZE_SECONDS} s.`;
+    const why = t("{0} has not answered for {1} s.", command, INITIALIZE_SECONDS);
     setTimeout(() => reject(new ServerProblem(why)), INITIALIZE_SECONDS * 1000).unref();
   });
 }
@@ -216,12 +219,16 @@ function tooSlow(command: string): Promise<never> {
 function odinOf(client: LanguageClient, command: string): ServerInfo {
   const info: Partial<ServerInfo> | undefined = client.initializeResult?.capabilities.experimental?.odin;
   if (!info?.version) {
-    throw new ServerProblem(`${command} is a language server, but not Odin's.`);
+    throw new ServerProblem(t("{0} is a language server, but not Odin's.", command));
   }
   if (info.version !== PROTOCOL_VERSION) {
     throw new ServerProblem(
-      `Odin's server ${info.server} speaks version ${info.version} of the protocol, and this extension version ` +
-        `${PROTOCOL_VERSION}. Update the older of the two.`,
+      t(
+        "Odin's server {0} uses version {1} of the protocol, and this extension version {2}. Update the older of the two.",
+        info.server ?? "",
+        info.version,
+        PROTOCOL_VERSION,
+      ),
     );
   }
   return info as ServerInfo;

@@ -3,17 +3,28 @@
 import type { Event } from "vscode";
 import { inBackground } from "../background";
 import { Emitter } from "../emitter";
+import { t } from "../l10n";
 import type { CommandName, Odin, ServerState } from "../odin";
 import type { Commands, EventRecord, ServerInfo } from "../protocol";
 import { wordsOf } from "../words";
 
 export type ServerAction = Extract<ServerState, { kind: "failed" }>["actions"][number];
 
-export const RESTART: ServerAction = { title: "Restart", command: "odin.vscode.restart" };
-export const SHOW_LOG: ServerAction = { title: "Show Log", command: "odin.vscode.showLog" };
-export const DOCTOR: ServerAction = { title: "Run Doctor", command: "odin.vscode.doctor" };
+export const RESTART = action(() => t("Restart"), "odin.vscode.restart");
+export const SHOW_LOG = action(() => t("Show Log"), "odin.vscode.showLog");
+export const DOCTOR = action(() => t("Run Doctor"), "odin.vscode.doctor");
+export const CHOOSE = action(() => t("Choose…"), "odin.vscode.chooseServer");
+export const INSTALL = action(() => t("Install"), "odin.vscode.install");
 
-export const INSTALL: ServerAction = { title: "Install", command: "odin.vscode.install" };
+/** The language is not known yet when this is read. */
+export function action(title: () => string, command: string): ServerAction {
+  return {
+    get title() {
+      return title();
+    },
+    command,
+  };
+}
 
 /** Whether all that is wrong is that nobody has installed the server yet. */
 export function isUnset({ actions }: { actions: readonly ServerAction[] }): boolean {
@@ -55,7 +66,6 @@ export interface Clock {
 const DELAYS = [1, 2, 4, 8];
 /** A server that lived this long is no part of a crash loop. */
 const CALM_SECONDS = 60;
-const SUPERSEDED = "the server was started anew meanwhile";
 
 export class ServerLife implements Odin {
   readonly #states = new Emitter<ServerState>();
@@ -146,7 +156,7 @@ export class ServerLife implements Odin {
     const running = await this.launch((record) => (isKnown ? this.#take(running, record) : early.push(record)));
     if (generation !== this.#generation) {
       await running.stop();
-      throw new ServerProblem(SUPERSEDED);
+      throw new ServerProblem(t("The server was restarted meanwhile."));
     }
     this.#current = running;
     this.#startedAt = this.clock.now();
@@ -176,12 +186,12 @@ export class ServerLife implements Odin {
       const delay = DELAYS[this.#crashes];
       this.#crashes += 1;
       if (delay === undefined) {
-        throw new ServerProblem(`Odin's server keeps ending. ${reason}`);
+        throw new ServerProblem(t("Odin's server keeps stopping. {0}", reason));
       }
-      this.#tell({ kind: "starting", why: `${reason} It is started again in ${delay} s.` });
+      this.#tell({ kind: "starting", why: t("{0} It restarts in {1} s.", reason, delay) });
       await this.clock.wait(delay);
       if (generation !== this.#generation) {
-        throw new ServerProblem(SUPERSEDED);
+        throw new ServerProblem(t("The server was restarted meanwhile."));
       }
       try {
         return await this.#begin(generation, reason);

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { commands, Uri, ViewColumn, window } from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
 import { inBackground } from "../background";
+import { t } from "../l10n";
 import type { Mode, Odin, Turns } from "../odin";
 import type { MessageParams, OpenTurnParams, PromptParams } from "../protocol";
 import { wordsOf } from "../words";
@@ -71,8 +72,8 @@ function begin(surroundings: Surroundings, mode: Mode, message: Pick<MessagePara
 
 async function ask(surroundings: Surroundings, params: PromptParams): Promise<void> {
   const text = await window.showInputBox({
-    title: params.mode === "plan" ? "Odin: Plan" : "Odin: Edit",
-    prompt: `What should Odin ${params.mode} here?`,
+    title: params.mode === "plan" ? t("Odin: Plan") : t("Odin: Edit"),
+    prompt: params.mode === "plan" ? t("What should Odin plan here?") : t("What should Odin edit here?"),
     ignoreFocusOut: true,
   });
   if (text?.trim()) {
@@ -81,5 +82,5 @@ async function ask(surroundings: Surroundings, params: PromptParams): Promise<vo
 }
 
 function tellFailure(work: Promise<unknown>): void {
-  work.catch((error: unknown) => window.showErrorMessage(`Odin: ${wordsOf(error)}`));
+  work.catch((error: unknown) => window.showErrorMessage(t("Odin: {0}", wordsOf(error))));
 }

@@ -2,13 +2,13 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { ServerProblem, SHOW_LOG } from "./life";
+import { t } from "../l10n";
+import { CHOOSE, ServerProblem, SHOW_LOG } from "./life";
 
 const KEPT_LINES = 40;
 const SHOWN_LINES = 3;
 const DRAIN_MS = 300;
 const SOON_MS = 2000;
-const CHOOSE = { title: "Choose…", command: "odin.vscode.chooseServer" };
 
 export class ServerProcess {
   readonly #lines: string[] = [];
@@ -60,18 +60,21 @@ export class ServerProcess {
   }
 
   #epitaph(code: number | null, signal: NodeJS.Signals | null): string {
-    const how = this.#why || `Odin's server has ended with ${signal ? `signal ${signal}` : `code ${code}`}.`;
+    const ended = signal
+      ? t("Odin's server stopped with signal {0}.", signal)
+      : t("Odin's server stopped with code {0}.", code ?? "?");
+    const how = this.#why || ended;
     const said = this.#lines.filter((line) => line.trim()).slice(-SHOWN_LINES);
-    return this.clean(said.length > 0 ? `${how} The last it said: ${said.join(" ⏎ ")}` : how);
+    return this.clean(said.length > 0 ? t("{0} Its last output: {1}", how, said.join(" ⏎ ")) : how);
   }
 }
 
 function cannotStart(command: string, error: NodeJS.ErrnoException): ServerProblem {
   const reasons: Partial<Record<string, string>> = {
-    ENOENT: "it is not there",
-    EACCES: "it may not be run",
-    ENOEXEC: "it is not a program",
+    ENOENT: t("the file does not exist"),
+    EACCES: t("the file is not executable"),
+    ENOEXEC: t("the file is not a program"),
   };
   const reason = reasons[error.code ?? ""] ?? error.message;
-  return new ServerProblem(`Odin's server ${command} cannot be started: ${reason}.`, [CHOOSE, SHOW_LOG]);
+  return new ServerProblem(t("Could not start Odin's server {0}: {1}.", command, reason), [CHOOSE, SHOW_LOG]);
 }

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import * as path from "node:path";
 import { ConfigurationTarget, commands, type ExtensionContext, ProgressLocation, window, workspace } from "vscode";
 import type { ReadOnlyDocuments } from "../documents";
+import { t } from "../l10n";
 import { wordsOf } from "../words";
 import type { ServerHost } from "./host";
 import { type ServerLife, SHOW_LOG } from "./life";
@@ -40,7 +41,7 @@ export class Servicing {
     if (failure === undefined) {
       await this.#start();
     } else if (!cancelling.signal.aborted) {
-      await this.tell(failure, { title: "Try Again", run: () => this.install() });
+      await this.tell(failure, { title: t("Try Again"), run: () => this.install() });
     }
   }
 
@@ -51,8 +52,11 @@ export class Servicing {
     }
     const { isOutdated } = await import("./installing");
     if (await isOutdated(await this.host.environments.current(), this.wheels)) {
-      const update = "Update";
-      const chosen = await window.showInformationMessage("Odin: this version brings a newer server.", update);
+      const update = t("Update");
+      const chosen = await window.showInformationMessage(
+        t("Odin: This version of the extension contains a newer server."),
+        update,
+      );
       if (chosen === update) {
         await this.install();
       }
@@ -60,8 +64,8 @@ export class Servicing {
   }
 
   async choose(): Promise<void> {
-    const title = "The server's program, odin-lsp";
-    const [chosen] = (await window.showOpenDialog({ title, openLabel: "Use", canSelectMany: false })) ?? [];
+    const title = t("Select the odin-lsp Program");
+    const [chosen] = (await window.showOpenDialog({ title, openLabel: t("Use"), canSelectMany: false })) ?? [];
     if (chosen) {
       await workspace.getConfiguration("odin").update("server.path", chosen.fsPath, ConfigurationTarget.Global);
     }
@@ -79,11 +83,11 @@ export class Servicing {
     try {
       const command = await this.host.command();
       const told = JSON.stringify(await this.host.initOptions());
-      const options = { location: ProgressLocation.Window, title: "Odin is being examined" };
+      const options = { location: ProgressLocation.Window, title: t("Running Odin's doctor") };
       const findings = await window.withProgress(options, () =>
         outputOf(command, ["doctor", "--editor"], folderPath(), told),
       );
-      await this.documents.show("Odin Doctor", `${command}\n\n${this.log.clean(findings)}`, "plaintext");
+      await this.documents.show(t("Odin Doctor"), `${command}\n\n${this.log.clean(findings)}`, "plaintext");
     } catch (error) {
       await this.tell(error);
     }
@@ -102,7 +106,11 @@ export class Servicing {
 
   async #install(cancelling: AbortController): Promise<void> {
     const { install } = await import("./installing");
-    const options = { location: ProgressLocation.Notification, title: "Installing Odin's server", cancellable: true };
+    const options = {
+      location: ProgressLocation.Notification,
+      title: t("Installing Odin's server"),
+      cancellable: true,
+    };
     await window.withProgress(options, async (progress, token) => {
       token.onCancellationRequested(() => cancelling.abort());
       await install({
@@ -122,14 +130,14 @@ export class Servicing {
     if (this.life.state.kind === "stopped") {
       this.life.wake();
     } else {
-      await this.renewal.because("The new server");
+      await this.renewal.because(t("the new server"));
     }
   }
 
   private async tell(error: unknown, remedy?: { title: string; run(): Promise<void> }): Promise<void> {
     this.log.error(wordsOf(error));
     const titles = [...(remedy ? [remedy.title] : []), SHOW_LOG.title];
-    const chosen = await window.showErrorMessage(`Odin: ${wordsOf(error)}`, ...titles);
+    const chosen = await window.showErrorMessage(t("Odin: {0}", wordsOf(error)), ...titles);
     if (chosen === SHOW_LOG.title) {
       this.log.show();
     } else if (chosen) {

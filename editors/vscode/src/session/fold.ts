@@ -1,6 +1,7 @@
 // From events to what the chat shows. Events of now and stored ones are taken alike, and what passes leaves no trace:
 // whoever was there sees the same as whoever comes later.
 
+import { numberOf, t } from "../l10n";
 import type { Event, EventRecord, Outcome, TurnStarted, Usage } from "../protocol";
 import { Drafts } from "./drafts";
 import { agentOf, type Ledger, MAIN } from "./ledger";
@@ -54,7 +55,7 @@ export class Fold {
         break;
       case "modelChanged":
         if (event.running !== event.selected) {
-          this.#say(record, "info", `${event.running} answers in place of ${event.selected}.`);
+          this.#say(record, "info", t("{0} answers in place of {1}.", event.running, event.selected));
         }
         break;
       default:
@@ -173,15 +174,14 @@ export class Fold {
       case "compacted":
         if (record.agentId === MAIN) this.#ledger.setHead({ isCompacting: event.status === "started" });
         if (event.status === "succeeded") {
-          const tokens = (count: number) => count.toLocaleString("en");
-          const message = `Compacted the session: ${tokens(event.before)} → ${tokens(event.after)} tokens.`;
-          this.#say(record, "info", message);
+          const [before, after] = [numberOf(event.before), numberOf(event.after)];
+          this.#say(record, "info", t("Compacted the session: {0} → {1} tokens.", before, after));
         } else if (event.status === "failed") {
-          this.#say(record, "warning", "Could not compact the session.");
+          this.#say(record, "warning", t("Could not compact the session."));
         }
         break;
       case "roleChanged":
-        this.#say(record, "info", `The role is ${event.role} from now on.`);
+        this.#say(record, "info", t("The role is now {0}.", event.role));
         break;
       case "notice":
         this.#say(record, event.level, event.message);

@@ -2,8 +2,8 @@
 
 import type { Event } from "vscode";
 import { Emitter } from "../emitter";
+import { t, tn } from "../l10n";
 import type { Receipt, Review, ReviewChanged, ReviewFile, ReviewHunk } from "../protocol";
-import { counted } from "../words";
 
 export interface Pending {
   review: Review;
@@ -91,7 +91,8 @@ export function isDecided(hunk: ReviewHunk): boolean {
 }
 
 export function decisionOn({ state }: ReviewHunk): string {
-  return { accepted: "Accepted", modified: "Accepted with your text", rejected: "Rejected" }[state as string] ?? "";
+  const names = { accepted: t("Accepted"), modified: t("Accepted with your text"), rejected: t("Rejected") };
+  return { ...names, pending: "", superseded: "" }[state ?? "pending"];
 }
 
 export function pendingIn(file: ReviewFile): ReviewHunk[] {
@@ -100,8 +101,16 @@ export function pendingIn(file: ReviewFile): ReviewHunk[] {
 
 export function summary(pending: readonly Pending[]): string {
   const files = new Set(pending.map((it) => it.file));
-  const changes = counted(pending.length, "change");
-  return files.size > 1 ? `${changes} in ${counted(files.size, "file")}` : changes;
+  const changes = changesOf(pending.length);
+  return files.size > 1 ? t("{0} in {1}", changes, filesOf(files.size)) : changes;
+}
+
+export function changesOf(count: number): string {
+  return tn(count, "{0} change", "{0} changes");
+}
+
+export function filesOf(count: number): string {
+  return tn(count, "{0} file", "{0} files");
 }
 
 export function nameOf(uri: string): string {
@@ -109,17 +118,22 @@ export function nameOf(uri: string): string {
   return path.slice(path.lastIndexOf("/") + 1) || path;
 }
 
+/** What becomes of a file as a whole. */
+export function operationName(operation: ReviewFile["operation"]): string {
+  return { create: t("create"), delete: t("delete"), edit: t("edit"), rename: t("rename") }[operation];
+}
+
 export function titleOf(file: ReviewFile): string {
   const name = nameOf(file.uri);
   switch (file.operation) {
     case "create":
-      return `${name} (Odin: new file)`;
+      return t("{0} (Odin: new file)", name);
     case "delete":
-      return `${name} (Odin: delete)`;
+      return t("{0} (Odin: delete)", name);
     case "rename":
-      return `${name} → ${nameOf(file.newUri ?? file.uri)} (Odin: rename)`;
+      return t("{0} → {1} (Odin: rename)", name, nameOf(file.newUri ?? file.uri));
     default:
-      return `${name} (Odin)`;
+      return t("{0} (Odin)", name);
   }
 }
 

@@ -1,5 +1,6 @@
 // What is shown of the store: in the status bar, on the chat's badge, in its page.
 
+import { t } from "../l10n";
 import type { Mode, ServerState } from "../odin";
 import type { ActivityChanged } from "../protocol";
 import type { WindowState } from "./state";
@@ -52,7 +53,7 @@ export function windowOf({ server, model, position, isRestoring }: Store): Windo
 }
 
 export function badgeOf({ questions }: Store): { value: number; tooltip: string } | undefined {
-  return questions.size > 0 ? { value: questions.size, tooltip: "Odin asks you something" } : undefined;
+  return questions.size > 0 ? { value: questions.size, tooltip: t("Odin has a question for you") } : undefined;
 }
 
 /** The one that is shown comes first. */

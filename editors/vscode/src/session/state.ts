@@ -11,6 +11,7 @@ import type {
   Question,
   QueuedMessage,
   Retry,
+  ReviewFile,
   SentContext,
   Todo,
   TurnUndone,
@@ -173,7 +174,7 @@ export interface QuestionItem extends Piece {
 
 export interface ReviewItem extends Piece {
   kind: "review";
-  files: { uri: string; operation: string; pending: number; accepted: number; rejected: number }[];
+  files: { uri: string; operation: ReviewFile["operation"]; pending: number; accepted: number; rejected: number }[];
   isOpen: boolean;
   /** Its turn has ended without it. */
   waits?: boolean;
