@@ -87,12 +87,28 @@ async def test_odin_comes_last_in_the_menu_and_is_not_preferred(vscode: VSCode, 
 async def test_a_code_action_that_needs_words_asks_for_them(vscode: VSCode, wire: Wire) -> None:
     await vscode.select(2, 2)
     await vscode.code_actions()
-    await vscode.take_action("Odin: Edit…")
+    await vscode.take_action("Odin: Plan…")
     await expect(vscode.quick_input).to_be_visible()
-    wire.play(says("I have nothing to change."))
+    wire.play(says("I have nothing to plan."))
     await vscode.answer("say no")
-    await expect(said(vscode, "I have nothing to change.")).to_be_visible()
+    await expect(said(vscode, "I have nothing to plan.")).to_be_visible()
     assert "    return a - b" in str(wire.request["messages"])
+
+
+async def test_the_light_bulb_asks_for_an_edit_where_the_text_is(vscode: VSCode, wire: Wire) -> None:
+    await vscode.select(2, 2)
+    await vscode.code_actions()
+    await vscode.take_action("Odin: Edit…")
+    box = vscode.page.locator(".review-widget")
+    await expect(box.locator(".monaco-editor.focused")).to_be_visible()
+    await expect(box.locator(".review-title")).to_contain_text("Odin: Edit line 2 of code.py")
+    wire.play(says("I have nothing to change."))
+    await vscode.type("say no")
+    await vscode.press("Enter")
+    await expect(box.locator(".comment-body").last).to_have_text("I have nothing to change.")
+    assert "    return a - b" in str(wire.request["messages"])
+    await vscode.command("odin.vscode.cancelInline")
+    await expect(box).to_have_count(0)
 
 
 async def test_a_plan_is_shown_beside_the_editor_that_is_typed_into(vscode: VSCode, wire: Wire) -> None:

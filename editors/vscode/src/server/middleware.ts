@@ -7,7 +7,7 @@ import { inBackground } from "../background";
 import { t } from "../l10n";
 import type { Mode, Odin, Turns } from "../odin";
 import type { MessageParams, OpenTurnParams, PromptParams } from "../protocol";
-import { wordsOf } from "../words";
+import { modeName, wordsOf } from "../words";
 
 const MODES: Partial<Record<string, Mode>> = {
   "odin.ask": "ask_mode",
@@ -70,15 +70,16 @@ function begin(surroundings: Surroundings, mode: Mode, message: Pick<MessagePara
   inBackground(surroundings.turns().say(mode, message.text, message.context));
 }
 
-async function ask(surroundings: Surroundings, params: PromptParams): Promise<void> {
-  const text = await window.showInputBox({
-    title: params.mode === "plan" ? t("Odin: Plan") : t("Odin: Edit"),
-    prompt: params.mode === "plan" ? t("What should Odin plan here?") : t("What should Odin edit here?"),
-    ignoreFocusOut: true,
-  });
-  if (text?.trim()) {
-    begin(surroundings, params.mode === "plan" ? "plan_mode" : "edit_mode", { text, context: params.context });
+/** An edit is asked for where the text is. */
+async function ask(surroundings: Surroundings, { mode, context }: PromptParams): Promise<void> {
+  if (mode === "edit") {
+    await commands.executeCommand("odin.vscode.editHere");
+    return;
   }
+  const title = t("Odin: {0}", modeName(`${mode}_mode`));
+  const prompt = mode === "plan" ? t("What should Odin plan here?") : t("What do you want to know?");
+  const text = await window.showInputBox({ title, prompt, ignoreFocusOut: true });
+  if (text?.trim()) begin(surroundings, `${mode}_mode`, { text, context });
 }
 
 function tellFailure(work: Promise<unknown>): void {
