@@ -73,6 +73,19 @@ async def test_who_focuses_the_chat_can_type_at_once(vscode: VSCode, chat: Chat,
     await chat.box.fill("")
 
 
+async def test_in_a_narrow_sidebar_the_name_of_the_file_is_cut_last(vscode: VSCode, chat: Chat, root: Path) -> None:
+    path = root / "quarterly.py"
+    path.write_text("total = 0\n" * 200)
+    await vscode.open_file(path)
+    await vscode.select(112, 117)
+    await vscode.widen(0)
+    chip = chat.page.locator(".chip")
+    await expect(chip).to_have_text("quarterly.py lines 112–117")
+    for part, is_cut in ((chip.locator(".chip-name"), False), (chip.locator(".chip-label span").last, True)):
+        assert await part.evaluate("(it) => it.scrollWidth > it.clientWidth") is is_cut
+    await vscode.widen(500)
+
+
 async def test_sessions_are_listed_beside_the_chat_and_opened_renamed_and_deleted_there(
     vscode: VSCode, chat: Chat, wire: Wire
 ) -> None:

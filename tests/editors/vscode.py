@@ -149,6 +149,16 @@ class VSCode:
 
     # The keyboard
 
+    async def widen(self, to: int) -> None:
+        """The sidebar: it ends there, or as near to it as VS Code lets it."""
+        box = await self.page.locator(".part.sidebar").bounding_box()
+        assert box
+        edge, middle = box["x"] + box["width"], box["y"] + box["height"] / 2
+        await self.page.mouse.move(edge, middle)
+        await self.page.mouse.down()
+        await self.page.mouse.move(to, middle, steps=5)
+        await self.page.mouse.up()
+
     async def press(self, *keys: str) -> None:
         """Keys by their names in the browser: `Enter`, `Control+Z`, `F1`."""
         for key in keys:

@@ -73,13 +73,7 @@ async def window(
 
 async def widen(vscode: VSCode, to: int = SIDEBAR) -> None:
     """The sidebar, as people do who read in it."""
-    box = await vscode.page.locator(".part.sidebar").bounding_box()
-    assert box
-    edge, middle = box["x"] + box["width"], box["y"] + box["height"] / 2
-    await vscode.page.mouse.move(edge, middle)
-    await vscode.page.mouse.down()
-    await vscode.page.mouse.move(to, middle, steps=5)
-    await vscode.page.mouse.up()
+    await vscode.widen(to)
 
 
 async def picture(vscode: VSCode, name: str, themes: Iterable[str] = THEMES) -> None:

@@ -34,7 +34,7 @@ export function attachedTo(
 }
 
 /** A line of which nothing is selected does not count. */
-export function lastLineOf({ start, end }: Range): number {
+export function lastLineOf({ start, end }: NonNullable<ContextItem["range"]>): number {
   return end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
 }
 

@@ -42,6 +42,15 @@ describe("what goes with the next message", () => {
     expect(chips()).toEqual(["a.py"]);
   });
 
+  it("is named by the file first, which is cut last", () => {
+    const deep: Attachment = { kind: "file", uri: "file:///w/src/deep/b.py", label: "src/deep/b.py" };
+    const selection: Attachment = { kind: "selection", uri: "file:///w/a.py", label: "lines 3–9 of a.py", range };
+    page.take({ type: "attached", attachments: [selection, deep] });
+    expect(chips()).toEqual(["a.py lines 3–9", "src/deep/b.py"]);
+    expect([...document.querySelectorAll(".chip-name")].map((it) => it.textContent)).toEqual(["a.py", "b.py"]);
+    expect(find(".chip").title).toBe("Sent with your message: lines 3–9 of a.py");
+  });
+
   it("is sent once, and is still there when the page comes back", () => {
     page.take({ type: "attached", attachments: [file, folder] });
     page.take({ type: "looked", looked: file });

@@ -2,7 +2,10 @@
 
 import type { Attachment } from "../src/chat/messages";
 import { readable } from "../src/chat/text";
+import { lastLineOf } from "../src/context";
 import { t } from "../src/l10n";
+import type { ContextItem } from "../src/protocol";
+import { nameOf } from "../src/session/reviews";
 import { Drawn, h, icon, iconButton } from "./dom";
 
 export const SIGNS: Readonly<Record<Attachment["kind"], string>> = {
@@ -96,9 +99,23 @@ function chipOf(attachment: Attachment, remove: () => void): HTMLElement {
     "li",
     { class: "chip", title: t("Sent with your message: {0}", label) },
     icon(SIGNS[attachment.kind]),
-    h("span", { class: "chip-label", text: label }),
+    h("span", { class: "chip-label" }, ...partsOf(attachment, label)),
     iconButton("close", t("Do not send {0}", label), remove),
   );
+}
+
+/** The name of the file is cut last. */
+function partsOf(attachment: Attachment, label: string): HTMLElement[] {
+  const isSelection = attachment.kind === "selection";
+  const name = isSelection ? readable(nameOf(attachment.uri)) : (/[^/]+\/?$/.exec(label)?.[0] ?? label);
+  const shown = h("span", { class: "chip-name", text: name });
+  if (isSelection) return [shown, h("span", { text: ` ${linesIn(attachment.range)}` })];
+  return name === label ? [shown] : [h("span", { text: label.slice(0, -name.length) }), shown];
+}
+
+function linesIn(range: NonNullable<ContextItem["range"]>): string {
+  const [first, last] = [range.start.line + 1, lastLineOf(range) + 1];
+  return first === last ? t("line {0}", first) : t("lines {0}–{1}", first, last);
 }
 
 function keyOf(attachment: Attachment | null): string {
