@@ -73,6 +73,25 @@ async def test_who_focuses_the_chat_can_type_at_once(vscode: VSCode, chat: Chat,
     await chat.box.fill("")
 
 
+async def test_what_is_chosen_in_menus_goes_with_the_next_message(vscode: VSCode, chat: Chat, root: Path) -> None:
+    (root / "parts").mkdir()
+    path = root / "parts" / "added.py"
+    path.write_text("one\ntwo\n")
+    await vscode.command("workbench.view.explorer")
+    await vscode.menu(vscode.page.get_by_role("treeitem", name="parts"), "Add to Chat")
+    await expect(chat.button("Do not send parts/")).to_be_visible()
+    await expect(chat.box).to_be_focused()
+
+    await vscode.open_file(path)
+    await vscode.select(2, 2)
+    await vscode.menu(vscode.page.locator(".view-line", has_text="two"), "Odin", "Add to Chat")
+    await expect(chat.box).to_be_focused()
+    await vscode.select(1, 1)
+    for label in ("parts/", "line 1 of added.py", "line 2 of added.py"):
+        await chat.button(f"Do not send {label}").click()
+    await expect(chat.page.locator(".chip")).to_have_count(0)
+
+
 async def test_in_a_narrow_sidebar_the_name_of_the_file_is_cut_last(vscode: VSCode, chat: Chat, root: Path) -> None:
     path = root / "quarterly.py"
     path.write_text("total = 0\n" * 200)

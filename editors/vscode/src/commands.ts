@@ -4,6 +4,8 @@ import * as path from "node:path";
 import { commands, type Disposable, languages, type QuickPickItem, ThemeIcon, Uri, window, workspace } from "vscode";
 import { inBackground } from "./background";
 import type { Chat } from "./chat/chat";
+import type { Attachment } from "./chat/messages";
+import { attachmentsOf, lookedAt } from "./chat/surroundings";
 import { attachedTo, fileItem } from "./context";
 import type { ReadOnlyDocuments } from "./documents";
 import { t, tn } from "./l10n";
@@ -29,6 +31,8 @@ export interface Parts {
   sessionTree: SessionTree;
   /** Have the chat on the screen, the focus where it is. */
   showChat(): void;
+  /** Have these go with the next message, which the user writes now. */
+  attach(attachments: readonly Attachment[]): Promise<void>;
   showLog(): void;
 }
 
@@ -40,6 +44,7 @@ export function registerCommands(parts: Parts): Disposable[] {
   const { servicing } = parts;
   const handlers: Record<string, (...given: never[]) => unknown> = {
     ask: () => turns.say("ask_mode"),
+    addToChat: (_?: Uri, uris?: Uri[]) => addToChat(parts, uris),
     askAboutFile: (uri?: Uri) => turns.askAbout(uri),
     plan: () => turns.say("plan_mode"),
     edit: () => turns.say("edit_mode"),
@@ -190,6 +195,14 @@ function promptFor(mode: Mode): string {
     plan_mode: t("What should Odin plan?"),
     edit_mode: t("What should Odin change?"),
   }[mode];
+}
+
+/** What is selected in the explorer, or what the user looks at. */
+async function addToChat({ attach }: Parts, uris: readonly Uri[] | undefined): Promise<void> {
+  const looked = lookedAt();
+  const attachments = uris ? await attachmentsOf(uris) : looked ? [looked] : [];
+  if (attachments.length === 0) throw new Error(t("Open a file first."));
+  await attach(attachments);
 }
 
 /** What can be done now, behind the item in the status bar. */

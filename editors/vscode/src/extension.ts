@@ -162,6 +162,7 @@ export function activate(context: ExtensionContext): void {
       problems,
       sessionTree,
       showChat,
+      attach: (attachments) => view.attach(attachments),
       showLog: () => log.show(),
     }),
   );

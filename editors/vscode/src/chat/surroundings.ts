@@ -1,6 +1,6 @@
 // What the chat needs of the editor around it: what is looked at, what goes along, and where links lead.
 
-import { languages, Range, type TextDocument, Uri, window, workspace } from "vscode";
+import { FileType, languages, Range, type TextDocument, Uri, window, workspace } from "vscode";
 import { attachedTo, fileItem, problemsItem, selectionItem } from "../context";
 import { t } from "../l10n";
 import type { ContextItem } from "../protocol";
@@ -18,6 +18,18 @@ export function lookedAt(): Attachment | null {
   const uri = editor.document.uri.toString();
   if (item.kind === "selection" && item.range) return { kind: "selection", uri, label, range: item.range };
   return { kind: "file", uri, label };
+}
+
+/** Files and folders, as they are named in the workspace. */
+export function attachmentsOf(uris: readonly Uri[]): Promise<Attachment[]> {
+  return Promise.all(
+    uris.map(async (uri) => {
+      const name = workspace.asRelativePath(uri);
+      const { type } = await workspace.fs.stat(uri);
+      const kind = type & FileType.Directory ? "folder" : "file";
+      return { kind, uri: uri.toString(), label: kind === "folder" ? `${name}/` : name } as const;
+    }),
+  );
 }
 
 /** The attachment for the server, as the document is now. */
@@ -99,7 +111,7 @@ async function filesNamed(name: string): Promise<Uri[]> {
 
 async function isFile(uri: Uri): Promise<boolean> {
   try {
-    return ((await workspace.fs.stat(uri)).type & 1) === 1;
+    return ((await workspace.fs.stat(uri)).type & FileType.File) !== 0;
   } catch {
     return false;
   }
