@@ -42,8 +42,9 @@ async def test_the_palette_the_chat_and_the_server_speak_the_language_of_vs_code
     vscode = await start_vscode(translated, ODIN_TITLES="false")
     await vscode.page.add_init_script(ESPERANTO)
     await vscode.reload()
-    (root / "αρχή.txt").write_text("ένα\n")
-    await vscode.open_file(root / "αρχή.txt")
+    file = root / "αρχή.txt"
+    file.write_text("ένα\n")
+    await vscode.open_file(file)
     await expect(vscode.status("claude")).to_have_attribute("aria-label", re.compile("^⟦Odin is ready.⟧ ⟦Model: "))
 
     chat = Chat(vscode)
@@ -52,7 +53,8 @@ async def test_the_palette_the_chat_and_the_server_speak_the_language_of_vs_code
     await expect(vscode.quick_input).to_have_attribute("placeholder", "⟦What do you want to know?⟧")
     await vscode.answer("γιατί;")
     await expect(chat.turn.get_by_text("σοφία")).to_be_visible()
-    assert await chat.page.get_by_role("textbox", name="⟦Message⟧", exact=True).evaluate(NAMES) == ["γιατί;"]
+    box = chat.page.get_by_role("textbox", name="⟦Message⟧", exact=True)
+    assert await box.evaluate(NAMES) == ["γιατί;", file.as_uri()]
 
     await vscode.configure("odin.server.path", "/bin/false")
-    await expect(vscode.notification("⟦Odin's server stopped with code 1.⟧")).to_be_visible()
+    await expect(vscode.notification("⟦Odin: ⟦")).to_be_visible()

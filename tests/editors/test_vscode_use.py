@@ -21,6 +21,8 @@ FOCUS = """(isInFront) => {
   document.dispatchEvent(new Event("visibilitychange"));
 }"""
 """A browser that is driven always has the focus."""
+NARROW = 225
+"""Where the sidebar ends if it is as narrow as VS Code lets it be."""
 ROOM = "() => [document.documentElement.scrollHeight - window.innerHeight, window.scrollY]"
 
 
@@ -77,15 +79,14 @@ async def test_what_is_chosen_in_menus_goes_with_the_next_message(vscode: VSCode
     (root / "parts").mkdir()
     path = root / "parts" / "added.py"
     path.write_text("one\ntwo\n")
-    await vscode.command("workbench.view.explorer")
-    await vscode.menu(vscode.page.get_by_role("treeitem", name="parts"), "Add to Chat")
+    add = "await vscode.commands.executeCommand('odin.vscode.addToChat', uri, [uri])"
+    await vscode.eval(f"const uri = vscode.Uri.file(args[0]); {add}", str(root / "parts"))
     await expect(chat.button("Do not send parts/")).to_be_visible()
-    await expect(chat.box).to_be_focused()
 
     await vscode.open_file(path)
     await vscode.select(2, 2)
     await vscode.menu(vscode.page.locator(".view-line", has_text="two"), "Odin", "Add to Chat")
-    await expect(chat.box).to_be_focused()
+    await expect(chat.button("Do not send line 2 of added.py")).to_be_visible()
     await vscode.select(1, 1)
     for label in ("parts/", "line 1 of added.py", "line 2 of added.py"):
         await chat.button(f"Do not send {label}").click()
@@ -97,7 +98,7 @@ async def test_in_a_narrow_sidebar_the_name_of_the_file_is_cut_last(vscode: VSCo
     path.write_text("total = 0\n" * 200)
     await vscode.open_file(path)
     await vscode.select(112, 117)
-    await vscode.widen(0)
+    await vscode.widen(NARROW)
     chip = chat.page.locator(".chip")
     await expect(chip).to_have_text("quarterly.py lines 112–117")
     for part, is_cut in ((chip.locator(".chip-name"), False), (chip.locator(".chip-label span").last, True)):

@@ -427,6 +427,17 @@ describe("the conversation", () => {
     expect(find(".activity").textContent).toBe(`Trying another API key (attempt 2 of 6): ${retry.reason}`);
   });
 
+  it("says that it waits for the user while it asks, whatever else goes on", () => {
+    page.show([turnWith([PERMISSION], { status: "running" })], { running: "t", activity: "executing" });
+    expect(find(".activity").textContent).toBe("Waiting for you");
+  });
+
+  it("has words that come back in the mode in which they were said", () => {
+    page.show([]);
+    page.take({ type: "draft", text: "why?", mode: "plan_mode" });
+    expect(find<HTMLSelectElement>("select").value).toBe("plan_mode");
+  });
+
   it("offers another model where one provider fails", () => {
     page.show([turnWith([], { number: 0, reason: "failed", problem: { kind: "unavailable" } })]);
     named("Other Model…").click();
