@@ -227,7 +227,8 @@ class Executor:
                 found[call.id] = ToolResult(call.id, call.name, self.report(told), failed=not made)
                 files = tuple(printable(str(it.file.new_path or it.file.path)) for it in told)
                 added, removed = counted(told)
-                about = f"{self._about(call)}, decided later"
+                names = (self.context.files.shown(it.file.new_path or it.file.path) for it in told)
+                about = f"{', '.join(names)}, decided later"
                 created = any(it.file.operation == "create" for it in told)
                 output = ToolOutput(
                     data="", description=about, files=files, added=added, removed=removed, created=created

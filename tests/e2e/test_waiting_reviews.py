@@ -109,8 +109,10 @@ async def test_the_turn_goes_on_where_it_waited_without_asking_again(waiting, sc
     [turn] = (await other.client.command("state"))["messages"]
     assert (turn["turnId"], turn["reason"]) == ("t", "end_turn")
     events = [it["event"] for it in (await other.client.command("session.events"))["events"]]
-    ended = [(it["name"], it["status"]) for it in events if it["kind"] == "toolFinished"]
-    assert ended == [("Read", "success"), ("Glob", "success"), ("MultiEditTool", "success"), ("Glob", "success")]
+    ended = [it for it in events if it["kind"] == "toolFinished"]
+    assert [it["name"] for it in ended] == ["Read", "Glob", "MultiEditTool", "Glob"]
+    assert {it["status"] for it in ended} == {"success"}
+    assert ended[2]["description"] == "one.py, decided later"
 
 
 async def test_what_was_accepted_and_not_saved_before_is_saved_when_the_turn_ends(waiting, screen_of, wire, one):
