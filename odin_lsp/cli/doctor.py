@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -20,7 +21,7 @@ from odin_lsp.language_servers.choosing import Around, all_of
 from odin_lsp.language_servers.trying import Trial, try_out
 from odin_lsp.mcp.trying import try_out as try_out_mcp
 from odin_lsp.models import catalog, providers, selection
-from odin_lsp.models.local_servers import SERVERS, find
+from odin_lsp.models.local_servers import SERVERS, FoundServer, LocalServer, find
 from odin_lsp.permissions import sandbox
 from odin_lsp.permissions.trust import Trust
 from odin_lsp.project.picks import Picks
@@ -34,6 +35,8 @@ from odin_lsp.workspace.search import find_ripgrep
 State = Literal["ok", "note", "wrong"]
 MARKS: dict[State, str] = {"ok": "✓", "note": "•", "wrong": "✗"}
 PACKAGES = {"anthropic": "anthropic", "google": "google-genai", **dict.fromkeys(("openai", *SERVERS), "openai")}
+
+IN_EDITOR = "look in your editor: only its own doctor sees a key that it keeps (*Odin: Run Doctor* in VS Code)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,7 @@ def _findings(root: Path, editor: InitOptions) -> Iterator[Finding]:
     yield from _language_servers(root.resolve(), settings, is_trusted=is_trusted)
     yield from _mcp_servers(root)
     yield from _agents(root)
+    yield from _extensions(root)
     yield _sessions(root)
 
 
@@ -83,18 +87,19 @@ def _models(root: Path, settings: config.Config, secrets: Mapping[str, str]) -> 
     except ModelError as error:
         yield Finding("wrong", str(error), "correct `model` in odinconfig.json or ODIN_MODEL")
         return
+    local = run_to_end(find())
     for ref in dict.fromkeys((model, small, *settings.fallback_models)):
-        yield _model(ref, settings, secrets)
+        yield _model(ref, settings, secrets, local)
     for ref in dict.fromkeys(picked.values()):
         yield Finding("note", f"{ref} was picked in this workspace, and goes before the settings")
     if model == selection.OFFLINE:
         keys = ", ".join(name for names in selection.KEY_VARIABLES.values() for name in names)
-        found = [f"`model` to {it.models[0]} ({it.name} runs on this computer)" for it in run_to_end(find())]
-        fix = " or ".join([f"set one of {keys}", *found])
+        found = [f"`model` to {it.models[0]} ({it.name} runs on this computer)" for it in local]
+        fix = " or ".join([f"set one of {keys}", *found, *([] if secrets else [IN_EDITOR])])
         yield Finding("note", "no language model is set: Odin answers by searching", fix)
 
 
-def _model(ref: str, settings: config.Config, secrets: Mapping[str, str]) -> Finding:
+def _model(ref: str, settings: config.Config, secrets: Mapping[str, str], local: tuple[FoundServer, ...]) -> Finding:
     try:
         provider = selection.named(ref).provider
     except ModelError as error:
@@ -108,13 +113,22 @@ def _model(ref: str, settings: config.Config, secrets: Mapping[str, str]) -> Fin
         return Finding(
             "wrong", f"model {ref}: {package} is not installed", f"pip install '{providers.EXTRAS[provider]}'"
         )
-    if local := SERVERS.get(provider):
-        return Finding("ok", f"model {ref} ({local.name} at {local.url})")
+    if server := SERVERS.get(provider):
+        return _local_model(ref, server, next((it.models for it in local if it.name == server.name), None))
     keys = [name for name, _ in selection.keys(provider, settings, secrets)]
     if not keys and not (provider == "openai" and os.environ.get("OPENAI_BASE_URL")):
         return Finding("wrong", f"model {ref}: no key", f"set {' or '.join(selection.KEY_VARIABLES[provider])}")
     known = "" if catalog.find(ref).input else ", price unknown"
     return Finding("ok", f"model {ref} ({package} {installed}, key from {', '.join(keys) or 'nowhere'}{known})")
+
+
+def _local_model(ref: str, server: LocalServer, models: tuple[str, ...] | None) -> Finding:
+    if models is None:
+        return Finding("wrong", f"model {ref}: {server.name} does not answer at {server.url}", "start it")
+    model = selection.named(ref).model
+    if not {model, f"{model}:latest"} & {*models}:
+        return Finding("wrong", f"model {ref}: {server.name} does not have it", f"use one of {', '.join(models)}")
+    return Finding("ok", f"model {ref} ({server.name} at {server.url})")
 
 
 def _ripgrep(root: Path) -> Finding:
@@ -214,6 +228,20 @@ def _agents(root: Path) -> Iterator[Finding]:
             for hook, how in ways.items():
                 if all(map(is_connected, pieces(agent, scope, root, hook=hook))):
                     yield Finding("ok", f"{name} is connected {where}: {how}")
+
+
+def _extensions(root: Path) -> Iterator[Finding]:
+    listed = [it for it in Project(Told(roots=(root,))).now.extensions.listed if it.kind != "mcp"]
+    used = Counter(it.kind for it in listed if it.state == "on" and not it.problem)
+    if used:
+        counted = ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in sorted(used.items()))
+        yield Finding("ok", f"extensions in use: {counted}")
+    for it in listed:
+        if it.problem:
+            yield Finding("wrong", f"{it.kind} {it.name}: {it.problem}", f"correct {it.source}")
+    if untrusted := sum(it.state == "untrusted" for it in listed):
+        what = f"extensions of this folder that are not used, because you do not trust it: {untrusted}"
+        yield Finding("note", what, "`odin-lsp extensions` lists them, `odin-lsp permissions trust` trusts the folder")
 
 
 def _sessions(root: Path) -> Finding:

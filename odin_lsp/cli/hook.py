@@ -1,8 +1,9 @@
 """`odin-lsp hook`: what other agents run before they edit a file."""
 
-import asyncio
 import sys
 from typing import TYPE_CHECKING
+
+from odin_lsp.tasks import run_to_end
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -24,7 +25,7 @@ def run(options: "Namespace") -> int:
 
         said = sys.stdin.buffer.read(MAX_INPUT)
         try:
-            sys.stdout.write(asyncio.run(answer(options.agent, said, SECONDS)))
+            sys.stdout.write(run_to_end(answer(options.agent, said, SECONDS)))
             sys.stdout.flush()
         except Refused as refused:
             sys.stderr.write(f"Odin: {refused}\n")

@@ -94,6 +94,10 @@ def _run(arguments: Sequence[str] | None) -> int:
             from odin_lsp.cli import hooks
 
             return hooks.run(parser, options)
+        case "init":
+            from odin_lsp.cli import init
+
+            return init.run(options)
         case "mcp":
             from odin_lsp.cli import mcp
 
@@ -197,6 +201,7 @@ def _add_all(commands: Any) -> None:
         hook,
         hooks,
         host,
+        init,
         mcp,
         neovim,
         permissions,
@@ -222,6 +227,7 @@ def _add_all(commands: Any) -> None:
         "--steps", metavar="N", type=int, nargs="+", help="only these steps; without it all that are open"
     )
     _add_one_shot(plan)
+    init.add_arguments(commands.add_parser("init", help=init.ABOUT, description=init.ABOUT))
     doctor = commands.add_parser("doctor", help="check the installation and suggest fixes")
     doctor.add_argument("--cwd", type=_folder, default=".", help="the workspace")
     doctor.add_argument(

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from odin_lsp.cli.doctor import diagnose
+from odin_lsp.cli.main import main
 from tests.support.language_servers import SCRIPT, own_processes
 
 
@@ -101,3 +102,45 @@ def test_a_key_and_a_model_that_only_the_editor_has_are_known(tmp_path, monkeypa
     assert "key from the editor" in said
     assert "no language model is set" not in said
     assert "k-1" not in said
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch, capsys):
+    """What it says of a workspace, with a model that the editor has set."""
+    root = tmp_path / "ws"
+    root.mkdir()
+    for name in ("CONFIG", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+    def told(**settings):
+        diagnose(root, json.dumps({"settings": settings}))
+        return capsys.readouterr().out
+
+    return told
+
+
+def test_a_model_server_that_does_not_answer_or_has_another_model_is_wrong(told, serve):
+    url = serve("ollama", "qwen3:latest")
+
+    assert f"✓ model ollama/qwen3 (Ollama at {url})" in told(model="ollama/qwen3")
+    assert "✗ model ollama/gemma: Ollama does not have it\n    → use one of ollama/qwen3:latest" in told(
+        model="ollama/gemma"
+    )
+    assert "✗ model vllm/qwen3: vLLM does not answer at http://127.0.0.1:9" in told(model="vllm/qwen3")
+
+
+def test_extensions_are_counted_and_those_that_are_not_used_are_told(told, tmp_path):
+    for name in ("deploy", "test"):
+        skill = tmp_path / "ws" / ".claude" / "skills" / name / "SKILL.md"
+        skill.parent.mkdir(parents=True)
+        skill.write_text(f"---\nname: {name}\ndescription: do it\n---\nx")
+    (tmp_path / "ws" / ".mcp.json").write_text("{")
+
+    before = told()
+    main(["permissions", "trust", "--cwd", str(tmp_path / "ws")])
+    after = told()
+
+    assert "• extensions of this folder that are not used, because you do not trust it: 2" in before
+    assert "✓ extensions in use: 2 skills" in after
+    assert "✗ file .mcp: line 1: it is no JSON" in after
