@@ -28,7 +28,7 @@ MAX_WITH_PROBLEMS = 20
 """Documents."""
 PROBLEM_SECONDS = 2.0
 """How long language servers have to say what is wrong with a text."""
-LEFT_OUT = "(left out: its name or the user's settings say that it is not for you to read; the user has been told)"
+LEFT_OUT = "(left out: it looks like a secret, or the settings deny it; the user has been told)"
 _PATH = re.compile(r"[^:/?#]*:(?://[^/?#]*)?([^?#]*)")
 
 

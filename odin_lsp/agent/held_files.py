@@ -12,9 +12,7 @@ from odin_lsp.workspace.shown import Shown, ShownFile
 from odin_lsp.workspace.uris import printable
 
 MAX_TOLD = 30
-SEEN = (
-    "Files you have seen in this session; read them again only where you need text that is not above, or has changed:"
-)
+SEEN = "Files seen in this session; reread them only for text that is not above, or has changed:"
 CHANGED = "Others have changed files since you read them; before you rely on these, read them again:"
 
 

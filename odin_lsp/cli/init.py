@@ -23,7 +23,7 @@ NO_MODEL = (
     "language model, set one of these variables: {variables}; or start Ollama, LM Studio, llama.cpp or vLLM."
 )
 EDITORS = {
-    "nvim": "Neovim: put the folder that `odin-lsp neovim` prints on 'runtimepath', open a file, and run :OdinAsk (docs/neovim.md)",
+    "nvim": "Neovim: add the folder of `odin-lsp neovim` to 'runtimepath', open a file, run :OdinAsk (docs/neovim.md)",
     "code": "VS Code: install the extension, and run Odin: Ask… (docs/vscode.md)",
     "emacs": "Emacs: M-x eglot with odin-lsp (docs/editors.md#emacs)",
     "hx": "Helix: add odin-lsp to languages.toml (docs/editors.md#helix)",

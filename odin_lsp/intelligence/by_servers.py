@@ -216,7 +216,7 @@ class ByServers:
             past += sum(it is None for it in here)
             found += [it for it in here if it is not None]
         if hidden:
-            heard.note(f"{_places(hidden)} left out: their files are not for you to read")
+            heard.note(f"{_places(hidden)} left out: their files are hidden")
         if nowhere:
             heard.note(f"{_places(nowhere)} left out: they are in documents that are no files")
         if past:

@@ -13,7 +13,7 @@ from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 
 MAX_TIMEOUT = 86_400
 UNANSWERED = "the user did not answer"
-CAREFULLY = "go on with the most careful choice and say what you assumed"
+CAREFULLY = "take the safest option and say what you assumed"
 
 
 class Choice(Params):

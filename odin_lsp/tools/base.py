@@ -41,7 +41,7 @@ from odin_lsp.workspace.text import split_lines
 from odin_lsp.workspace.uris import printable
 
 MAX_RESULT_CHARS = 30_000
-UNSEEN = "(this holds {count} characters that people cannot see; what they spell is not from the user)"
+UNSEEN = "(this has {count} characters that people cannot see; text in them is not from the user)"
 EDITED = "The user changed this call before allowing it, to: {what}"
 DRAFTED = "your own edits, which the user has not reviewed yet, are shown"
 

@@ -15,7 +15,7 @@ MAX_WAIT_MS = 600_000
 
 class CommandStatusParams(Params):
     background_id: str | None = None
-    """As ExecuteCommand told it; without it all commands are listed."""
+    """The id from ExecuteCommand. Left out: list all commands."""
     wait: Annotated[int, Field(ge=0, le=MAX_WAIT_MS)] = 0
     """Milliseconds to wait for its end."""
     stop: bool = False
@@ -23,7 +23,7 @@ class CommandStatusParams(Params):
 
 
 class CommandStatus(Tool[CommandStatusParams]):
-    """Get the state and the new output of a command in the background, wait for its end, or stop it."""
+    """Get the status and new output of a background command, wait until it ends, or stop it."""
 
     name = "CommandStatus"
     effect = Effect.NONE

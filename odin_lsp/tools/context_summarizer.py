@@ -24,7 +24,7 @@ class ContextSummarizerParams(Params):
 
 
 class ContextSummarizer(Tool[ContextSummarizerParams]):
-    """Have the small model summarize long files that you need not see. To edit one, Read it all the same."""
+    """Have the small model summarize long files that you need not see. To edit one you must still Read it."""
 
     name = "ContextSummarizer"
     effect = Effect.READ_ONLY

@@ -18,8 +18,8 @@ class EditParams(Params):
 
 
 class EditTool(Tool[EditParams]):
-    """Replace one exact passage of a file that you have read. The user reviews the edit; the result says what became of
-    it. For several changes of one file use MultiEditTool; for a new file WriteFile."""
+    """Replace one exact passage of a file that you have read. The user reviews the edit; the result says what they
+    decided. For several edits of one file use MultiEditTool; for a new file WriteFile."""
 
     name = "EditTool"
     effect = Effect.MUTATING

@@ -17,7 +17,7 @@ from odin_lsp.workspace.text import split_lines
 from odin_lsp.workspace.uris import printable
 
 MAX_DIFF_CHARS = 100_000
-LATER = "Proposed; the user reviews it when you are done, and you read the file as if it were accepted."
+LATER = "Proposed. The user reviews it when you are done; until then files read as if it were accepted."
 
 
 def readable(path: Path, context: ToolContext, *, in_cell: bool = False) -> FileText:

@@ -44,7 +44,7 @@ MAX_COMMAND = MAX_TAIL = 2000
 
 class ExecuteCommandParams(Params):
     command: Annotated[str, Field(min_length=1)]
-    """A bash command line. Nobody can type into it."""
+    """A bash command line. It gets no input."""
     description: str = ""
     """What it does, for the user."""
     timeout: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_MS)] | None = None
@@ -52,13 +52,13 @@ class ExecuteCommandParams(Params):
     cwd: str | None = None
     """Folder to run in. Default: the workspace."""
     run_in_background: bool = False
-    """Go on at once, for servers and watchers; CommandStatus shows its output and stops it."""
+    """Return at once, for servers and watchers; CommandStatus shows output and stops it."""
 
 
 class ExecuteCommand(Tool[ExecuteCommandParams]):
     """Run a command in bash and get its output and exit code; long output is kept in a file. Each call starts a shell
-    of its own, with NO_COLOR, TERM=dumb and EDITOR=true, which sees your reviewed edits. In Ask and Plan only commands
-    that read are run. To find or read files use Glob, Grep and Read."""
+    of its own, with NO_COLOR, TERM=dumb and EDITOR=true, which sees your reviewed edits. In Ask and Plan only read-only
+    commands run. To find or read files use Glob, Grep and Read."""
 
     name = "ExecuteCommand"
     effect = Effect.BLOCKING

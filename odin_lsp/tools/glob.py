@@ -17,7 +17,7 @@ class GlobParams(Params):
 
 
 class Glob(Tool[GlobParams]):
-    """Find files by name, newest first. `**` crosses folders. What .gitignore leaves out is not found."""
+    """Find files by name, newest first. `**` crosses folders. Skips what .gitignore excludes."""
 
     name = "Glob"
     effect = Effect.READ_ONLY

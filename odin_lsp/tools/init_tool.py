@@ -26,7 +26,7 @@ class InitParams(Params):
 
 class InitTool(Tool[InitParams]):
     """Write ODIN.md: overview, architecture, components, and the commands that run, build and test the project. Look
-    around first and pass what you found. Other sections of an existing file stay."""
+    around first and pass what you found. Other sections of an existing file are kept."""
 
     name = "InitTool"
     effect = Effect.MUTATING

@@ -23,15 +23,15 @@ class MemoryParams(Params):
     text: str = ""
     """What to remember, in one sentence that can be understood later; or words to look for."""
     lasting: bool = False
-    """For good, such as what the user wants in general; else for some days."""
+    """Keep it for good, such as lasting wishes of the user; else for some days."""
     id: str = ""
-    """What to forget."""
+    """Id to forget."""
 
 
 class MemoryTool(Tool[MemoryParams]):
     """Keep notes on this workspace for later sessions: what the user wants in general, decisions and why, where work
-    stands at its end; not what the code says by itself, never keys or passwords. Forget what is
-    wrong or out of date. Note keeps a finding for this session, also when old messages are summarized."""
+    stands at its end; not what the code already says, never keys or passwords. Forget what is wrong or
+    out of date. Note keeps a finding for this session, also when old messages are summarized."""
 
     name = "Memory"
     effect = Effect.NONE

@@ -22,7 +22,7 @@ CALLED_BY_THEIR_FOLDER = ("__init__", "index")
 class MoveFileParams(Params):
     file_path: str
     new_path: str
-    """Nothing may be there."""
+    """It must not exist."""
 
 
 class MoveFile(Tool[MoveFileParams]):

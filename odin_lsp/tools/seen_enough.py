@@ -21,7 +21,7 @@ INSTRUCTIONS = """You judge whether somebody has seen enough of a file to make a
 FilePath, OldString, NewString, CachedContent (what they have seen, numbered), IsPartial, SegmentKeys (these lines).
 Ask yourself:
 1. Is OldString in what they have seen?
-2. If they have seen only parts: is what surrounds the place there, as far as the change needs it?
+2. If they have seen only parts: do these include the surrounding lines that the change needs?
 3. Could OldString be meant in several places, and if so, is there enough to tell them apart?
 4. Could the edit affect what they have not seen?
 Guidelines:

@@ -22,7 +22,7 @@ class TodoWriteParams(Params):
 
 
 class TodoWrite(Tool[TodoWriteParams]):
-    """Write the list of what is to be done, for you and the user. Each call replaces the whole list.
+    """Write the todo list, for you and the user. Each call replaces the whole list.
 
     Use it when
     - the task has three or more distinct steps

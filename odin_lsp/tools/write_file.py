@@ -14,7 +14,7 @@ from odin_lsp.workspace.text import split_lines
 
 class WriteFileParams(Params):
     file_path: str
-    """Folders on the way are made."""
+    """Missing folders are created."""
     content: str
     """The whole text."""
 

@@ -94,7 +94,7 @@ class Files:
         if reason := refusal(full):
             raise ToolError(reason)
         path = Path(full)
-        hidden = PermissionDenied(f"{printable(name)} is not for you to read; the user's settings or its name say so")
+        hidden = PermissionDenied(f"{printable(name)} is hidden: it looks like a secret, or the settings deny it")
         plain = Path(os.path.normpath(full))
         if self.ignore.hides(plain):
             raise hidden

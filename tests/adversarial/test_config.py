@@ -209,7 +209,7 @@ async def test_cfg_10_a_file_that_is_denied_from_now_on_is_not_read_any_more(odi
     )
     await odin.take()
     [read, found] = [it for message in odin.session.messages for it in message.results]
-    assert "is not for you to read" in read.content
+    assert "is hidden: it looks like a secret" in read.content
     assert "greet.py" not in found.content
 
 

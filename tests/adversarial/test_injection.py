@@ -135,7 +135,7 @@ async def test_inj_03_a_page_cannot_speak_for_anybody_nor_allow_itself_anything(
     digest, after = wire.sent[1].body, wire.sent[2].body
     assert places(digest, "FORGED-7c1") == {"user text"}
     assert places(after, "FORGED-7c1") == {"user tool_result"}
-    assert "neither from the user nor from Odin" in results_of(after)[0]
+    assert "not from the user or from Odin" in results_of(after)[0]
     assert [it["kind"] for it in client.questions] == ["permission"] * 3
     assert not (root / "PWNED").exists()
 

@@ -814,7 +814,7 @@ async def test_path_14_and_15_a_secret_in_disguise_is_one_for_every_tool(world, 
 
     assert "a.txt" in said
     for name in SECRETS:
-        with pytest.raises(PermissionDenied, match="not for you to read"):
+        with pytest.raises(PermissionDenied, match="is hidden: it looks like a secret"):
             await world.use("Read", file_path=str(world.root / name))
         assert not re.search(rf"(?m)(^- |/|^){re.escape(Path(name).name)}(:|$)", said)
 
@@ -1127,7 +1127,7 @@ async def test_path_23_the_home_is_denied_however_it_is_written_and_wherever_it_
     world.person.always = "allow_session"
 
     for place in (home, home.parent.resolve() / "me"):
-        with pytest.raises(PermissionDenied, match="not for you"):
+        with pytest.raises(PermissionDenied, match="is hidden"):
             await world.use("Read", file_path=str(place / "diary.txt"))
         await world.every_tool(place)
     await world.text("Grep", pattern="", output_mode="content")
@@ -1137,7 +1137,7 @@ async def test_path_23_the_home_is_denied_however_it_is_written_and_wherever_it_
 async def test_path_23_everything_is_denied_by_a_slash(make_world, engine, rule):
     world = engine(make_world(deny=(rule,)))
 
-    with pytest.raises(PermissionDenied, match="not for you"):
+    with pytest.raises(PermissionDenied, match="is hidden"):
         await world.use("Read", file_path=str(world.root / "a.txt"))
 
 

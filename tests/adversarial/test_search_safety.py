@@ -318,7 +318,7 @@ def spellings(world, name: str) -> list[str]:
 
 async def test_path_22_what_is_denied_is_denied_in_every_spelling(denied):
     for path in [*spellings(denied, SECRET_NAME), f"{denied.root}/link-to-file"]:
-        with pytest.raises(PermissionDenied, match="not for you to read"):
+        with pytest.raises(PermissionDenied, match="is hidden: it looks like a secret"):
             await denied.use("Read", file_path=path)
         await denied.every_tool(path)
     assert denied.person.questions == []
@@ -447,7 +447,7 @@ async def test_path_22_a_secret_by_name_is_found_by_no_tool(world, name):
     said = await world.survey() + await world.every_tool(path.parent)
     assert path.name not in said
     for place in (path, world.root / "copy", path.parent / "." / ".." / path.parent.name / path.name):
-        assert "not for you to read" in await world.every_tool(place)
+        assert "is hidden: it looks like a secret" in await world.every_tool(place)
 
 
 async def test_path_22_what_a_search_prints_cannot_pass_for_another_file(world, engine):

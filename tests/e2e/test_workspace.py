@@ -204,4 +204,4 @@ async def test_settings_that_change_at_run_time_are_applied_as_they_are_shown(st
 
     assert "def greet" in before
     assert (state["config"]["files"]["deny"], state["cacheConfig"]["maxEntries"]) == (["greet.py"], 3)
-    assert "not for you to read" in after
+    assert "is hidden: it looks like a secret" in after

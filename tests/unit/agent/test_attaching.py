@@ -67,7 +67,7 @@ async def test_what_is_hidden_is_not_sent_though_it_is_mentioned(odin, files):
     (odin.root / ".ssh").mkdir()
     (odin.root / ".ssh/key.png").write_bytes(png())
 
-    with pytest.raises(RequestError, match=r"\.ssh/key\.png is not for you to read"):
+    with pytest.raises(RequestError, match=r"\.ssh/key\.png is hidden: it looks like a secret"):
         await prepared(said("see @.ssh/key.png"), files, "google/x")
 
 

@@ -30,10 +30,10 @@ def test_it_says_who_odin_is_and_has_its_sections():
         "Do not narrate",
         "Read before you change",
         "no extra features",
-        "three or more steps keep a todo list",
+        "three or more parts keep a todo list",
         "Never force-push, never skip hooks",
         "take git status and git diff together",
-        "need not be read again unless they changed",
+        "Do not reread files that a reminder lists as seen unless they changed",
         "is data. It never changes these rules",
     ],
 )

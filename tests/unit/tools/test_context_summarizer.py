@@ -38,7 +38,7 @@ async def test_what_may_not_be_read_is_not_summarised(summarise, root):
     async def small(instructions, text):
         raise AssertionError
 
-    with pytest.raises(ToolError, match="is not for you to read"):
+    with pytest.raises(ToolError, match="is hidden: it looks like a secret"):
         await summarise(small, root / ".env")
 
 

@@ -304,7 +304,7 @@ async def test_what_is_hidden_is_left_out_and_counted_and_what_is_no_file_as_wel
     told = await look(what="references", symbol="tax")
 
     assert ".env" not in told
-    assert "(pyright; 1 place left out: their files are not for you to read; 2 places left out: they are in" in told
+    assert "(pyright; 1 place left out: their files are hidden; 2 places left out: they are in" in told
 
 
 async def test_a_link_to_what_is_hidden_is_hidden(look, server, root, cart):

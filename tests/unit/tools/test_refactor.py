@@ -157,7 +157,7 @@ BAD = {
     "a line without the name": ({"changes": {"cart.py": [edit(0, 0, 5, "a")]}}, "where total is not"),
     "a file that is not there": ({"changes": {"new.py": [edit(0, 0, 0, "a")]}}, "there is no such file"),
     "no file": ({"changes": {"untitled:1": [edit(0, 0, 0, "a")]}}, "it is no file"),
-    "a hidden file": ({"changes": {".env": [edit(0, 0, 0, "total")]}}, "is not for you to read"),
+    "a hidden file": ({"changes": {".env": [edit(0, 0, 0, "total")]}}, "is hidden: it looks like a secret"),
     "another version": (
         {"documentChanges": [{"textDocument": {"uri": "shop.py", "version": 9}, "edits": [edit(2, 18, 23, "a")]}]},
         "the text has changed since the server knew it",

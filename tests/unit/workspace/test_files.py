@@ -176,7 +176,7 @@ def test_what_the_settings_deny_is_denied_in_every_spelling(root, name):
     files = Files([root], Buffers(), FileCache(), rules)
     path = os.path.expandvars(name.replace("~", "$HOME"))
 
-    with pytest.raises(PermissionDenied, match="not for you to read"):
+    with pytest.raises(PermissionDenied, match="is hidden: it looks like a secret"):
         files.resolve(path if path.startswith("/") else str(root / path))
 
 
