@@ -21,14 +21,19 @@ EDITORS["plain"] = [file for file in EDITOR_TESTS if not any(file in files for f
 WITH_PROGRAMS = tuple(f"tests/adversarial/test_{name}.py" for name in ("options", "reader", "sandbox"))
 UNIT = ("tests/unit", "tests/providers")
 HOSTILE = ("tests/adversarial",)
+AS_ON_WINDOWS = tuple(
+    f"tests/unit/{name}"
+    for name in ("config", "intelligence", "models", "sessions", "test_locks.py", "test_markdown.py")
+)
 
 
 @nox.session(reuse_venv=True)
 def lint(session: nox.Session) -> None:
-    """Style and format, by ruff."""
-    session.install(*nox.project.dependency_groups(GROUPS, "lint"))
+    """Style and format, by ruff; and what runs on GitHub, by zizmor."""
+    session.install(*nox.project.dependency_groups(GROUPS, "lint", "workflows"))
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
+    session.run("zizmor", "--quiet", "--offline", "--strict-collection", ".github")
 
 
 @nox.session(reuse_venv=True, default=False)
@@ -59,6 +64,25 @@ def hostile(session: nox.Session) -> None:
 def thorough(session: nox.Session) -> None:
     """The same for every byte of an answer, thousands of random cases, and what is very large."""
     _pytest(session, *UNIT, *HOSTILE, "tests/e2e", "-m", "thorough")
+
+
+@nox.session(venv_backend="none", requires=["odin"], default=False)
+def windows(session: nox.Session) -> None:
+    """Types as they are on Windows and macOS; then the parts that need no more of the system than Windows has, with all
+    else taken away from them."""
+    for platform in ("win32", "darwin"):
+        session.run(ODIN / "pyright", "--pythonpath", str(ODIN / "python"), "--pythonplatform", platform, external=True)
+    _pytest(session, "-p", "tests.support.as_windows", *AS_ON_WINDOWS, "-m", "not thorough")
+
+
+@nox.session(venv_backend="none", requires=["odin"], default=False)
+def coverage(session: nox.Session) -> None:
+    """Which lines and branches of Odin a plain `nox` reaches, in processes that tests start as well."""
+    session.run(ODIN / "coverage", "erase", external=True)
+    at_once = ("-n", "3", "--dist", "worksteal", "-m", "not thorough", *UNIT, "tests/e2e")
+    session.run(ODIN / "coverage", "run", "-m", "pytest", *at_once, *session.posargs, external=True)
+    session.run(ODIN / "coverage", "combine", "--quiet", external=True)
+    session.run(ODIN / "coverage", "report", external=True)
 
 
 @nox.session(venv_backend="none", requires=["odin"], default=False)
@@ -151,6 +175,20 @@ def docs(session: nox.Session) -> None:
             env={"NO_MKDOCS_2_WARNING": "1"},
             external=True,
         )
+
+
+@nox.session(venv_backend="none", default=False)
+def documented(session: nox.Session) -> None:
+    """Run every command that README and the docs show, from an empty folder on a fresh clone."""
+    session.run("python3", "-m", "tests.documented", external=True)
+
+
+@nox.session(reuse_venv=True, requires=["odin"], default=False)
+def release(session: nox.Session) -> None:
+    """Build what is committed into `dist`: sdist, wheel, vsix and the plugin of Neovim, twice the same; check what is
+    in them, install each where nothing is, and have it answer. The folder can be named: `-- /tmp/odin`."""
+    session.install(*nox.project.dependency_groups(GROUPS, "release"))
+    session.run(ODIN / "python", "-m", "tests.release", session.bin, *session.posargs, external=True)
 
 
 @nox.session(venv_backend="none", requires=["odin"], default=False)

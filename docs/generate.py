@@ -7,6 +7,7 @@ import ast
 import dataclasses
 import inspect
 import json
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from functools import cache, reduce
@@ -18,7 +19,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
-from odin_lsp import config, events, ports, records
+from odin_lsp import __version__, config, events, ports, records
 from odin_lsp.agent import preview
 from odin_lsp.agent.mode_tools import mode_tools
 from odin_lsp.host import terms
@@ -125,6 +126,8 @@ ENTRY_POINTS = (
     TurnRecord,
     records.SubagentRecord,
 )
+VERSIONS = {"package.json": 1, "package-lock.json": 2}
+"""Of the extension: the version is Odin's, in these files so many times, before all others."""
 JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null", Any: "any"}
 
 
@@ -147,6 +150,9 @@ def _pages() -> Iterable[tuple[str, str]]:
     yield "language-servers.md", _filled("language-servers", known=_known_servers())
     for name, language in {"vscode/src/protocol.ts": typescript, "neovim/lua/odin/protocol.lua": lua}.items():
         yield f"../editors/{name}", language.module(_reachable(), _answered(), get_args(events.Event))
+    for name, times in VERSIONS.items():
+        name = f"../editors/vscode/{name}"
+        yield name, re.sub(r'"version": "[^"]+"', f'"version": "{__version__}"', _stored(name), count=times)
     yield "../odin_lsp/server/capabilities.json", json.dumps(_capabilities(), indent=2) + "\n"
     yield "config.schema.json", json.dumps(_settings_schema(), indent=2, ensure_ascii=False) + "\n"
 

@@ -238,7 +238,9 @@ def wheelhouse() -> Path:
 
 @pytest.fixture(scope="session")
 def whole_vsix(wheelhouse: Path) -> Path:
-    """The extension, as its users install it, with the server in it."""
+    """The extension, as its users install it, with the server in it: the one of a release, or built here."""
+    if released := os.environ.get("RELEASED_VSIX"):
+        return Path(released)
     with skipped_if_unavailable():
         return code_server.packaged(whole=True)
 
