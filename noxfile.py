@@ -21,10 +21,7 @@ EDITORS["plain"] = [file for file in EDITOR_TESTS if not any(file in files for f
 WITH_PROGRAMS = tuple(f"tests/adversarial/test_{name}.py" for name in ("options", "reader", "sandbox"))
 UNIT = ("tests/unit", "tests/providers")
 HOSTILE = ("tests/adversarial",)
-AS_ON_WINDOWS = tuple(
-    f"tests/unit/{name}"
-    for name in ("config", "intelligence", "models", "sessions", "test_locks.py", "test_markdown.py")
-)
+AS_ON_WINDOWS = tuple(f"tests/unit/{it}" for it in ("config", "intelligence", "models", "sessions", "test_markdown.py"))
 
 
 @nox.session(reuse_venv=True)
@@ -70,7 +67,7 @@ def thorough(session: nox.Session) -> None:
 def windows(session: nox.Session) -> None:
     """Types as they are on Windows and macOS; then the parts that need no more of the system than Windows has, with all
     else taken away from them."""
-    for platform in ("win32", "darwin"):
+    for platform in ("Windows", "Darwin"):
         session.run(ODIN / "pyright", "--pythonpath", str(ODIN / "python"), "--pythonplatform", platform, external=True)
     _pytest(session, "-p", "tests.support.as_windows", *AS_ON_WINDOWS, "-m", "not thorough")
 

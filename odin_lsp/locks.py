@@ -4,12 +4,38 @@ Nobody waits for ever, and on the event loop for a moment only: whoever may have
 
 import asyncio
 import errno
-import fcntl
 import os
+import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+
+from odin_lsp import system
+
+if sys.platform == "win32":
+    import msvcrt
+
+    LOCKED_BYTE = 1 << 30
+    """Far behind the end: there what is locked can be neither read nor written by others."""
+
+    def _lock(descriptor: int, *, shared: bool) -> None:  # noqa: ARG001
+        """Nothing is shared there: who only reads waits as well."""
+        before = os.lseek(descriptor, 0, os.SEEK_CUR)
+        try:
+            os.lseek(descriptor, LOCKED_BYTE, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except PermissionError as error:
+            raise BlockingIOError(*error.args) from None
+        finally:
+            os.lseek(descriptor, before, os.SEEK_SET)
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int, *, shared: bool) -> None:
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+
 
 PATIENCE = 3.0
 """Seconds for another process to finish what it writes."""
@@ -17,7 +43,7 @@ MOMENT = 0.2
 """Seconds: whoever only looks whether a lock is held has it for less."""
 PAUSE = 0.02
 KNOWN_LOCKS = Path("/proc/locks")
-_LOCK_FILE = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_LOCK_FILE = os.O_RDWR | os.O_CREAT | system.NO_FOLLOW | system.NO_WAIT | system.OWN
 
 
 class Held(BlockingIOError):
@@ -46,11 +72,10 @@ def held(path: Path, *, shared: bool = False, patience: float = PATIENCE) -> Gen
 
 def hold(descriptor: int, path: Path, *, shared: bool = False, patience: float = PATIENCE) -> None:
     """Have the lock on what is open here until it is closed; `Held` if somebody keeps it for too long."""
-    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     until = time.monotonic() + (min(patience, MOMENT) if _is_event_loop() else patience)
     while True:
         try:
-            return fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+            return _lock(descriptor, shared=shared)
         except BlockingIOError:
             if time.monotonic() >= until:
                 raise Held(path, _holder(descriptor)) from None
@@ -67,6 +92,8 @@ def _is_event_loop() -> bool:
 
 def _holder(descriptor: int) -> str:
     """With its number, where the system tells of locks."""
+    if sys.platform == "win32":
+        return "another Odin"
     status = os.fstat(descriptor)
     place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
     try:

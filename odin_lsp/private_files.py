@@ -4,16 +4,17 @@ import json
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from odin_lsp import locks
+from odin_lsp import locks, system
 from odin_lsp.errors import SessionError
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | system.FOLDER | system.NO_FOLLOW | system.OWN
+_FILE = system.NO_FOLLOW | system.NO_WAIT | system.OWN
 NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL
 MAX_JSON = 1024 * 1024
 """Bytes of what is approved or trusted."""
@@ -72,7 +73,7 @@ def write_file(path: Path, pieces: Iterable[bytes], *, durable: bool = True) -> 
 
 def replace_file(path: Path, pieces: Iterable[bytes], *, durable: bool = True) -> None:
     """The same in any folder that is there."""
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    folder = os.open(path.parent, os.O_RDONLY | system.FOLDER | system.OWN)
     try:
         _replace(folder, path.name, pieces, durable=durable)
     finally:
@@ -85,7 +86,7 @@ def read_json(path: Path) -> Any:
         descriptor = os.open(path, os.O_RDONLY | _FILE)
         with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, no path
             status = os.fstat(descriptor)
-            if status.st_uid != os.getuid() or status.st_mode & 0o022:
+            if sys.platform != "win32" and (status.st_uid != system.user() or status.st_mode & 0o022):
                 return None
             return json.loads(file.read(MAX_JSON))
     except (OSError, ValueError, RecursionError):
@@ -118,8 +119,8 @@ def _replace(folder: int, name: str, pieces: Iterable[bytes], *, durable: bool) 
 
 def _keep_others_out(descriptor: int, path: Path, forbidden: int) -> None:
     status = os.fstat(descriptor)
-    if status.st_uid != os.getuid():
+    if status.st_uid != system.user():
         raise SessionError(f"{path} belongs to somebody else; Odin does not use it")
-    if status.st_mode & forbidden:
+    if sys.platform != "win32" and status.st_mode & forbidden:
         with suppress(OSError):  # where nothing can be changed it can still be read
             os.fchmod(descriptor, stat.S_IMODE(status.st_mode) & ~forbidden)

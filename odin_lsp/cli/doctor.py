@@ -59,6 +59,8 @@ def _findings(root: Path, editor: InitOptions) -> Iterator[Finding]:
     yield Finding(
         "ok", f"Odin {__version__} on Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     )
+    if sys.platform == "win32":
+        yield Finding("wrong", "Windows is not supported yet: Odin cannot open files there", "use Odin in WSL")
     is_trusted = Trust().of(root) == "trusted"
     settings, problems = config.load(root, settings=editor.settings, trusted=is_trusted)
     for problem in problems:

@@ -1,6 +1,7 @@
 """How much memory a process takes, with all that it has started."""
 
 import os
+import sys
 from pathlib import Path
 
 
@@ -22,4 +23,4 @@ def memory_of(pid: int) -> int | None:
         process = waiting.pop()
         total += pages[process]
         waiting += children.get(process, [])
-    return total * os.sysconf("SC_PAGE_SIZE")
+    return total * (1 if sys.platform == "win32" else os.sysconf("SC_PAGE_SIZE"))

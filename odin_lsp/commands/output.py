@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from odin_lsp import system
+
 MAX_SHOWN_CHARS = 30_000
 MAX_BYTES = 64 * 1024 * 1024
 """A command that prints more than this is not going to say anything useful; it is ended."""
@@ -104,7 +106,7 @@ class Output:
         if self._problem:
             return
         try:
-            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NO_FOLLOW | system.OWN, 0o600)
         except OSError as error:
             self._problem = f"it could not be kept: {error.strerror}"
 

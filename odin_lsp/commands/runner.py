@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import secrets
-import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -13,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from odin_lsp import system
 from odin_lsp.commands.supervising import CHUNK, Ends, Forker, Supervisor
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.sandbox import Confinement
@@ -124,7 +124,7 @@ class Running:
         self._stopping = asyncio.Event()
         self._marker = secrets.token_hex(8)
         loop = asyncio.get_running_loop()
-        os.set_blocking(self._pipe, False)
+        system.set_blocking(self._pipe, False)
         loop.add_reader(self._pipe, self._read)
         supervisor.give(json.dumps(_job(spec, self._marker)).encode() + b"\n")
         self._task = asyncio.create_task(self._follow())
@@ -236,7 +236,7 @@ async def _end_marked(marker: str) -> None:
         quiet = 0 if found else quiet + 1
         for pid in found:
             with suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, system.KILL)
         await asyncio.sleep(0.02)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Generic, Protocol, TypeVar
 
+from odin_lsp import system
 from odin_lsp.commands.environment import hide_own_environment
 from odin_lsp.commands.supervisor import FORK, KILL, ORDER_BYTES
 from odin_lsp.permissions.sandbox import PACKAGES
@@ -59,7 +60,7 @@ class Supervisor(Generic[E]):
     def give(self, job: bytes) -> None:
         """Its job, which it reads when it can."""
         self._is_forgotten.detach()
-        os.set_blocking(self._orders, False)
+        system.set_blocking(self._orders, False)
         self._unsent = job
         self._send()
 

@@ -19,6 +19,9 @@ from typing import Any, NoReturn
 
 from odin_lsp.permissions import landlock, namespaces, seccomp
 
+if sys.platform == "win32":
+    raise ImportError("Windows has no processes that can be forked")
+
 GRACE_SECONDS = 0.4
 """Between the polite signal and the other one."""
 PATIENCE_SECONDS = 2.0

@@ -86,12 +86,14 @@ def _check(data: bytes, name: str) -> None:
 
 
 def main() -> None:
-    import resource
     from io import BytesIO
 
-    for limit, most in ((resource.RLIMIT_AS, 1024**3), (resource.RLIMIT_CPU, 60)):
-        _, hard = resource.getrlimit(limit)
-        resource.setrlimit(limit, (most, hard))
+    if sys.platform != "win32":
+        import resource
+
+        for limit, most in ((resource.RLIMIT_AS, 1024**3), (resource.RLIMIT_CPU, 60)):
+            _, hard = resource.getrlimit(limit)
+            resource.setrlimit(limit, (most, hard))
     try:
         from pypdf import PdfReader
     except ImportError:

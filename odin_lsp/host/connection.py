@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import sys
 from collections.abc import Awaitable, Callable
 from itertools import count
 from typing import Any
@@ -42,6 +43,8 @@ class Connection:
 
     @classmethod
     async def over(cls, connection: socket.socket) -> "Connection":
+        if sys.platform == "win32":
+            raise Lost("Windows has no sockets of this kind")
         return cls(*await asyncio.open_unix_connection(sock=connection, limit=CHUNK))
 
     @property

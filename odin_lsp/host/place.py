@@ -6,18 +6,19 @@ import os
 import signal
 import socket
 import struct
+import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from odin_lsp import locks, private_files, state_folder
+from odin_lsp import locks, private_files, state_folder, system
 from odin_lsp.errors import SessionError
 
 BACKLOG = 64
 PATIENCE = 1.0
 """Seconds until a host that listens has taken a connection."""
-MAKE_WAY = signal.SIGUSR1
+MAKE_WAY = signal.SIGTERM if sys.platform == "win32" else signal.SIGUSR1
 """To one without an editor: let another listen, and end when nothing is left to do."""
 _CREDENTIALS = struct.Struct("3i")
 """Process, user and group."""
@@ -38,13 +39,16 @@ class Owner:
 def folders() -> list[Path]:
     """Where sockets may be; the first one is for new ones."""
     runtime = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
-    is_usable = runtime.is_absolute() and runtime.is_dir() and runtime.stat().st_uid == os.getuid()
+    is_usable = runtime.is_absolute() and runtime.is_dir() and runtime.stat().st_uid == system.user()
     return [*([runtime / "odin"] if is_usable else []), state_folder.folder() / "hosts"]
 
 
 @contextmanager
 def listening(owner: Owner) -> Generator[socket.socket | None]:
-    """A socket for the owner's folder, as long as nobody else has one; `None`: somebody has."""
+    """A socket for the owner's folder, as long as nobody else has one; `None`: somebody has, or there are none here."""
+    if sys.platform == "win32":
+        yield None
+        return
     path = folders()[0] / name_of(Path(owner.root))
     lock = private_files.open_file(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT)
     try:
@@ -52,7 +56,7 @@ def listening(owner: Owner) -> Generator[socket.socket | None]:
             yield None  # or its lock was removed just now
             return
         os.truncate(lock, 0)
-        os.pwrite(lock, json.dumps(vars_of(owner)).encode(), 0)
+        system.pwrite(lock, json.dumps(vars_of(owner)).encode(), 0)
         folder = private_files.open_folder(path.parent)
         try:
             with socket.socket(socket.AF_UNIX) as listener:
@@ -70,6 +74,8 @@ def listening(owner: Owner) -> Generator[socket.socket | None]:
 
 def connected(root: Path) -> socket.socket | None:
     """To who listens for this folder, if somebody does and is the same user."""
+    if sys.platform == "win32":
+        return None
     for place in folders():
         path = place / name_of(root)
         with suppress(OSError, SessionError):
@@ -117,7 +123,7 @@ def is_own(connection: socket.socket) -> bool:
     if option is None:
         return True
     _, user, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, option, _CREDENTIALS.size))
-    return user == os.getuid()
+    return user == system.user()
 
 
 def name_of(root: Path) -> str:
@@ -133,7 +139,7 @@ def _owner(path: Path) -> Owner | None:
     with suppress(OSError, SessionError, ValueError, TypeError):
         lock = private_files.open_file(path, os.O_RDWR)
         try:
-            return None if _is_free(lock, path) else Owner(**json.loads(os.pread(lock, 65536, 0)))
+            return None if _is_free(lock, path) else Owner(**json.loads(system.pread(lock, 65536, 0)))
         finally:
             os.close(lock)
     return None
@@ -151,7 +157,8 @@ def _listen(listener: socket.socket, folder: int, path: Path) -> None:
     """The socket has its name when it can be connected to; one that was left there is replaced by it."""
     draft = path.with_suffix(".new")
     _remove(folder, draft.name)
-    os.fchmod(listener.fileno(), 0o600)  # of what `bind` makes
+    if sys.platform != "win32":
+        os.fchmod(listener.fileno(), 0o600)  # of what `bind` makes
     listener.bind(_address(folder, draft))
     listener.listen(BACKLOG)
     listener.setblocking(False)

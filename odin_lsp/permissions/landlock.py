@@ -1,10 +1,11 @@
 """Landlock: what a process and all its children may do with files, held by the Linux kernel without any privilege.
 
-The supervisor of each command imports this: it needs no more than `os` and `ctypes`."""
+The supervisor of each command imports this: it needs no more than `os`, `sys` and `ctypes`."""
 
 import ctypes
 import os
 import stat
+import sys
 from collections.abc import Iterable
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
@@ -28,7 +29,7 @@ ABSTRACT_SOCKETS, SIGNALS = 1 << 0, 1 << 1
 HOLDS_NETWORK, HOLDS_SIGNALS = 4, 6
 """The versions since which these are held."""
 
-_libc = ctypes.CDLL(None, use_errno=True)
+_libc = ctypes.CDLL(None, use_errno=True) if sys.platform.startswith("linux") else ctypes.pythonapi
 
 
 class _Ruleset(ctypes.Structure):
@@ -84,6 +85,8 @@ def _ruleset(rights: int, *, network: bool, version: int) -> int:
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
+    if not sys.platform.startswith("linux"):
+        return
     try:
         opened = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:

@@ -1,11 +1,12 @@
 """A view of the files of one's own, in which only some can be written: with exceptions, which Landlock does not know,
 and for modes, owners and times as well, which Landlock does not look at.
 
-The supervisor of each command imports this: it needs no more than `os` and `ctypes`."""
+The supervisor of each command imports this: it needs no more than `os`, `sys` and `ctypes`."""
 
 import ctypes
 import errno
 import os
+import sys
 from collections.abc import Iterable
 
 NEW_MOUNTS, NEW_USER, NEW_IPC = 0x00020000, 0x10000000, 0x08000000
@@ -13,7 +14,7 @@ BIND, RECURSIVE, PRIVATE = 4096, 16384, 1 << 18
 MOUNT_SETATTR, HERE, ALL_BELOW, READ_ONLY = 442, -100, 0x8000, 1
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
 
-_libc = ctypes.CDLL(None, use_errno=True)
+_libc = ctypes.CDLL(None, use_errno=True) if sys.platform.startswith("linux") else ctypes.pythonapi
 
 
 class _Attributes(ctypes.Structure):
@@ -45,6 +46,8 @@ def hold(writable: Iterable[str], read_only: Iterable[str]) -> None:
 
 def _enter() -> None:
     """Namespaces of mounts and of what is shared; who is no superuser needs one of users for them."""
+    if not sys.platform.startswith("linux"):
+        return
     user, group = os.getuid(), os.getgid()
     try:
         _call(_libc.unshare(NEW_MOUNTS | NEW_IPC))

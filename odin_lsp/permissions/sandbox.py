@@ -165,7 +165,7 @@ def _filter(policy: Policy, *, truncation: bool, signals: bool) -> bytes:
 
 @cache
 def _program(network: bool, metadata: bool, truncation: bool, reading: bool, signals: bool) -> bytes:
-    machine = os.uname().machine
+    machine = "" if sys.platform == "win32" else os.uname().machine
     return seccomp.program(
         machine, network=network, metadata=metadata, truncation=truncation, reading=reading, signals=signals
     )

@@ -7,6 +7,7 @@ import ctypes
 import errno
 import os
 import struct
+import sys
 from collections.abc import Sequence
 
 SET_NO_NEW_PRIVS, SET_SECCOMP, FILTER = 38, 22, 2
@@ -105,7 +106,8 @@ F_SETOWN, F_SETOWN_EX = 8, 15
 NEW_NAMESPACES = 0x7E020000
 SOCK_TYPE, SOCK_STREAM = 0xF, 1
 QUERY_PERSONALITY = 0xFFFFFFFF
-ACCESS_AND_TRUNCATE, READ_AND_TRUNCATE = os.O_ACCMODE | os.O_TRUNC, os.O_RDONLY | os.O_TRUNC
+ACCESS_MODE = 3
+ACCESS_AND_TRUNCATE, READ_AND_TRUNCATE = ACCESS_MODE | os.O_TRUNC, os.O_RDONLY | os.O_TRUNC
 WHOLE = 0xFFFFFFFF
 
 
@@ -114,7 +116,11 @@ class _Program(ctypes.Structure):
 
 
 def available() -> bool:
-    return os.uname().machine in MACHINES and os.access("/proc/sys/kernel/seccomp", os.F_OK)
+    return (
+        sys.platform.startswith("linux")
+        and os.uname().machine in MACHINES
+        and os.access("/proc/sys/kernel/seccomp", os.F_OK)
+    )
 
 
 def program(

@@ -7,6 +7,7 @@ import asyncio
 import json
 import os
 import secrets
+import shutil
 import time
 import weakref
 from collections import Counter
@@ -16,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 
-from odin_lsp import locks
+from odin_lsp import locks, system
 from odin_lsp.config import ReviewSettings
 from odin_lsp.errors import RequestError
 from odin_lsp.events import EventRecord, TurnFinished
@@ -38,7 +39,7 @@ NO_TEXT = "it is no text"
 FOLDER = "a folder is not kept"
 TOO_LARGE = "what it was is more than `review.undoBytes` allows"
 _DAY = 24 * 60 * 60
-_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | system.NO_FOLLOW | system.OWN
 
 
 @dataclass(slots=True)
@@ -112,8 +113,8 @@ class UndoLog:
         folder = next(it for it in (self._folder(), *self._folder().parents) if it.exists())
         if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
             return f"{folder} cannot be written"
-        space = os.statvfs(folder)
-        is_full = space.f_blocks > 0 and size >= space.f_bavail * space.f_frsize
+        space = shutil.disk_usage(folder)
+        is_full = space.total > 0 and size >= space.free
         return f"there is no space left for {folder}" if is_full else None
 
     def read(self, turn_id: str) -> Steps:
@@ -327,7 +328,7 @@ def _named(log: Path) -> set[str]:
 def _is_held(log: Path) -> bool:
     """Whether its turn runs, here or in another Odin."""
     try:
-        descriptor = os.open(log, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(log, os.O_RDONLY | system.NO_FOLLOW | system.OWN)
     except OSError:
         return False
     try:

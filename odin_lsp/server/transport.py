@@ -12,6 +12,7 @@ from queue import SimpleQueue
 from threading import Condition, Thread
 from typing import Literal, Protocol
 
+from odin_lsp import system
 from odin_lsp.frames import MAX_FRAME, Frame, FrameError, Frames, framed
 
 logger = logging.getLogger("odin")
@@ -20,6 +21,8 @@ MAX_WAITING = 64
 """Frames that wait for the loop. In a flood a request is as late as the frames before it take."""
 
 Ending = Literal["eof", "broken frame", "client gone"]
+
+PIPE_BUFFER = 512 if sys.platform == "win32" else select.PIPE_BUF
 
 
 class Channel(Protocol):
@@ -161,8 +164,8 @@ def stdio_channel() -> Channel:
     """
     _fill_gaps()
     incoming, outgoing, stderr = os.dup(0), os.dup(1), os.dup(2)
-    os.set_blocking(incoming, True)
-    os.set_blocking(outgoing, True)
+    system.set_blocking(incoming, True)
+    system.set_blocking(outgoing, True)
     _redirect(os.open(os.devnull, os.O_RDONLY), 0)
     prints, prints_end = os.pipe()
     _redirect(prints_end, 1, 2)
@@ -198,7 +201,7 @@ def _redirect(target: int, *descriptors: int) -> None:
 
 def _forward(prints: int, stderr: int) -> None:
     """Pass on what stderr takes at once. Nobody may ever wait for a client that does not read it."""
-    while data := os.read(prints, select.PIPE_BUF):  # a writable pipe has room for as much
+    while data := os.read(prints, PIPE_BUFFER):  # a writable pipe has room for as much
         with suppress(OSError):
             if select.select([], [stderr], [], 0)[1]:
                 os.write(stderr, data)

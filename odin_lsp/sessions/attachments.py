@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, TypeGuard
 
-from odin_lsp import private_files
+from odin_lsp import private_files, system
 from odin_lsp.errors import SessionError
 from odin_lsp.messages import Attachment, Image
 from odin_lsp.records import Attached
@@ -119,7 +119,7 @@ def _list(value: object) -> list[object]:
 def _named(file: BinaryIO, line: Line) -> list[str]:
     if line.kind not in CARRYING or line.size > reader.MAX_RECORD:
         return []
-    return [it.decode() for it in _DIGEST.findall(os.pread(file.fileno(), line.size, line.offset))]
+    return [it.decode() for it in _DIGEST.findall(system.pread(file.fileno(), line.size, line.offset))]
 
 
 def _keep(log: Path, data: bytes) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from odin_lsp import private_files
+from odin_lsp import private_files, system
 from odin_lsp.errors import SessionError
 from odin_lsp.events import MAIN
 from odin_lsp.markdown import as_code, harmless
@@ -102,7 +102,7 @@ def export_to(folder: Path, session_id: str, format: Format, path: Path, *, is_o
         if is_own:
             private_files.write_file(path, pieces, durable=False)
             return
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NO_FOLLOW | system.OWN
         with open(os.open(path, flags, 0o600), "wb") as file:  # noqa: PTH123 - a descriptor, no path
             file.writelines(pieces)
     except FileExistsError:

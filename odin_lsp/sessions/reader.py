@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
+from odin_lsp import system
 from odin_lsp.errors import SessionError
 from odin_lsp.messages import Image, Message, Part, Text
 from odin_lsp.values import adapter, is_list, is_object
@@ -134,7 +134,7 @@ def _part(data: object) -> Part | None:
 
 
 def _read(file: BinaryIO, line: Line) -> bytes:
-    return os.pread(file.fileno(), line.size, line.offset)
+    return system.pread(file.fileno(), line.size, line.offset)
 
 
 def _record(line: bytes) -> Record | None:

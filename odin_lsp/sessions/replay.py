@@ -1,6 +1,5 @@
 """What has happened in a stored session, event by event, as those saw it who were there."""
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Annotated, BinaryIO
 
 from pydantic import Discriminator, TypeAdapter, ValidationError
 
+from odin_lsp import system
 from odin_lsp.errors import SessionError
 from odin_lsp.events import (
     MAIN,
@@ -124,7 +124,7 @@ class _Told:
 
 
 def _turn_of(file: BinaryIO, line: Line) -> str:
-    start = os.pread(file.fileno(), min(line.size, _LONGEST_START), line.offset)
+    start = system.pread(file.fileno(), min(line.size, _LONGEST_START), line.offset)
     if match := _TURN.match(start):
         return match[1].decode("utf-8", "replace")
     return next((str(it.get("turnId", "")) for it in reader.read(file, line)), "")

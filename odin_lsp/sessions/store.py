@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from odin_lsp import locks, private_files, state_folder
+from odin_lsp import locks, private_files, state_folder, system
 from odin_lsp.errors import SessionError, SessionLocked
 from odin_lsp.sessions import attachments, reader
 
@@ -170,7 +170,7 @@ class SessionLog:
     def _sync(self) -> None:
         descriptor = self._open()
         if self._is_doubtful:
-            _write_at(descriptor, os.pread(descriptor, self._end - self._synced, self._synced), self._synced)
+            _write_at(descriptor, system.pread(descriptor, self._end - self._synced, self._synced), self._synced)
         self._is_doubtful = True
         os.fsync(descriptor)
         if self._synced == 0:
@@ -225,7 +225,7 @@ class SessionLog:
 def _write_at(descriptor: int, data: bytes, offset: int) -> None:
     """One write, unless the system takes only a part of it."""
     while data:
-        written = os.pwrite(descriptor, data, offset)
+        written = system.pwrite(descriptor, data, offset)
         if not written:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         data, offset = data[written:], offset + written
@@ -233,4 +233,4 @@ def _write_at(descriptor: int, data: bytes, offset: int) -> None:
 
 def _pieces(descriptor: int, start: int, end: int) -> Iterator[bytes]:
     for offset in range(start, end, reader.CHUNK):
-        yield os.pread(descriptor, min(reader.CHUNK, end - offset), offset)
+        yield system.pread(descriptor, min(reader.CHUNK, end - offset), offset)

@@ -99,8 +99,9 @@ class Chat:
         self._workspace = workspace
         answering.pause = self.line.suspended
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, self.line.leave)
+        with suppress(NotImplementedError):  # on Windows
+            for name in ("SIGTERM", "SIGHUP"):
+                loop.add_signal_handler(getattr(signal, name), self.line.leave)
         say(WELCOME.format(folder=self._options.cwd, model=workspace.model))
         self._session = await self._opened()
         self._is_open = True

@@ -250,4 +250,5 @@ def _interrupts_ignored() -> Generator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
-        signal.siginterrupt(signal.SIGINT, False)
+        if sys.platform != "win32":
+            signal.siginterrupt(signal.SIGINT, False)

@@ -245,11 +245,13 @@ def _collapsed(text: str) -> str:
 
 
 def main() -> None:
-    import resource
 
-    for limit, most in ((resource.RLIMIT_AS, 1024**3), (resource.RLIMIT_CPU, 60)):
-        _, hard = resource.getrlimit(limit)
-        resource.setrlimit(limit, (most, hard))
+    if sys.platform != "win32":
+        import resource
+
+        for limit, most in ((resource.RLIMIT_AS, 1024**3), (resource.RLIMIT_CPU, 60)):
+            _, hard = resource.getrlimit(limit)
+            resource.setrlimit(limit, (most, hard))
     request = json.load(sys.stdin)
     json.dump(asdict(to_markdown(request["html"], request["url"])), sys.stdout)
 

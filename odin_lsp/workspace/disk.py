@@ -9,19 +9,20 @@ import re
 import secrets
 import shutil
 import stat
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from odin_lsp import locks
+from odin_lsp import locks, system
 from odin_lsp.errors import ToolError
 from odin_lsp.workspace import naming
 from odin_lsp.workspace.opening import opened_folder
 from odin_lsp.workspace.text import Decoded, decode
 from odin_lsp.workspace.uris import printable
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NO_FOLLOW | system.OWN
+_FILE = os.O_RDONLY | system.NO_WAIT | system.NO_FOLLOW | system.OWN
 _ASIDE = re.compile(r"\.odin-([1-9]\d{0,8})-[0-9a-f]{16}\.tmp")
 _CHANGED = "has been changed by another program meanwhile; read it again"
 
@@ -49,9 +50,10 @@ def write_text(path: Path, content: Decoded, expected: str | None = None) -> Non
         if expected is not None and ((decoded := decode(before)) is None or decoded.text != expected):
             raise ToolError(f"{_shown(path)} {_CHANGED}")
         with _aside(folder, data, 0o600) as (aside, descriptor):
-            with suppress(PermissionError):
-                os.fchown(descriptor, status.st_uid, status.st_gid)
-            os.fchmod(descriptor, status.st_mode & 0o777)
+            if sys.platform != "win32":
+                with suppress(PermissionError):
+                    os.fchown(descriptor, status.st_uid, status.st_gid)
+                os.fchmod(descriptor, status.st_mode & 0o777)
             _copy_attributes(current, descriptor)
             if not naming.exchange(aside, path.name, folder):
                 os.replace(aside, path.name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -150,7 +152,7 @@ def _aside(folder: int, data: bytes, mode: int) -> Generator[tuple[str, int]]:
 
 
 def _sweep(folder: int) -> None:
-    readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+    readable = os.open(".", os.O_RDONLY | system.FOLDER | system.OWN, dir_fd=folder)
     try:
         with os.scandir(readable) as scan:
             asides = [it.name for it in scan if _ASIDE.fullmatch(it.name)]
@@ -188,7 +190,7 @@ def _content(descriptor: int) -> bytes:
 
 def _copy_attributes(source: int, target: int) -> None:
     """Access lists, labels and whatever people have put there; some belong to the system and stay behind."""
-    if not hasattr(os, "listxattr"):
+    if not sys.platform.startswith("linux"):
         return
     with suppress(OSError):
         for attribute in os.listxattr(source):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from odin_lsp import system
 from odin_lsp.workspace.globs import as_text, braces, compiled
 from odin_lsp.workspace.ignore_files import UNREAD, IgnoreFiles
 from odin_lsp.workspace.text import Lines, decode, split_lines
@@ -101,7 +102,7 @@ def _walk(options: Options) -> Iterator[str]:
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
     """What is in the folder itself, and not behind a link that has taken its place."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    descriptor = os.open(folder, os.O_RDONLY | system.FOLDER | system.NO_FOLLOW | system.OWN)
     try:
         with os.scandir(descriptor) as scan:
             entries = sorted(scan, key=lambda entry: entry.name)
@@ -137,7 +138,7 @@ def _filter(options: Options) -> Accepts:
 
 def _text(path: str) -> str | None:
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        with os.fdopen(os.open(path, os.O_RDONLY | system.NO_WAIT | system.OWN), "rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
     except OSError:
         return None

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import sys
 from functools import cache
 from typing import Any
 
@@ -34,6 +35,8 @@ def _renamed(name: str, new: str, source: int, target: int, how: int) -> bool:
 
 @cache
 def _kernel() -> tuple[Any, Any]:
+    if sys.platform == "win32":
+        return None, int
     import ctypes  # editors start the server without it
 
     return getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None), ctypes.get_errno

@@ -11,11 +11,12 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
+from odin_lsp import system
 from odin_lsp.errors import FileMissing, PermissionDenied, ToolError
 from odin_lsp.workspace.uris import printable
 
-_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
-_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = system.FOLDER | system.NO_FOLLOW | system.OWN | getattr(os, "O_PATH", os.O_RDONLY)
+_FILE = os.O_RDONLY | system.NO_WAIT | system.NO_FOLLOW | system.OWN
 IN_PROC = Path("/proc/self/fd").is_dir()
 DESCRIPTORS = "/proc/self/fd" if IN_PROC else "/dev/fd"
 CLOCK_TICK_NS = 20_000_000
@@ -75,7 +76,7 @@ def entries(path: Path, most: int) -> list[tuple[str, bool]]:
     if not is_folder(path):
         raise ToolError(f"{_shown(path)} is a file; use Read")
     with _explained(path), opened_folder(path) as folder:
-        readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+        readable = os.open(".", os.O_RDONLY | system.FOLDER | system.OWN, dir_fd=folder)
         try:
             with os.scandir(readable) as scan:
                 return sorted((it.name, it.is_dir(follow_symlinks=False)) for it in islice(scan, most))

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
+from odin_lsp import system
 from odin_lsp.errors import ToolError
 from odin_lsp.workspace.buffers import Stamp
 from odin_lsp.workspace.changes import changed_since, stamps
@@ -225,7 +226,7 @@ class Search:
     async def _run_file(self, query: Query, path: Path, descriptor: int) -> tuple[list[Hit], bool]:
         """Who names a file wants it searched, whatever its type."""
         try:
-            os.pread(descriptor, 1, 0)
+            system.pread(descriptor, 1, 0)
         except OSError as error:
             raise ToolError(f"{printable(str(path))} cannot be read: {error.strerror}") from None
         name = f"{DESCRIPTORS}/{descriptor}"

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 
+from odin_lsp import system
 from odin_lsp.errors import ToolError
 from odin_lsp.workspace.opening import opened_file
 from odin_lsp.workspace.scanning import CHUNK
@@ -20,7 +21,7 @@ _LONE_RETURN = re.compile(rb"\r(?!\n)")
 def has_lone_return(path: Path) -> bool:
     """Whether it has lines that ripgrep takes for one: a carriage return alone means nothing to it."""
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC), "rb", 0) as file:
+        with os.fdopen(os.open(path, os.O_RDONLY | system.NO_WAIT | system.NO_FOLLOW | system.OWN), "rb", 0) as file:
             if os.fstat(file.fileno()).st_size > MAX_COPIED_BYTES:
                 return False
             while chunk := file.read(CHUNK):
