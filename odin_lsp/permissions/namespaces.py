@@ -46,7 +46,7 @@ def hold(writable: Iterable[str], read_only: Iterable[str]) -> None:
 
 def _enter() -> None:
     """Namespaces of mounts and of what is shared; who is no superuser needs one of users for them."""
-    if not sys.platform.startswith("linux"):
+    if sys.platform != "linux":
         return
     user, group = os.getuid(), os.getgid()
     try:

@@ -116,11 +116,9 @@ class _Program(ctypes.Structure):
 
 
 def available() -> bool:
-    return (
-        sys.platform.startswith("linux")
-        and os.uname().machine in MACHINES
-        and os.access("/proc/sys/kernel/seccomp", os.F_OK)
-    )
+    if sys.platform != "linux":
+        return False
+    return os.uname().machine in MACHINES and os.access("/proc/sys/kernel/seccomp", os.F_OK)
 
 
 def program(

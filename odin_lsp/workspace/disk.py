@@ -190,7 +190,7 @@ def _content(descriptor: int) -> bytes:
 
 def _copy_attributes(source: int, target: int) -> None:
     """Access lists, labels and whatever people have put there; some belong to the system and stay behind."""
-    if not sys.platform.startswith("linux"):
+    if sys.platform != "linux":
         return
     with suppress(OSError):
         for attribute in os.listxattr(source):

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,7 +13,8 @@ from pathlib import Path
 from tests.documented.commands import PLAN, ROOT, WAYS, Command, Way, documented
 
 KEPT = ("PIP_", "SSL_")
-PATIENCE = 600
+PATIENCE = 1800
+"""Seconds: what is installed is fetched first."""
 CODE = "class Queue:\n    def order(self):\n        total = 1\n        return total\n"
 RULES = {"rules": [{"pattern": "make *", "action": "ask"}]}
 
@@ -52,10 +54,17 @@ class Reader:
         command = ["bash", "-eo", "pipefail", "-c", self._named(text)]
         if way.types:
             return _at_a_terminal(command, folder, env, way)
-        done = subprocess.run(
-            command, cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE
-        )
-        return done.returncode, done.stdout + done.stderr
+        with tempfile.TemporaryFile() as output:
+            process = subprocess.Popen(
+                command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=output, process_group=0
+            )
+            try:
+                code = process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                code = process.wait()
+            output.seek(0)
+            return code, output.read().decode(errors="replace")
 
     def _named(self, text: str) -> str:
         """With the clone and a session in place of those that the docs have as examples."""
