@@ -33,10 +33,13 @@ def main(tools: Path, folder: Path) -> int:
 
 def _rows(version: str, first: list[Built], again: list[Built], place: Path, tools: Path) -> Iterator[tuple[str, ...]]:
     tried = installing.tried({it.kind: it.path for it in first}, place, tools)
+    wheel = next(it.path for it in first if it.kind == "wheel")
     for one, other in zip(first, again, strict=True):
         data = one.path.read_bytes()
         same = "✓" if data == other.path.read_bytes() else "✗ the bytes differ"
         wrong = contents.problems(one, version)
+        if one.kind == "vsix" and not wrong and not contents.has_inside(one.path, wheel):
+            wrong = [f"its server is not {wheel.name}"]
         inside = f"✗ {'; '.join(wrong)}" if wrong else f"✓ {len(contents.names(one.path))} files"
         yield one.path.name, f"{len(data):,}", same, inside, tried[one.kind]
 

@@ -40,7 +40,7 @@ REQUIRED: dict[Kind, tuple[str, ...]] = {
     ),
 }
 ALLOWED: dict[Kind, tuple[str, ...]] = {
-    "sdist": (CODE, r"\.gitignore"),
+    "sdist": (CODE, r"\.gitignore", r"editors/neovim/([\w/]+/)?(\w+\.lua|odin\.txt|tags|README\.md)"),
     "wheel": (CODE, PLUGIN),
     "vsix": (
         r"extension/dist/([\w-]+\.(js|css|ttf)|README\.md)",
@@ -57,6 +57,12 @@ def problems(built: Built, version: str) -> list[str]:
     missing = [f"{it} is missing" for it in required if not any(re.fullmatch(it, name) for name in found)]
     known = "|".join((*required, *ALLOWED[built.kind]))
     return [*missing, *(f"{name} does not belong there" for name in found if not re.fullmatch(known, name))]
+
+
+def has_inside(vsix: Path, wheel: Path) -> bool:
+    """Whether it carries exactly this wheel."""
+    with zipfile.ZipFile(vsix) as archive:
+        return archive.read(f"extension/dist/wheel/{wheel.name}") == wheel.read_bytes()
 
 
 def names(path: Path) -> list[str]:
