@@ -72,7 +72,7 @@ class Reader:
         if "3f2a" not in text:
             return text
         _, listed = self.run("odin-lsp sessions list --json")
-        return text.replace("3f2a", json.loads(listed.splitlines()[0])["sessionId"])
+        return text.replace("3f2a", json.loads(listed)[0]["sessionId"])
 
 
 def _at_a_terminal(command: list[str], folder: Path, env: dict[str, str], way: Way) -> tuple[int, str]:
