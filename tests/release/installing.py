@@ -14,6 +14,7 @@ QUESTION, ANSWER = "what does add do?", "code.py:1"
 KEPT = ("PIP_", "SSL_", "UV_")
 """Of the environment: where packages are had from."""
 IN_VSCODE = "installation_is_offered or installed_in_an_environment or answers_by_searching"
+MOST_TOLD = 300
 ASK = f"""
 vim.cmd("OdinAsk {QUESTION}")
 local function answered()
@@ -45,8 +46,7 @@ class Bare:
         return done.stdout
 
     def ask(self, program: Path) -> None:
-        said = self.run(program, "ask", QUESTION)
-        self.run(program, "host", "stop")
+        said = self.run(program, "ask", "--no-host", QUESTION)
         if ANSWER not in said:
             raise Failed(f"the answer is not in {said!r}")
 
@@ -75,7 +75,7 @@ def _each(ways: Mapping[str, Callable[[Bare], None]], place: Path) -> Iterator[s
         try:
             way(Bare(place / name.replace("/", " ")))
         except Failed as error:
-            yield f"✗ {name}: {error}"
+            yield f"✗ {name}: {' '.join(str(error).split())[-MOST_TOLD:]}"
         else:
             yield name
 
