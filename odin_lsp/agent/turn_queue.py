@@ -16,16 +16,7 @@ from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.turn import FOREIGN, Errand, OwnAct, Progress, Remark, Turn, UserMessage, clean_prompt
 from odin_lsp.errors import ModelError, OdinError, RequestError, SessionBusy, SessionError
-from odin_lsp.events import (
-    ActivityChanged,
-    Emit,
-    Event,
-    Notice,
-    TodosChanged,
-    ToolFinished,
-    TurnFinished,
-    TurnQueued,
-)
+from odin_lsp.events import ActivityChanged, Emit, Event, Notice, TodosChanged, ToolFinished, TurnFinished, TurnQueued
 from odin_lsp.messages import Message, Text, ToolResult, user
 from odin_lsp.modes import Mode
 from odin_lsp.records import Outcome, Problem, QueuedMessage

@@ -16,7 +16,7 @@ from typing import Generic, Protocol, TypeVar
 
 from odin_lsp import system
 from odin_lsp.commands.environment import hide_own_environment
-from odin_lsp.commands.supervisor import FORK, KILL, ORDER_BYTES
+from odin_lsp.commands.orders import FORK, KILL, ORDER_BYTES
 from odin_lsp.permissions.sandbox import PACKAGES
 
 PROGRAM = "import sys; sys.path.append(sys.argv[1]); from odin_lsp.commands import supervisor; supervisor."

@@ -17,6 +17,7 @@ import sys
 import time
 from typing import Any, NoReturn
 
+from odin_lsp.commands.orders import FORK, KILL, ORDER_BYTES
 from odin_lsp.permissions import landlock, namespaces, seccomp
 
 if sys.platform == "win32":
@@ -30,7 +31,6 @@ SET_PARENT_DEATH_SIGNAL, DROP_CAPABILITY, SET_CHILD_SUBREAPER = 1, 24, 36
 PTRACE = 19
 FILE_CAPABILITIES = frozenset({0, 1, 3, 4, 6, 7})
 """Of a superuser: to own, read and write files, and to become somebody else. None of them leaves a sandbox."""
-FORK, KILL, ORDER_BYTES = b"f", b"k", 9
 LINUX = sys.platform.startswith("linux")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from odin_lsp.messages import Message, Text, ToolCall, ToolResult, user
 from odin_lsp.models import anthropic
-from odin_lsp.models.encoding import turns
+from odin_lsp.models.encoding import Turns
 from odin_lsp.records import Outcome
 from odin_lsp.sessions.history import repair
 from odin_lsp.sessions.session import Session
@@ -82,8 +82,8 @@ def write(folder: Path, session_id: str, telling: int) -> None:
 def accepted(messages: list[Message]) -> list[str]:
     """What a strict provider would say against going on."""
     history = repair([*messages, user("go on")])
-    said = anthropic._marked(turns(anthropic._blocks(it, "anthropic/some") for it in history))
-    return strict.problems({"messages": [json.loads(it) for it in said]})
+    settled, last = Turns(lambda it: anthropic._blocks(it, "anthropic/some"), anthropic._turn).of(history)
+    return strict.problems({"messages": [json.loads(it) for it in (*settled, *anthropic._marked(last))]})
 
 
 if __name__ == "__main__":
