@@ -11,8 +11,8 @@ from threading import Thread
 
 from odin_lsp.errors import OdinError
 
-CROWDED = 1000
-"""Pieces that nobody has read yet; from here on there is no room for what can be done without."""
+CROWDED = 1 << 17
+"""Bytes that nobody has read yet; from here on there is no room for what can be done without."""
 
 
 class PipedOutput:
@@ -22,6 +22,8 @@ class PipedOutput:
         self._pieces: SimpleQueue[bytes | None] = SimpleQueue()
         self._held: list[bytes] = []
         """What is handed over when the loop has done what it does now."""
+        self._given = self._taken = 0
+        """Bytes; the thread counts those that it has written."""
         self._ended = asyncio.Event()
         self._problem: OSError | None = None
         self._loop = asyncio.get_running_loop()
@@ -30,12 +32,13 @@ class PipedOutput:
 
     @property
     def is_crowded(self) -> bool:
-        return self._pieces.qsize() > CROWDED
+        return self._given - self._taken > CROWDED
 
     def write(self, text: str) -> None:
         if not self._held:
             self._loop.call_soon(self._hand_over)
         self._held.append(text.encode(sys.stdout.encoding, sys.stdout.errors or "replace"))
+        self._given += len(self._held[-1])
 
     async def close(self) -> bool:
         """Wait until all of it is taken; whether it is. `BrokenPipeError`: nobody reads it any more."""
@@ -62,6 +65,7 @@ class PipedOutput:
         try:
             while (piece := self._pieces.get()) is not None:
                 _write(piece)
+                self._taken += len(piece)
         except OSError as error:
             problem = error
         with suppress(RuntimeError):  # the loop has ended, since nobody wanted to wait
