@@ -64,6 +64,7 @@ WAYS: Mapping[str, Way] = {
     "odin-lsp run PLAN.md --steps 2 3": Way(replies=(_done(2, 3), {"text": "Done."})),
     'odin-lsp plan --run "add a --quiet flag"': Way(replies=({"text": PLAN}, _done(1, 2, 3), {"text": "Done."})),
     'odin-lsp edit "rename total to sum in invoice.py"': Way(types={"Accept this hunk?": "A\n"}),
+    "odin-lsp connect claude": Way(types={"Write this?": "y\n"}),
     "odin-lsp permissions check --json --config rules.json -- 'make deploy'": Way(code=10),
     "odin-lsp permissions remove 1f0c9a2b": Way(
         "tests/unit/cli/test_permissions.py::test_what_was_allowed_is_listed_and_removed"
