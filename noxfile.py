@@ -120,7 +120,8 @@ def editors(session: nox.Session) -> None:
     chosen = [name for name in EDITORS if name in session.posargs] or list(EDITORS)
     files = [file for name in chosen for file in EDITORS[name]]
     rest = [argument for argument in session.posargs if argument not in EDITORS]
-    for source in ("debian", *(["code_server"] if "vscode" in chosen else [])):
+    sources = {"debian": EDITORS, "code_server": ("vscode",), "agents": ("plain",)}
+    for source in (name for name, editors in sources.items() if set(editors) & set(chosen)):
         session.run(ODIN / "python", "-m", f"tests.editors.{source}", external=True)
     session.env["PYTHONDONTWRITEBYTECODE"] = ""
     session.run(ODIN / "pytest", "-n", "2", "--dist", "loadfile", *files, *rest, external=True)

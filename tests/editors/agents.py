@@ -253,3 +253,8 @@ def environment(agent: Agent, env: Mapping[str, str], root: Path, url: str) -> d
     """Nothing of who runs the tests: neither other agents' sessions nor keys. opencode believes `PWD`."""
     plain = {name: value for name, value in env.items() if not name.startswith(("CLAUDE", "ANTHROPIC", "CODEX"))}
     return {**plain, **agent.around(url), "PWD": str(root)}
+
+
+if __name__ == "__main__":
+    for agent in AGENTS.values():
+        agent.program()
