@@ -184,7 +184,7 @@ async def test_ide_06_a_file_that_is_denied_is_neither_changed_nor_told_of(root,
         assert (await code.value("getLatestSelection"))["success"] is False
         assert (await code.value("getOpenEditors"))["tabs"] == []
         for tool in ("checkDocumentDirty", "saveDocument", "openFile"):
-            assert "is not for you to read" in (await code.call(tool, filePath=str(root / ".env")))[0]
+            assert "is hidden" in (await code.call(tool, filePath=str(root / ".env")))[0]
         assert SECRET.strip() not in json.dumps([code.told, cli.told])
         assert odin.editor.shown == []
 

@@ -78,7 +78,7 @@ class Surroundings:
             confinement=confinement,
         )
         with subprocess.Popen(
-            [self.python, "-I", "-S", "-c", PROGRAM, PACKAGES],
+            [self.python, "-I", "-S", "-c", f"{PROGRAM}main()", PACKAGES],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

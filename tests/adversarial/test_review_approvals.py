@@ -253,7 +253,7 @@ async def test_appr_05_thirty_questions_of_a_step_are_one_that_counts_them(gate,
     await gate.ask_together(wants)
 
     [question] = bench.editor.questions
-    assert "30 things" in question.title
+    assert "30 actions" in question.title
     assert all(want.what in question.detail for want in wants)
     for want in wants:
         with pytest.raises(PermissionDenied):
