@@ -235,7 +235,7 @@ async def test_a_session_is_deleted_only_if_that_is_confirmed(vscode: VSCode, wi
     for button, is_left in (("Cancel", True), ("Delete", False)):
         await vscode.palette("Odin: Delete Session")
         await vscode.pick("keep a secret?")
-        await expect(vscode.dialog).to_contain_text("Delete the session “keep a secret?” for good?")
+        await expect(vscode.dialog).to_contain_text("Delete session “keep a secret?” permanently?")
         await vscode.choose(button)
         await expect(said(vscode, "I cannot.")).to_have_count(int(is_left))
     await vscode.palette("Odin: Resume Session")
