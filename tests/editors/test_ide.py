@@ -95,7 +95,7 @@ async def test_gemini_cli_has_an_edit_reviewed_in_neovim(
         "old_string": "\n".join(LINES),
         "new_string": "\n".join(WANTED),
     }
-    model = Model(wire, [("read_file", {"file_path": str(file)}), ("replace", edit)])
+    model = Model(wire, [("read_file", {"file_path": str(file)}), ("replace", edit)], 1)
 
     async with running(AGENTS["gemini"], own_root, env, wire.url, "-m", "gemini-2.5-pro", "-i", FOLLOW) as terminal:
         await decide(beside)

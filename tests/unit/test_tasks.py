@@ -60,7 +60,10 @@ async def test_no_task_outlives_its_owner(caplog):
 def test_it_ends_while_a_program_is_being_started(steps):
     async def start():
         process = await asyncio.create_subprocess_exec("true", stdout=-1, stderr=-1)
-        await process.communicate()
+        try:
+            await process.communicate()
+        finally:
+            await process.wait()
 
     async def work():
         starting = asyncio.create_task(start())

@@ -24,8 +24,15 @@ def socket_of(owner):
     return place.folders()[0] / f"{place.name_of(owner.root)}.sock"
 
 
+@pytest.fixture
+def open_to_all():
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("open_to_all")
 def test_a_socket_is_the_users_alone_however_long_its_path(owner):
-    os.umask(0)
     with place.listening(owner) as listener:
         connection = place.connected(owner.root)
         accepted, _ = listener.accept()
