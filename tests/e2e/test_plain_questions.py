@@ -40,12 +40,14 @@ async def press(client, action):
 async def test_where_messages_with_buttons_are_unknown_code_actions_answer(client, wire, root):
     turn = asyncio.create_task(client.command("edit", text="count"))
     allow, *_ = await answers(client, root / "greet.py")
+    async with asyncio.timeout(10):
+        while not any("Choose the answer in the code actions." in it.message for it in client.lsp.messages):
+            await asyncio.sleep(0.01)
 
     assert await press(client, allow) == {"answered": True}
 
     await turn
     assert "42" in results(wire)[0]
-    assert any("Choose the answer in the code actions." in it.message for it in client.lsp.messages)
     assert allow.title.startswith("Odin: Allow once (")
     assert await press(client, allow) == {"answered": False}, "it waits no more"
 
