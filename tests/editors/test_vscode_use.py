@@ -86,8 +86,10 @@ async def test_what_is_chosen_in_menus_goes_with_the_next_message(vscode: VSCode
     await vscode.open_file(path)
     await vscode.select(2, 2)
     await vscode.menu(vscode.page.locator(".view-line", has_text="two"), "Odin", "Add to Chat")
+    await expect(chat.box).to_be_focused()
     await expect(chat.button("Do not send line 2 of added.py")).to_be_visible()
     await vscode.select(1, 1)
+    await expect(chat.button("Do not send line 1 of added.py")).to_be_visible()
     for label in ("parts/", "line 1 of added.py", "line 2 of added.py"):
         await chat.button(f"Do not send {label}").click()
     await expect(chat.page.locator(".chip")).to_have_count(0)
