@@ -231,7 +231,7 @@ class FileProposal:
     def recognise(self, text: str) -> bool:
         """Whether the text is exactly what some of the hunks make of it; then these are accepted, and what was and is
         not in it any more waits again. So editors undo and do again what was decided."""
-        known = [it for it in sorted(self.hunks, key=_place) if not it.is_lost and _could_be(it)]
+        known = [it for it in sorted(self.hunks, key=_place) if _could_be(it)]
         taken = hunks_taken(*_without(self.base, known), text)
         is_former = taken is None and any(it.former is not None for it in known)
         if is_former:
@@ -262,7 +262,8 @@ class FileProposal:
         joined = joined_line_ends(text, typed)
         places = [(it, rebased(it.standing, typed)) for it in near]
         disturbed = [it for it, place in places if place is None or place.start in joined or place.end in joined]
-        if any(_may_lead_to(text, it, typed, self.base) for it in self.hunks) and self.recognise(text):
+        like = (it for it in self.hunks if _grows_by(it, grown))
+        if (any(map(_could_be, near)) or any(_makes(text, it, self.base) for it in like)) and self.recognise(text):
             return
         count = len(self.lines)
         behind = self.lines.replace(typed.start, end, typed.inserted)
@@ -339,7 +340,7 @@ def _place(it: PendingHunk) -> tuple[int, int]:
 def _could_be(it: PendingHunk) -> bool:
     """It is in the text or may get there, and it makes a difference."""
     new = it.result.new if it.applied is None else it.applied
-    return (it.is_proposed or it.applied is not None) and it.hunk.old != new
+    return not it.is_lost and (it.is_proposed or it.applied is not None) and it.hunk.old != new
 
 
 def _without(text: str, hunks: Sequence[PendingHunk], *, is_former: bool = False) -> tuple[str, list[Hunk]]:
@@ -355,18 +356,21 @@ def _without(text: str, hunks: Sequence[PendingHunk], *, is_former: bool = False
     return undone, possible
 
 
-def _may_lead_to(text: str, it: PendingHunk, typed: Typed, base: str) -> bool:
-    """What was typed meets the hunk; or the text is what carrying it out, or taking it back, would make of it: where
-    alike lines meet, editors may say that something was typed beside it."""
-    if it.is_lost or not _could_be(it):
-        return False
+def _grows_by(it: PendingHunk, length: int) -> bool:
+    """Carrying it out, or taking it back, would make the text so much longer."""
+    if it.applied is not None:
+        return len(it.hunk.old) - len(it.applied) == length
+    length += len(it.hunk.old)
+    return len(it.result.new) == length or (it.former is not None and len(it.former) == length)
+
+
+def _makes(text: str, it: PendingHunk, base: str) -> bool:
+    """The text is what carrying it out, or taking it back, makes of the old one: where alike lines meet, editors may
+    say that something was typed beside it."""
     here = it.standing
-    if typed.start <= here.end and here.start <= typed.start + typed.removed:
-        return True
     others = (it.hunk.old,) if it.applied is not None else (it.result.new, it.former)
-    return any(
+    return _could_be(it) and any(
         other is not None
-        and len(other) - len(here.old) == len(typed.inserted) - typed.removed
         and text.startswith(other, here.start)
         and base[: here.start] == text[: here.start]
         and base[here.end :] == text[here.start + len(other) :]
