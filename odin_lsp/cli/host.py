@@ -14,6 +14,7 @@ ABOUT = {
     "stop": "end those that terminals have started; without --cwd all of them",
     "run": "be one, for a workspace; terminals start it so",
 }
+NO_WORKSPACE = "odin: no workspace has one"
 NOTHING = "odin: there is none that a terminal has started"
 
 
@@ -43,9 +44,12 @@ def _list() -> int:
     from odin_lsp.host import place
     from odin_lsp.workspace.uris import printable
 
-    for it in place.owners():
+    owners = list(place.owners())
+    for it in owners:
         of_whom = "started by a terminal" if it.is_resident else "of an editor"
         sys.stdout.write(f"{printable(it.root)}  {of_whom}, version {it.version}, process {it.pid}\n")
+    if not owners:
+        sys.stderr.write(f"{NO_WORKSPACE}\n")
     return 0
 
 

@@ -70,6 +70,7 @@ async def test_the_first_command_starts_one_and_the_next_one_uses_it(at_terminal
     assert (await run("host", "stop", "--cwd", str(root)))[0] == 0
     await until_gone(root)
     assert (await run("host", "stop"))[0] == 1
+    assert await run("host", "list") == (0, "", "odin: no workspace has one\n")
 
 
 async def test_one_that_nobody_needs_ends(at_terminal, root, wire):

@@ -170,7 +170,8 @@ def _report(edit: Edit, turn: Turn, changes: Sequence[Change], problems: Sequenc
                 made += 1
                 lines = ", ".join(str(hunk.line) for hunk in change.hunks[:_MOST])
                 more = ", ..." if len(change.hunks) > _MOST else ""
-                items.append(f"- {shown}: changed at line {lines}{more}")
+                word = "line" if len(change.hunks) == 1 else "lines"
+                items.append(f"- {shown}: changed at {word} {lines}{more}")
     return page(f"Asked to {edit}. Files changed: {made} of {len(items)}.", "\n".join(items))
 
 

@@ -204,7 +204,7 @@ async def test_a_rename_is_one_call_per_file_and_failures_are_told():
         ("/w/b.py", False),
     ]
     assert "Files changed: 1 of 3." in report.text
-    assert "- `a.py`: changed at line 1, 2" in report.text
+    assert "- `a.py`: changed at lines 1, 2" in report.text
     assert "- `b.py`: not changed. EditTool said `the answer was no`" in report.text
     assert "- `c.py`: could not be read. Read said `it is a folder`" in report.text
 
