@@ -13,11 +13,14 @@ nox.options.default_venv_backend = "virtualenv"
 GROUPS = nox.project.load_toml("pyproject.toml")
 ODIN = Path(".nox/odin/bin").absolute()
 EDITOR_TESTS = sorted(map(str, Path("tests/editors").glob("test_*.py")))
-EDITORS = {
-    name: [file for file in EDITOR_TESTS if file.startswith(f"tests/editors/test_{name}")]
-    for name in ("neovim", "terminal", "vscode")
-}
-EDITORS["plain"] = [file for file in EDITOR_TESTS if not any(file in files for files in EDITORS.values())]
+EDITORS: dict[str, list[str]] = {"plain": [], "terminal": [], "vscode": [], "neovim": []}
+"""In the order in which they begin: what ends last is to be short."""
+for _file in EDITOR_TESTS:
+    EDITORS[next((it for it in EDITORS if _file.startswith(f"tests/editors/test_{it}")), "plain")].append(_file)
+AT_ONCE = ("-n", "4", "--dist", "worksteal")
+"""Even on two cores: many tests wait for processes, and while they do another one can work."""
+EDITORS_AT_ONCE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
+"""The tests of a file share an editor, which is several processes itself."""
 WITH_PROGRAMS = tuple(f"tests/adversarial/test_{name}.py" for name in ("options", "reader", "sandbox"))
 UNIT = ("tests/unit", "tests/providers")
 HOSTILE = ("tests/adversarial",)
@@ -76,8 +79,8 @@ def windows(session: nox.Session) -> None:
 def coverage(session: nox.Session) -> None:
     """Which lines and branches of Odin a plain `nox` reaches, in processes that tests start as well."""
     session.run(ODIN / "coverage", "erase", external=True)
-    at_once = ("-n", "3", "--dist", "worksteal", "-m", "not thorough", *UNIT, "tests/e2e")
-    session.run(ODIN / "coverage", "run", "-m", "pytest", *at_once, *session.posargs, external=True)
+    chosen = (*AT_ONCE, "-m", "not thorough", *UNIT, "tests/e2e")
+    session.run(ODIN / "coverage", "run", "-m", "pytest", *chosen, *session.posargs, external=True)
     session.run(ODIN / "coverage", "combine", "--quiet", external=True)
     session.run(ODIN / "coverage", "report", external=True)
 
@@ -124,7 +127,7 @@ def editors(session: nox.Session) -> None:
     for source in (name for name, editors in sources.items() if set(editors) & set(chosen)):
         session.run(ODIN / "python", "-m", f"tests.editors.{source}", external=True)
     session.env["PYTHONDONTWRITEBYTECODE"] = ""
-    session.run(ODIN / "pytest", "-n", "2", "--dist", "loadfile", *files, *rest, external=True)
+    session.run(ODIN / "pytest", *EDITORS_AT_ONCE, *files, *rest, external=True)
 
 
 @nox.session(venv_backend="none", requires=["odin"], default=False)
@@ -211,8 +214,6 @@ def soak(session: nox.Session) -> None:
 
 
 def _pytest(session: nox.Session, *folders: str) -> None:
-    """Three at a time, even on two cores: many of them wait for processes, which start faster if Python may keep what
-    it has compiled."""
+    """Processes start faster if Python may keep what it has compiled."""
     session.env["PYTHONDONTWRITEBYTECODE"] = ""
-    at_once = ("-n", "3", "--dist", "worksteal")
-    session.run(ODIN / "pytest", *at_once, *folders, *session.posargs, external=True)
+    session.run(ODIN / "pytest", *AT_ONCE, *folders, *session.posargs, external=True)
