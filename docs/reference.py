@@ -1,6 +1,7 @@
 """Settings, tools, models and language servers, as tables of Markdown and as a JSON Schema."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
@@ -19,7 +20,14 @@ from odin_lsp.values import json_schema
 
 
 def settings() -> str:
-    return table(("setting", "type", "default", ""), _setting_rows(config.Config, ""))
+    """A table for those that stand alone, and one for each group."""
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for row in _setting_rows(config.Config, ""):
+        groups.setdefault(re.split(r"[.[]", row[0].strip("`"))[0], []).append(row)
+    alone = [row for rows in groups.values() if len(rows) == 1 for row in rows]
+    parts = {"On their own": alone, **{name: rows for name, rows in groups.items() if len(rows) > 1}}
+    head = ("setting", "type", "default", "what it does")
+    return "\n\n".join(f"### {name}\n\n{table(head, rows)}" for name, rows in parts.items())
 
 
 def _setting_rows(section: type[BaseModel], above: str) -> Iterable[tuple[str, ...]]:

@@ -114,7 +114,7 @@ class Peer:
     def _finish(self, id: Id, task: "asyncio.Task[Any]") -> None:
         del self._answering[id]
         if task.cancelled():
-            self._fail(id, Refused(CANCELLED, "the request was cancelled"))
+            self._fail(id, Refused(CANCELLED, "the request was canceled"))
             return
         match task.exception():
             case None:

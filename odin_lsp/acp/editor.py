@@ -34,7 +34,7 @@ KINDS = {
 }
 """Of Odin's own options; all others are choices, which are allowed once."""
 NO_ANSWER = ("no_answer", "Give no answer", "reject_once")
-NOT_DECIDED = "the client was gone, or the turn cancelled, before it was decided"
+NOT_DECIDED = "the client was gone, or the turn canceled, before it was decided"
 UNSAVED = "the client has unsaved changes in it; save the file first"
 
 Ask = Callable[[str, Mapping[str, Any]], Awaitable[Any]]

@@ -29,12 +29,12 @@ MAX_OWN = 0.1
 """What the model said of its work; beyond this the last of it."""
 MAX_OUTLINE = 0.1
 WHOLE = 0.75
-"""Of what is summarised: for the newest, as it is. Of what is older the beginnings are read."""
+"""Of what is summarized: for the newest, as it is. Of what is older the beginnings are read."""
 MAX_LINE, MAX_LINES = 300, 100
 SUMMARY, SAID, REQUEST, OWN = "<summary>", "<said>", "<request>", "<you-said>"
 REMINDER, CONTEXT = "<reminder", "<context"
 ASIDES = (REMINDER, CONTEXT, SUMMARY, SAID, REQUEST, OWN)
-INSTRUCTIONS = """You summarise the first part of a conversation between a user and a coding agent, so that the agent
+INSTRUCTIONS = """You summarize the first part of a conversation between a user and a coding agent, so that the agent
 can go on without reading anything again. Say, in this order: what the user wants; what was decided, and why; what was
 done, with paths; of each file that was read, what matters of it for the work, with file:line, names and signatures;
 what else was found out; what failed, and why; what is still to do. Quote names, paths, numbers and errors exactly, and
@@ -59,7 +59,7 @@ class Compaction:
     is_manual: bool = False
     """The user has asked for it."""
     _begun: "tuple[int, asyncio.Task[str | None]] | None" = None
-    """How many messages are summarised, and the summary."""
+    """How many messages are summarized, and the summary."""
     _running: "asyncio.Task[list[Message]] | None" = None
     """What the next request waits for."""
     is_declined: bool = False

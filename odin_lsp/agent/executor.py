@@ -35,7 +35,7 @@ SIDE_BY_SIDE = frozenset({Effect.NONE, Effect.READ_ONLY, Effect.NETWORK, Effect.
 ONE_REVIEW = frozenset({Effect.NONE, Effect.MUTATING})
 """Neighbours of these kinds are carried out in order, and their edits reviewed as one set."""
 AT_ONCE = 4
-CANCELLED = "cancelled by the user"
+CANCELLED = "canceled by the user"
 ENDED = """<reminder>
 The background command {id} has ended: {status}. CommandStatus shows what it printed. It was: {command}
 </reminder>"""

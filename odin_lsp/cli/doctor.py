@@ -93,7 +93,7 @@ def _models(root: Path, settings: config.Config, secrets: Mapping[str, str]) -> 
     for ref in dict.fromkeys((model, small, *settings.fallback_models)):
         yield _model(ref, settings, secrets, local)
     for ref in dict.fromkeys(picked.values()):
-        yield Finding("note", f"{ref} was picked in this workspace, and goes before the settings")
+        yield Finding("note", f"{ref} was selected in this workspace and overrides the settings")
     if model == selection.OFFLINE:
         keys = ", ".join(name for names in selection.KEY_VARIABLES.values() for name in names)
         found = [f"`model` to {it.models[0]} ({it.name} runs on this computer)" for it in local]

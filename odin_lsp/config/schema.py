@@ -32,73 +32,73 @@ class Section(BaseModel):
 
 class Limits(Section):
     max_turns: int = Field(default=100, ge=0)
-    """Steps of the planner in one turn; 0 is unlimited."""
+    """How many steps a turn may take; 0 is unlimited."""
     max_budget_usd: float = Field(default=0.0, ge=0)
-    """Dollars in one turn; 0 is unlimited."""
+    """How many dollars a turn may cost, with its subagents; 0 is unlimited."""
     max_context: int = Field(default=0, ge=0)
-    """Tokens of a request at most; 0: the model's window."""
+    """How many tokens a request may have; 0: as many as the model's window."""
     max_tokens: int = Field(default=8192, ge=1)
-    """Tokens the model may write in one step."""
+    """How many tokens the model may write in one step."""
     max_retries: int = Field(default=60, ge=0)
-    """Requests of one turn that failed and are made again, those of its subagents included; 0 is unlimited."""
+    """How many failed requests of a turn and its subagents are made again; 0 is unlimited."""
 
 
 class Timeouts(Section):
     client: float = Field(default=10.0, gt=0)
-    """Seconds for what the editor answers by itself."""
+    """Seconds that Odin waits for what the editor answers by itself."""
     person: float | None = Field(default=None, gt=0)
-    """Seconds for what a person decides; none: as long as it takes."""
+    """Seconds that Odin waits for your decision; then the answer is no. Without it: as long as it takes."""
     idle: float = Field(default=300.0, gt=0)
-    """Seconds of silence after which a model's stream is given up."""
+    """Seconds of silence after which a model's stream counts as cut off."""
 
 
 class Network(Section):
     proxy: str | None = None
-    """URL of an HTTP proxy; without it HTTPS_PROXY and its kin are used."""
+    """URL of an HTTP proxy; without it `HTTPS_PROXY` and similar variables are used."""
     ca_bundle: str | None = None
-    """PEM file of the certificate authorities to trust; without it SSL_CERT_FILE is used."""
+    """PEM file of the certificate authorities to trust; without it `SSL_CERT_FILE` is used."""
 
 
 class WebSettings(Section):
     private_hosts: tuple[str, ...] = ()
-    """Hosts that may be fetched although their addresses are private: `localhost:8000`, `wiki.example.org`."""
+    """Hosts that may have private addresses, such as `localhost:8000` or `wiki.example.org`."""
     timeout: float = Field(default=30.0, gt=0, le=300)
-    """Seconds for one page with all its redirects."""
+    """Seconds that fetching a page may take, with all its redirects."""
     max_bytes: int = Field(default=10 * 1024 * 1024, ge=1024, le=100 * 1024 * 1024)
-    """Of one page, packed or unpacked; the rest is left out."""
+    """How many bytes of a page are read, packed or unpacked; the rest is left out."""
 
 
 class SearchSettings(Section):
     provider: Literal["brave", "duckduckgo", "searxng"] | None = None
     """The service that `WebSearch` asks; without one the model has no such tool."""
     key: str = "BRAVE_API_KEY"
-    """The environment variable that holds the key for `brave`."""
+    """The environment variable with the API key for `brave`."""
     url: str | None = None
     """Where the service is, if not at its usual address. `searxng` needs it: `https://search.example.org`."""
 
 
 class Retries(Section):
     attempts: int = Field(default=6, ge=1, le=20)
-    """Tries of one request over all keys and models, the first included."""
+    """How often one request is tried, over all keys and models together."""
     longest_wait: float = Field(default=60.0, ge=0)
-    """Seconds: a provider that asks for more is given up in favor of the next model."""
+    """Seconds that Odin waits at most if a provider asks for it; else the next model takes over."""
 
 
 class CacheSettings(Section):
     max_cache_size: int = Field(default=100 * 1024 * 1024, ge=0)
-    """Bytes of all files together."""
+    """How many bytes of files Odin keeps in memory."""
     max_file_size: int = Field(default=10 * 1024 * 1024, ge=0)
-    """Bytes of one file; of larger ones only parts are kept."""
+    """How large a file may be, in bytes, to be kept whole; of larger ones only parts are kept."""
     max_entries: int = Field(default=500, ge=1)
-    """Files."""
+    """How many files Odin keeps in memory."""
     max_segments: int = Field(default=50, ge=1)
-    """Parts of one file."""
+    """How many parts of one file Odin keeps in memory."""
     eviction_policy: Literal["lru", "lfu", "hybrid"] = "hybrid"
-    """What leaves first: the least recent, the least frequent, or the least recent that was not modified."""
+    """What is dropped first: the least recent, the least frequent, or the least recent that was not modified."""
     ttl: float = Field(default=0.0, ge=0)
     """Seconds after which a file is read again in any case; 0 is never."""
     auto_refresh: bool = True
-    """Compare with the disk at each read; without it only when something says that the file has changed."""
+    """Whether Odin compares a file with the disk at each read; otherwise only after a sign that it has changed."""
 
 
 class ReviewSettings(Section):
@@ -108,7 +108,7 @@ class ReviewSettings(Section):
     save: Literal["touched", "ask", "never"] = "touched"
     """Whether the documents that Odin has changed are saved, before a command runs and at the end of a turn."""
     undo_days: int = Field(default=30, ge=0)
-    """Days for which you can undo a turn (`odin.undoTurn`)."""
+    """For how many days you can undo a turn (`odin.undoTurn`)."""
     undo_bytes: int = Field(default=256 * 1024 * 1024, ge=0)
     """Bytes that are kept for that, of all turns together: the oldest go first. What would be more by itself is changed
     without a way back, which its review says."""
@@ -122,7 +122,7 @@ class DiagnosticsSettings(Section):
 
 class CommandSettings(Section):
     timeout: float = Field(default=120.0, gt=0, le=600)
-    """Seconds after which a command is ended, unless the model asks for another time; 600 at most."""
+    """Seconds after which a command is stopped, unless the model asks for another time; 600 at most."""
     network: bool = False
     """Whether a command in the sandbox may use the network."""
     environment: tuple[str, ...] = ()
@@ -159,7 +159,7 @@ class ExtensionSettings(Section):
 
 class McpSettings(Section):
     timeout: float = Field(default=60.0, gt=0, le=600)
-    """Seconds for one answer of an MCP server, unless its own entry says otherwise."""
+    """Seconds that Odin waits for an answer of an MCP server, unless its own entry says otherwise."""
     wait: float = Field(default=3.0, ge=0, le=60)
     """Seconds for which the first turn waits for servers whose tools are not known yet. What comes later can be found
     with FindTool."""
@@ -181,21 +181,21 @@ class PublishSettings(Section):
 
 class SubagentSettings(Section):
     at_once: int = Field(default=8, ge=1, le=32)
-    """Subagents that work at the same time."""
+    """How many subagents work at the same time."""
     per_turn: int = Field(default=24, ge=0, le=200)
-    """Subagents of one turn, at most."""
+    """How many subagents a turn may start."""
 
 
 class ServerSettings(Section):
     enabled: bool = True
-    """Whether it is used."""
+    """Whether Odin uses this server."""
     command: tuple[str, ...] = ()
     """The program, by its name or its absolute path, and its arguments. Without it: as Odin knows it."""
     languages: Mapping[str, str] = {}
     """What it is for: names of languages by the suffixes of files, such as `{".zig": "zig"}`. Without it: as Odin knows
     it."""
     options: Mapping[str, Any] = {}
-    """Its `initializationOptions`."""
+    """The `initializationOptions` of the server."""
     settings: Mapping[str, Any] = {}
     """What it gets when it asks for settings, by their sections, such as `{"python.analysis": {…}}`."""
 
@@ -254,8 +254,8 @@ class RuleSettings(Section):
     arguments: Mapping[str, str] = {}
     """Of an MCP server's tool: what its arguments are, by name; `*` is any text."""
     modes: tuple[Literal["ask", "plan", "edit"], ...] = ()
-    """Where the rule counts; empty: everywhere. Tools of MCP servers are allowed in Ask and Plan only by a rule of your
-    own file that names the mode."""
+    """Where the rule applies; empty: everywhere. Tools of MCP servers are allowed in Ask and Plan only by a rule of
+    your own file that names the mode."""
     decision: Literal["allow", "ask", "deny"]
     reason: str = ""
     """What the model and the user are told."""
@@ -333,7 +333,7 @@ class Config(Section):
     memory_in_ask: bool = False
     """Whether Ask may take and drop notes too; otherwise it only reads them."""
     titles: bool = True
-    """Whether the small model names each session; otherwise it is called by the first words that you said."""
+    """Whether the small model names each session; otherwise it has the first words of your first message."""
     provenance: bool = True
     """Whether hovering over a line that Odin wrote shows the turn that wrote it."""
     comment_requests: bool = True
@@ -345,7 +345,7 @@ class Config(Section):
     models: Mapping[str, ModelSettings] = {}
     """What Odin should know of a model, by `provider/model`."""
     keys: Mapping[Literal["anthropic", "google", "openai"], tuple[str, ...]] = {}
-    """Names of environment variables that hold a provider's keys, in the order to use them."""
+    """Names of environment variables with the API keys of a provider, in the order to use them."""
     network: Network = Field(default_factory=Network.model_construct)
     web: WebSettings = Field(default_factory=WebSettings.model_construct)
     web_search: SearchSettings = Field(default_factory=SearchSettings.model_construct)

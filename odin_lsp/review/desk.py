@@ -32,7 +32,7 @@ from odin_lsp.workspace.buffers import Buffer
 from odin_lsp.workspace.files import Files
 
 log = logging.getLogger("odin.review")
-CANCELLED = "the turn was cancelled before it was decided"
+CANCELLED = "the turn was canceled before it was decided"
 NOT_SHOWN = f"the editor could not show the review; {SEE_LOG}"
 NOT_APPLIED = f"the change was not applied because of an internal error; {SEE_LOG}"
 NOT_KEPT = "if Odin ends before all of this is decided, the rest is lost"

@@ -217,7 +217,7 @@ def _lines(item: Item) -> Iterator[Line]:
         case Noted(level, message):
             yield Line(f"{level}: {message}")
         case Used():
-            status = {"error": " (failed)", "cancelled": " (cancelled)", "running": " (not ended)"}.get(item.status, "")
+            status = {"error": " (failed)", "cancelled": " (canceled)", "running": " (not ended)"}.get(item.status, "")
             is_said = f"+{item.added} -{item.removed}" in item.result
             counts = f"+{item.added} −{item.removed}" if (item.added or item.removed) and not is_said else ""
             changed = ", ".join(filter(None, ("new file" if item.created else "", counts)))

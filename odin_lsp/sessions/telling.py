@@ -146,7 +146,7 @@ class ToldTurn:
             case Notice(level, message):
                 self._add(agent, Noted(level, message))
             case Compacted("succeeded", before, after):
-                self._add(agent, Noted("info", f"earlier parts were summarised: {before:,} → {after:,} tokens"))
+                self._add(agent, Noted("info", f"earlier parts were summarized: {before:,} → {after:,} tokens"))
             case ModelChanged(selected, running) if selected != running:
                 self._add(agent, Noted("info", f"{running} answers in place of {selected}"))
             case ToolStarted(call_id, name, arguments, description):

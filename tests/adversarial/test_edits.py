@@ -370,7 +370,7 @@ async def test_edit_12_what_could_not_be_called_back_is_told_however_often_the_t
 
     assert bench.states == ["accepted"]
     assert a.read_text() == OLD.replace("two", "TWO")
-    assert results["1"].content.startswith("cancelled by the user")
+    assert results["1"].content.startswith("canceled by the user")
     assert "a.txt: accepted (line 2)." in results["1"].content
     assert await bench.is_settled()
 

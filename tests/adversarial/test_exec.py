@@ -281,7 +281,7 @@ class TestExec06Cancel:
             with pytest.raises(asyncio.CancelledError):
                 await task
         assert not any(running(pid) for pid in pids.read_text().split())
-        assert (results["1"].content, results["1"].failed) == ("cancelled by the user", True)
+        assert (results["1"].content, results["1"].failed) == ("canceled by the user", True)
 
 
 class TestExec07Secrets:

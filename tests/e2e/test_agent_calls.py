@@ -87,7 +87,7 @@ async def test_a_call_that_the_person_cancels_is_told_with_what_was_decided_unti
         told = await editing
 
     assert told.failed
-    assert told.content.startswith("cancelled by the user\n")
+    assert told.content.startswith("canceled by the user\n")
     assert "a.py: 1 accepted, 2 rejected." in told.content
 
 

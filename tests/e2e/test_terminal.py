@@ -36,7 +36,7 @@ async def test_a_model_that_was_picked_in_an_editor_counts_here_too(run, root, s
     assert wire.request["output_config"] == {"effort": "low"}
     assert (await run("ask", "hi", "--model", "anthropic/claude-opus-5-5@high", **anthropic))[0] == 0
     assert (wire.request["model"], wire.request["output_config"]) == ("claude-opus-5-5", {"effort": "high"})
-    assert "anthropic/claude-haiku-5-5@low was picked in this workspace" in (await run("doctor", **anthropic))[1]
+    assert "anthropic/claude-haiku-5-5@low was selected in this workspace" in (await run("doctor", **anthropic))[1]
 
 
 async def test_without_a_key_the_embedded_model_answers_with_true_evidence(run, root):

@@ -213,7 +213,7 @@ async def test_a_cancelled_call_has_a_result_so_that_the_history_stays_valid(odi
 
     assert outcome.tools[0].status == "cancelled"
     assert odin.of(ToolFinished)[0].status == "cancelled"
-    assert agent.session.messages[2].parts[0] == ToolResult("call_1", "AskUser", "cancelled by the user", failed=True)
+    assert agent.session.messages[2].parts[0] == ToolResult("call_1", "AskUser", "canceled by the user", failed=True)
     assert (await odin.take("again")).answer == "next"
 
 

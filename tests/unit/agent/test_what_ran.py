@@ -60,7 +60,7 @@ async def test_a_command_that_the_user_cancelled_is_named_all_the_same(odin, cal
 
     await turn.outcome()
 
-    assert "ExecuteCommand (cancelled): sleep 60: cancelled by the user" in transcript(odin.session)
+    assert "ExecuteCommand (canceled): sleep 60: canceled by the user" in transcript(odin.session)
 
 
 async def test_a_helper_reports_its_commands_with_the_end_of_what_they_printed(odin, call):

@@ -612,7 +612,7 @@ async def test_what_waits_is_dropped_if_the_user_wants_it_so(editor, desk, waiti
     with pytest.raises(asyncio.CancelledError):
         await task
 
-    dropped = ("rejected", "the turn was cancelled before it was decided")
+    dropped = ("rejected", "the turn was canceled before it was decided")
     assert [(it.state, it.reason) for it in turn.receipts] == [("accepted", None), dropped, dropped]
     assert [it.cause for it in turn.receipts] == [None, "cancelled", "cancelled"]
     assert list(desk.proposals) == []
