@@ -113,22 +113,22 @@ function M.show(question)
   vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
   vim.bo[bufnr].modifiable = false
   local width = math.max(20, math.min(vim.o.columns - 4, 100))
-  local height = 0
-  for _, line in ipairs(lines) do
-    height = height + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / width))
-  end
   local room = math.max(3, vim.o.lines - 10)
   local window = vim.api.nvim_open_win(bufnr, false, {
     relative = "editor",
     row = 1,
     col = math.floor((vim.o.columns - width) / 2),
     width = width,
-    height = math.min(height, room),
+    height = room,
     border = "rounded",
     title = question.header and (" Odin · %s "):format((question.header:gsub("%s+", " "))) or " Odin ",
     style = "minimal",
   })
-  vim.wo[window].wrap = true
+  for name, value in pairs({ wrap = true, linebreak = true, breakindent = true, breakindentopt = "list:-1" }) do
+    vim.wo[window][name] = value
+  end
+  local height = vim.api.nvim_win_text_height(window, {}).all
+  vim.api.nvim_win_set_height(window, math.min(height, room))
   vim.cmd.redraw()
   return window, height > room
 end
