@@ -24,7 +24,9 @@ ABILITIES: Mapping[str, Any] = {
 
 
 class Agent:
-    def __init__(self, send: Callable[[bytes], None]) -> None:
+    def __init__(self, send: Callable[[bytes], None], *, attaches: bool = True) -> None:
+        """`attaches`: whether sessions are in the Odin that has their folder open, where there is one."""
+        self._attaches = attaches
         self._client: wire.ClientAbilities | None = None
         """What it said of itself; none: nothing yet."""
         self._sessions: dict[str, AcpSession] = {}
@@ -106,7 +108,7 @@ class Agent:
 
     async def _set_option(self, params: Any) -> Any:
         wanted = from_wire(wire.SetOption, params)
-        return self._known(wanted.session_id).set_option(wanted.config_id, wanted.value)
+        return await self._known(wanted.session_id).set_option(wanted.config_id, wanted.value)
 
     async def _prompt(self, params: Any) -> Any:
         prompt = from_wire(wire.Prompt, params)
@@ -126,7 +128,7 @@ class Agent:
 
         if self._client is None:
             raise Refused(INVALID_REQUEST, "`initialize` comes first")
-        session = AcpSession(place, self._client, self._peer)
+        session = AcpSession(place, self._client, self._peer, attaches=self._attaches)
         await session.begin(session_id)
         self._sessions[session.id] = session
         return session

@@ -10,7 +10,7 @@ from odin_lsp.acp.forms import answered, form
 from odin_lsp.acp.telling import Telling, text_content
 from odin_lsp.json_rpc import ClientError
 from odin_lsp.library.disk_editor import DiskEditor, replaced
-from odin_lsp.ports import Answer, Decision, FileChange, Level, Option, Question, Receipt, Review, ReviewAnswer
+from odin_lsp.ports import Answer, Decision, FileChange, Level, Option, Question, Review, ReviewAnswer
 from odin_lsp.values import is_object
 from odin_lsp.workspace.uris import path_of
 
@@ -38,7 +38,7 @@ NOT_DECIDED = "the client was gone, or the turn canceled, before it was decided"
 UNSAVED = "the client has unsaved changes in it; save the file first"
 
 Ask = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
-Decide = Callable[[Decision], Awaitable[tuple[Receipt, ...]]]
+Decide = Callable[[Decision], Awaitable[object]]
 
 
 class AcpEditor(DiskEditor):
@@ -57,7 +57,7 @@ class AcpEditor(DiskEditor):
         self._telling = telling
         self._files = files
         self.decide: Decide
-        """Set once there is a workspace."""
+        """Set by who has a workspace."""
         self._one_at_a_time = asyncio.Lock()
 
     async def ask(self, question: Question) -> Answer | None:

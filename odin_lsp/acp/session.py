@@ -1,23 +1,24 @@
-"""One session of a client: a workspace of its own, the conversation in it, and what was chosen for it.
-
-All that it does it does by the library, so that it could be attached to a workspace that another process has open."""
+"""One session of a client: the conversation, wherever it is, and what was chosen for it."""
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from contextlib import suppress
 from typing import Any
 
 from odin_lsp.acp import options
+from odin_lsp.acp.attached import Attached, attached
 from odin_lsp.acp.client_files import ClientFiles
 from odin_lsp.acp.editor import AcpEditor
+from odin_lsp.acp.places import Own, Place, Turn
 from odin_lsp.acp.prompts import said
 from odin_lsp.acp.servers import known
 from odin_lsp.acp.telling import Telling, Update, plan
 from odin_lsp.acp.wire import ClientAbilities, Prompt, SessionPlace
-from odin_lsp.errors import RequestError
+from odin_lsp.errors import OdinError, RequestError
 from odin_lsp.events import EventRecord, ModelChanged, RoleChanged, TurnFinished
+from odin_lsp.host.remote import APART
 from odin_lsp.json_rpc import INTERNAL, Peer, Refused
-from odin_lsp.library import Buffers, Outcome, Session, Turn, Workspace
+from odin_lsp.library import Buffers, Outcome, Workspace
 from odin_lsp.modes import Mode
 from odin_lsp.records import ExitReason
 from odin_lsp.tasks import Tasks
@@ -41,25 +42,24 @@ WITHOUT_WORDS = "(There are no words with this message: see what is attached.)"
 
 
 class AcpSession:
-    def __init__(self, place: SessionPlace, client: ClientAbilities, peer: Peer) -> None:
+    def __init__(self, given: SessionPlace, client: ClientAbilities, peer: Peer, *, attaches: bool) -> None:
+        """`attaches`: whether another Odin may do the work."""
         self.id = ""
         """By which the client knows it."""
         self._mode: Mode = "edit_mode"
         self._peer = peer
-        self._root = place.folders[0].resolve()
-        self._telling = Telling(self._root, lambda: self._session.usage.cost_usd)
-        buffers = Buffers()
-        self._files = ClientFiles(self._ask, client.fs, buffers, place.folders)
-        editor = AcpEditor(self._ask, self._update, self._telling, self._files, shows_forms=client.shows_forms)
-        self._workspace = Workspace(
-            *place.folders,
-            editor=editor,
-            buffers=buffers,
-            mcp_servers=known(place.mcp_servers),
-            hooks=[self._files.before_call] if client.fs.read_text_file else [],
-        )
-        editor.decide = self._workspace.decide
-        self._session: Session
+        self._given = given
+        self._client = client
+        self._attaches = attaches
+        self._servers = known(given.mcp_servers)
+        self._telling = Telling(given.folders[0].resolve(), lambda: self._place.usage.cost_usd)
+        self._buffers = Buffers()
+        self._files = ClientFiles(self._ask, client.fs, self._buffers, given.folders)
+        self._editor = AcpEditor(self._ask, self._update, self._telling, self._files, shows_forms=client.shows_forms)
+        self._place: Place
+        self._settling = asyncio.Lock()
+        self._refusal = ""
+        """Why another Odin did not want to do the work, when it was last asked."""
         self._turns: list[Turn] = []
         """Those that run or wait, in their order."""
         self._cancels = 0
@@ -67,35 +67,31 @@ class AcpSession:
         self._untold: list[Update] = []
         """What has happened before the client knew of the session."""
         self._tasks = Tasks()
-        self._open = AsyncExitStack()
 
     async def begin(self, session_id: str | None = None) -> None:
         """Begin a conversation, or go on with one."""
-        await self._open.enter_async_context(self._workspace)
-        try:
-            self._session = await self._workspace.resume(session_id) if session_id else self._workspace.begin()
-        except BaseException:
-            await self.close()
-            raise
-        self.id = session_id or self._session.id
-        self._workspace.subscribe(self._hear)
+        await self._enter(await self._attached() or self._own(), session_id)
+        self.id = session_id or self._place.session_id
         self._tasks.begin(self._list_commands())
 
     async def replay(self) -> None:
         """Tell all that has happened in the conversation."""
-        telling = Telling(self._root)
-        async for record in self._session.events():
+        telling = Telling(self._place.root)
+        async for record in self._place.events():
             for update in telling.replayed(record):
                 self._update(update)
 
     async def prompt(self, prompt: Prompt) -> Mapping[str, Any]:
         """A turn, which waits for the end of those before it."""
-        message, cancels = said(prompt.prompt, self._root), self._cancels
-        await self._files.look(*message.files)
+        cancels = self._cancels
+        await self._settle()
+        message = said(prompt.prompt, self._place.root)
+        if isinstance(self._place, Own):
+            await self._files.look(*message.files)
         if cancels != self._cancels:
             return CANCELLED
         text = message.text or (WITHOUT_WORDS if message.images or message.context else "")
-        turn = self._session.send(self._mode, text, images=message.images, context=message.context)
+        turn = self._place.send(self._mode, text, message)
         self._turns.append(turn)
         try:
             outcome = await turn.outcome()
@@ -121,15 +117,15 @@ class AcpSession:
         self._mode = options.mode_of(name)
         self._update({"sessionUpdate": "config_option_update", "configOptions": self._options})
 
-    def set_option(self, name: str, value: str) -> dict[str, Any]:
+    async def set_option(self, name: str, value: str) -> dict[str, Any]:
         match name:
             case options.MODE:
                 self._mode = options.mode_of(value)
                 self._update({"sessionUpdate": "current_mode_update", "currentModeId": value})
             case options.MODEL:
-                self._workspace.select(value)
+                await self._place.select(value)
             case options.EFFORT:
-                self._workspace.select(options.with_effort(self._workspace.model, value))
+                await self._place.select(options.with_effort(self._place.model, value))
             case _:
                 raise RequestError(f"there is no option {name!r}")
         return {"configOptions": self._options}
@@ -137,16 +133,58 @@ class AcpSession:
     async def close(self) -> None:
         self.cancel()
         await self._tasks.close()
-        await self._open.aclose()
+        await self._place.close()
+
+    async def _settle(self) -> None:
+        """Be where the person is: in the Odin of an editor, also of one that was opened since; if that has ended, in
+        one of its own. Nothing is moved while a turn runs."""
+        async with self._settling:
+            if self._turns or (isinstance(self._place, Attached) and self._place.is_open):
+                return
+            found = await self._attached()
+            if found is not None or not self._place.is_open:
+                await self._enter(found or self._own(), await self._left())
+
+    async def _left(self) -> str | None:
+        """The id of the conversation, which can be gone on with elsewhere."""
+        with suppress(OdinError):
+            return await self._place.leave()
+        return self._place.session_id
+
+    async def _enter(self, place: Place, session_id: str | None) -> None:
+        self._place, self._telling.root = place, place.root
+        await place.begin(session_id, self._hear)
+
+    async def _attached(self) -> Attached | None:
+        """To another Odin; if that does not want to, the client is told why, once."""
+        try:
+            return await attached(self._given, self._client, self._editor) if self._attaches else None
+        except OdinError as error:
+            why, before = str(error), self._refusal
+            self._refusal = why
+            if why != before:
+                self._editor.notify("warning", APART.format(why=why))
+            return None
+
+    def _own(self) -> Own:
+        workspace = Workspace(
+            *self._given.folders,
+            editor=self._editor,
+            buffers=self._buffers,
+            mcp_servers=self._servers,
+            hooks=[self._files.before_call] if self._client.fs.read_text_file else [],
+        )
+        self._editor.decide = workspace.decide
+        return Own(workspace, self._given.folders[0].resolve())
 
     @property
     def _options(self) -> list[dict[str, Any]]:
-        workspace = self._workspace
-        return options.config_options(self._mode, workspace.model, workspace.models, workspace.efforts(workspace.model))
+        place = self._place
+        return options.config_options(self._mode, place.model, place.models, place.efforts(place.model))
 
     async def _list_commands(self) -> None:
         """After the answer that tells the client of the session."""
-        found = [it for it in await self._workspace.slash_commands() if it.name not in ELSEWHERE]
+        found = [it for it in await self._place.commands() if it.name not in ELSEWHERE]
         commands = [
             {"name": it.name, "description": it.description} | ({"input": {"hint": it.hint}} if it.hint else {})
             for it in found
@@ -155,7 +193,7 @@ class AcpSession:
             self._update(update)
 
     def _hear(self, record: EventRecord) -> None:
-        if record.session_id not in ("", self._session.id):
+        if record.session_id not in ("", self._place.session_id):
             return
         for update in self._telling.told(record):
             self._update(update)
@@ -163,7 +201,7 @@ class AcpSession:
             case ModelChanged() | RoleChanged():
                 self._update({"sessionUpdate": "config_option_update", "configOptions": self._options})
             case TurnFinished(outcome) if outcome.plan and (path := path_of(outcome.plan)):
-                self._update(plan(self._workspace.steps(path)))
+                self._update(plan(self._place.steps(path)))
             case _:
                 pass
 

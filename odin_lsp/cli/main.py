@@ -39,6 +39,7 @@ SAID = {
     "compact": "what the summary should keep above all",
 }
 RUN = "run the steps of a plan, and tick them"
+NO_HOST = "work in a process of its own, even if an editor has the workspace open"
 YES = "accept all edits and allow everything that Odin asks for"
 
 
@@ -73,7 +74,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         case "acp":
             from odin_lsp.cli import acp
 
-            return acp.run(options.log_level)
+            return acp.run(options)
         case "connect":
             from odin_lsp.cli import connect
 
@@ -215,7 +216,9 @@ def _add_all(commands: Any) -> None:
         "--tcp", metavar="PORT", type=int, help="on a loopback port instead, for debugging; 0 picks one"
     )
     _add_log_level(server)
-    _add_log_level(commands.add_parser("acp", help=acp.ABOUT, description=acp.ABOUT))
+    agent = commands.add_parser("acp", help=acp.ABOUT, description=acp.ABOUT)
+    agent.add_argument("--no-host", dest="attaches", action="store_false", help=NO_HOST)
+    _add_log_level(agent)
     conversation = commands.add_parser("chat", help=chat.ABOUT, description=chat.ABOUT)
     chat.add_arguments(conversation)
     _add_options(conversation)
@@ -284,8 +287,7 @@ def _add_options(parser: "ArgumentParser") -> None:
     )
     parser.add_argument("--role", metavar="NAME", help="builder, planner, or one of your settings")
     parser.add_argument("--cwd", type=_folder, default=".", help="the workspace")
-    about = "work in a process of its own, even if an editor has the workspace open"
-    parser.add_argument("--no-host", dest="attaches", action="store_false", help=about)
+    parser.add_argument("--no-host", dest="attaches", action="store_false", help=NO_HOST)
     about = "maximum number of steps in this turn (0: unlimited)"
     parser.add_argument("--max-turns", type=int, metavar="N", help=about)
     parser.add_argument("--max-tokens", type=int, metavar="N", help="what the model may write in one step")

@@ -1,11 +1,13 @@
 """A workspace that another process has open: the methods of the library's, as far as a terminal needs them."""
 
 import asyncio
+import base64
 import os
 import socket
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
@@ -31,6 +33,7 @@ COMMANDS: Mapping[Mode, str] = {mode: f"odin.{verb}" for verb, mode in MODES.ite
 LEVELS: Mapping[int, Level] = {1: "error", 2: "warning"}
 ELSEWHERE = "answered elsewhere"
 NEW = "New session"
+APART = "another Odin has this folder open, and is not used: {why}"
 
 
 async def attached(folder: Path, settings: Mapping[str, Any], answers: Answers) -> "RemoteWorkspace | None":
@@ -105,10 +108,22 @@ class RemoteSession:
     def is_busy(self) -> bool:
         return bool(self._running)
 
-    def send(self, mode: Mode, text: str, *, images: Iterable[Path] = ()) -> RemoteTurn:
-        files = [{"uri": it.absolute().as_uri()} for it in images]
-        more = {**self._workspace.per_message, **({"images": files} if files else {})}
+    def send(
+        self, mode: Mode, text: str, *, images: Iterable[Path | bytes] = (), context: Sequence[Value] = ()
+    ) -> RemoteTurn:
+        beside = {"images": [_image(it) for it in images], "context": written(tuple(context))}
+        more = {**self._workspace.per_message, **{name: it for name, it in beside.items() if it}}
         return self._begun(COMMANDS[mode], uuid.uuid4().hex, text=text, **more)
+
+    async def events(self) -> Sequence[EventRecord]:
+        """What has happened in it since it began."""
+        pages: list[list[EventRecord]] = []
+        before: int | None = None
+        while not pages or before is not None:
+            page = await self._workspace.execute("odin.session.events", sessionId=self.id, before=before)
+            pages.append([read(EventRecord, it) for it in page["events"]])
+            before = page.get("before")
+        return [*chain.from_iterable(reversed(pages))]
 
     def compact(self, focus: str = "") -> RemoteTurn:
         return self._begun("odin.compact", uuid.uuid4().hex, focus=focus)
@@ -161,7 +176,7 @@ class RemoteSession:
 
         async def ask() -> Any:
             try:
-                await self._named()
+                await self.named()
                 named = {"turnId": turn_id} if turn_id else {}
                 return await self._workspace.execute(command, sessionId=self.id or None, **named, **argument)
             finally:
@@ -169,7 +184,8 @@ class RemoteSession:
 
         return self._workspace.watched(turn_id, ask)
 
-    async def _named(self) -> None:
+    async def named(self) -> None:
+        """Until it has an id, if it is a new one."""
         if self._begins:
             self._begins = False
             said = await self._workspace.execute("odin.session.new", title=None if self.title == NEW else self.title)
@@ -185,6 +201,8 @@ class RemoteWorkspace:
         self.execute = connection.execute
         self.answers = answers
         self.model: str = info["model"]
+        self.root = Path(info["root"])
+        """What names of files are relative to there."""
         self._is_resident = bool(info.get("resident"))
         limits = settings.get("limits", {})
         given = {"temperature": settings.get("temperature"), "maxTokens": limits.get("maxTokens")}
@@ -206,8 +224,15 @@ class RemoteWorkspace:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
         await self._tasks.settled()
         await self._connection.close()
+
+    @property
+    def is_lost(self) -> bool:
+        return self._connection.is_lost
 
     @property
     def session(self) -> RemoteSession:
@@ -332,6 +357,12 @@ def written(value: Any) -> Any:
         return value
     parts = {to_camel(name): getattr(value, name) for name in type(value).__slots__}
     return {name: written(it) for name, it in parts.items() if it is not None}
+
+
+def _image(given: Path | bytes) -> dict[str, str]:
+    if isinstance(given, bytes):
+        return {"data": base64.b64encode(given).decode()}
+    return {"uri": given.absolute().as_uri()}
 
 
 def _path(uri: str) -> Path:

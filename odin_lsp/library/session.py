@@ -213,6 +213,12 @@ class Session:
         """Forget what was said: the next message begins anew. `SessionBusy` while a turn runs."""
         self._live.clear()
 
+    def store(self) -> None:
+        """Also if nothing was said in it yet, so that it can be resumed by its id."""
+        session = self._live.session
+        if not session.log.path.exists():
+            session.rename(session.title, session.titled_by)
+
     def _take(self, message: UserMessage, *, partial: bool) -> Turn:
         return self._begun(lambda: self._live.turns.start(message), partial=partial)
 

@@ -17,7 +17,7 @@ from odin_lsp.agent.live_session import LiveSession
 from odin_lsp.agent.open_sessions import OpenSessions
 from odin_lsp.agent.own_commands import SlashCommand
 from odin_lsp.agent.parts import Parts
-from odin_lsp.agent.plans import PlanRun
+from odin_lsp.agent.plans import PlanRun, Step, steps_of
 from odin_lsp.agent.prompt import SystemPrompt, unchanged
 from odin_lsp.agent.turn import UserMessage
 from odin_lsp.config import Config
@@ -38,6 +38,7 @@ from odin_lsp.sessions import listing
 from odin_lsp.sessions.listing import SessionSummary
 from odin_lsp.tasks import Tasks
 from odin_lsp.tools.base import Tool, all_tools
+from odin_lsp.workspace import disk
 from odin_lsp.workspace.buffers import Buffers
 
 
@@ -163,10 +164,7 @@ class Workspace:
 
     def steps(self, plan: Path) -> tuple[Todo, ...]:
         """The steps of a plan's document as a list of what is to be done; those that are skipped need not be."""
-        steps = self._core.plans.read(plan.absolute().as_uri()).steps
-        return tuple(
-            Todo(f"step-{it.number}", it.title, "pending" if it.status == "open" else "completed") for it in steps
-        )
+        return _todos(self._core.plans.read(plan.absolute().as_uri()).steps)
 
     @property
     def model(self) -> str:
@@ -229,9 +227,18 @@ class Workspace:
         return Session(live, core.sessions, core.stream, self._running, core.own, core.files)
 
 
+def plan_steps(plan: Path) -> tuple[Todo, ...]:
+    """The same of a document of another workspace, as it is on disk."""
+    return _todos(steps_of(disk.read_text(plan).text))
+
+
 def builtin_tools() -> tuple[Tool[Any], ...]:
     """Those that Odin offers by itself, sorted by name."""
     return tuple(all_tools().values())
+
+
+def _todos(steps: Iterable[Step]) -> tuple[Todo, ...]:
+    return tuple(Todo(f"step-{it.number}", it.title, "pending" if it.status == "open" else "completed") for it in steps)
 
 
 async def _close_after(turn: Turn, following: AsyncExitStack) -> None:

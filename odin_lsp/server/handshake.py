@@ -41,6 +41,8 @@ class ServerInfo(Value):
     small_model: str
     modes: tuple[str, ...]
     tools: tuple[str, ...]
+    root: str | None = None
+    """The first folder: names of files are relative to it."""
     skills: tuple[str, ...] = ()
     resident: bool = False
     """It has no editor: a terminal has started it."""
@@ -75,4 +77,5 @@ def info(project: Project) -> ServerInfo:
         model, small = project.now.models
     except ModelError:
         model = small = selection.OFFLINE
-    return ServerInfo(PROTOCOL_VERSION, __version__, model, small, tuple(MODES.values()), tool_names())
+    root = str(project.now.root) if project.now.root else None
+    return ServerInfo(PROTOCOL_VERSION, __version__, model, small, tuple(MODES.values()), tool_names(), root)

@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from odin_lsp.errors import OdinError
-from odin_lsp.host.remote import RemoteWorkspace, attached, introduced
+from odin_lsp.host.remote import APART, RemoteWorkspace, attached, introduced
 from odin_lsp.logs import Logs
 from odin_lsp.terminal.answering import Answering, Policy
 from odin_lsp.terminal.person import Person, say
 from odin_lsp.terminal.seam import Workspace
-
-APART = "odin: another Odin has this folder open, and is not used: {why}"
 
 
 @asynccontextmanager
@@ -57,5 +55,5 @@ async def _attached(
         found = await started(folder) if starts and is_wanted() else None
         return await introduced(found, folder, settings, answering) if found else None
     except OdinError as error:
-        say(APART.format(why=error))
+        say(f"odin: {APART.format(why=error)}")
         return None

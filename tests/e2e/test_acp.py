@@ -23,13 +23,18 @@ from acp.schema import (
     RequestPermissionResponse,
 )
 
-from tests.e2e.conftest import ODIN_LSP, PATIENCE
-from tests.e2e.steps import results, says
+from odin_lsp.host.remote import attached
+from tests.e2e.conftest import ODIN_LSP, PATIENCE, Screen
+from tests.e2e.steps import results, said, says
+from tests.e2e.test_agent_calls import decides
+from tests.e2e.test_attaching import Person as Attending
+from tests.e2e.test_attaching import listens
 from tests.support.forking import forked
 from tests.support.language_servers import processes_below
 
 LINES = "".join(f"line {number}\n" for number in range(1, 31))
 READ = ("Read", {"file_path": "a.py"})
+TYPED = "# typed, not saved\n"
 EDITS = [{"old_string": f"line {it}\n", "new_string": f"changed {it}\n"} for it in (3, 15, 27)]
 
 
@@ -92,10 +97,10 @@ def connect(root: Path, anthropic: dict[str, str]) -> Connect:
     (root / "a.py").write_text(LINES)
 
     @asynccontextmanager
-    async def connect(*, fs: bool = False) -> AsyncIterator[Person]:
+    async def connect(*, fs: bool = False, **other: str) -> AsyncIterator[Person]:
         person = Person()
         command, *arguments = (*forked(ODIN_LSP), "acp")
-        env = {**os.environ, **anthropic}
+        env = {**os.environ, **anthropic, **other}
         spawned = acp.spawn_agent_process(person, command, *arguments, env=env, cwd=root, use_unstable_protocol=True)
         async with spawned as (person.agent, person.process):
             abilities = ClientCapabilities(
@@ -187,6 +192,123 @@ async def test_cancel_answers_the_prompt_while_permission_is_open(connect, root,
         wire.play(says("Back again."))
         assert await ask(person, session.session_id, "and now?", "ask") == "end_turn"
     assert not (root / "made").exists()
+
+
+@pytest.fixture
+async def editor(screen: Screen, connect: Connect, root: Path) -> Screen:
+    """It has a document open that is not saved."""
+    screen.open(root / "a.py")
+    screen.type(root / "a.py", TYPED, 0)
+    await listens(root)
+    return screen
+
+
+async def test_where_an_editor_has_the_folder_open_its_text_is_read_and_its_review_decides(
+    connect, editor, root, wire, step
+):
+    step(READ)
+    step(("MultiEditTool", {"file_path": "a.py", "edits": EDITS}))
+    wire.play(says("Two of three."))
+    editor.decide = decides(reject=2)
+    mine = (await editor.client.command("session.new"))["sessionId"]
+    async with connect(fs=True) as person:
+        session = await person.agent.new_session(str(root))
+        assert await ask(person, session.session_id, "change them") == "end_turn"
+        await person.agent.set_config_option("model", session.session_id, "anthropic/claude-opus-4-8")
+
+    assert person.said() == "Two of three."
+    changed = TYPED + LINES.replace("line 3\n", "changed 3\n").replace("line 27\n", "changed 27\n")
+    assert (editor.text(root / "a.py"), (root / "a.py").read_text()) == (changed, LINES)
+    assert person.asked == []
+    hunks = {it.tool_call_id: it.status for it in person.updates if getattr(it, "tool_call_id", "").startswith("hunk-")}
+    assert sorted(hunks.values()) == ["completed", "completed", "failed"]
+    assert TYPED.strip() in str(wire.request["messages"])
+    assert "keep it" in results(wire)[0]
+    assert (await editor.client.command("state"))["sessionId"] == mine
+    assert (await editor.client.command("model"))["model"] == "anthropic/claude-opus-4-8"
+
+
+async def test_a_session_goes_to_the_editor_that_is_opened_and_stays_when_that_is_closed(
+    connect, start, root, wire, anthropic
+):
+    wire.play(says("One."), says("Two."), says("Three."), says("Four."))
+    async with connect() as person:
+        session = (await person.agent.new_session(str(root))).session_id
+        client = await start(**anthropic)
+        await listens(root)
+        for text in ("first", "second"):
+            await ask(person, session, text, "ask")
+        told = [it["event"]["text"] for it in client.events if it["event"]["kind"] == "turnStarted"]
+        await client.leave()
+        await ask(person, session, "third", "ask")
+    async with connect() as another:
+        await another.agent.load_session(str(root), session)
+        assert another.said() == "One.Two.Three."
+        await ask(another, session, "fourth", "ask")
+
+    assert (told, person.said()) == (["first", "second"], "One.Two.Three.")
+    assert said(wire) == ["first", "second", "third", "fourth"]
+
+
+async def test_a_stored_session_is_loaded_from_the_odin_of_the_editor(connect, editor, root, wire):
+    wire.play(says("One."), says("Two."))
+    mine = (await editor.client.command("ask", text="first"))["sessionId"]
+    async with connect() as person:
+        await person.agent.load_session(str(root), mine)
+        assert (person.said("user_message_chunk"), person.said()) == ("first", "One.")
+        await ask(person, mine, "second", "ask")
+
+    assert said(wire) == ["first", "second"]
+    assert (await editor.client.command("state"))["messages"][-1]["answerSummary"] == "Two."
+
+
+async def test_what_is_asked_in_the_editor_can_be_answered_in_the_client(connect, editor, root, wire, step):
+    step(("ExecuteCommand", {"command": "touch made"}))
+    wire.play(says())
+    editor.client.answers.append(asyncio.Event().wait())
+    async with connect() as person:
+        person.choose = lambda call: "allow_once"
+        session = await person.agent.new_session(str(root), mcp_servers=[])
+        await ask(person, session.session_id, "make it")
+
+    assert len(person.asked) == len(editor.client.questions) == 1
+    assert (root / "made").exists()
+
+
+@pytest.mark.parametrize("fs", [False, True])
+async def test_an_odin_without_an_editor_is_used_unless_the_client_tells_what_is_not_saved(
+    connect, root, wire, step, anthropic, monkeypatch, fs
+):
+    for name, value in anthropic.items():
+        monkeypatch.setenv(name, value)
+    step(READ)
+    step(("EditTool", {"file_path": "a.py", "old_string": "line 3\n", "new_string": "changed 3\n"}))
+    wire.play(says())
+    host = await asyncio.create_subprocess_exec(*forked(ODIN_LSP), "host", "run", "--cwd", root)
+    await listens(root)
+    async with connect(fs=fs) as person:
+        session = await person.agent.new_session(str(root))
+        await ask(person, session.session_id, "change it")
+        async with await attached(root, {}, Attending()) as beside:
+            [listed] = (await beside.execute("odin.session.list"))["sessions"]
+    host.terminate()
+    await host.wait()
+
+    assert "changed 3\n" in (root / "a.py").read_text()
+    assert (len(person.asked), listed["locked"]) == (1, fs)
+
+
+async def test_what_the_odin_of_the_editor_does_not_take_over_is_told(connect, editor, root, wire):
+    wire.play(says())
+    server = acp.schema.McpServerStdio(name="mine", command="true", args=[], env=[])
+    async with connect() as person:
+        session = await person.agent.new_session(str(root), mcp_servers=[server])
+        await ask(person, session.session_id, "hello", "ask")
+        assert "does not use the MCP servers of this client: mine" in person.said("agent_thought_chunk")
+
+    async with connect(ANTHROPIC_API_KEY="sk-ant-another") as person:
+        session = await person.agent.new_session(str(root))
+        await person.until(lambda: "it has another ANTHROPIC_API_KEY" in person.said("agent_thought_chunk"))
 
 
 async def test_a_client_that_vanishes_in_mid_turn_ends_it_and_all_that_it_runs(root, step, anthropic):

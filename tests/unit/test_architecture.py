@@ -71,7 +71,7 @@ MAY_IMPORT["terminal"] = VALUES | {"workspace", "host", "library"}
 MAY_IMPORT["agent_door"] = VALUES | {"workspace", "host", "project", "agent", "library"}
 MAY_IMPORT["mcp_door"] = VALUES | {"tools", "agent", "agent_door"}
 MAY_IMPORT["hook_door"] = VALUES | {"workspace", "agent_door"}
-MAY_IMPORT["acp"] = VALUES | {"workspace", "models", "extensions", "library"}
+MAY_IMPORT["acp"] = VALUES | {"workspace", "host", "models", "extensions", "library"}
 EVERYTHING = {"cli", "__main__", "__init__"}
 """The ways in."""
 ONLY_IN = {

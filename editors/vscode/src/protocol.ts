@@ -732,6 +732,7 @@ export interface ServerInfo {
   smallModel: string;
   modes: string[];
   tools: string[];
+  root?: string;
   skills?: string[];
   resident?: boolean;
 }
