@@ -130,6 +130,8 @@ class ReviewAnswer(Value):
 
 UNASKED = "applied without asking, as the user's settings say"
 """Why something was accepted that nobody looked at."""
+NO_REVIEWER = "nobody can review it here"
+"""How a reason begins to reject what may be proposed again: no person has seen it."""
 
 
 def decide_all(review: Review, decision: Literal["accept", "reject"], reason: str | None = None) -> ReviewAnswer:

@@ -9,11 +9,11 @@ from odin_lsp.agent.core import Core
 from odin_lsp.agent_door.eliciting import Ask, Eliciting
 from odin_lsp.library.disk_editor import DiskEditor
 from odin_lsp.messages import ToolResult
-from odin_lsp.ports import Answer, Decision, Question, Review, ReviewAnswer, decide_all
+from odin_lsp.ports import NO_REVIEWER, Answer, Decision, Question, Review, ReviewAnswer, decide_all
 from odin_lsp.project.project import Project, Told
 
 NOBODY = (
-    "nobody can review it: this agent cannot ask its user (it has no elicitation); ask the user to open this folder in"
+    f"{NO_REVIEWER}: this agent does not show Odin's questions (MCP elicitation); ask the user to open this folder in"
     " an editor with Odin, and then make the call again, or show the change in your answer"
 )
 

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 from odin_lsp.errors import RequestError
 from odin_lsp.events import EventRecord, QuestionAnswered, QuestionAsked
 from odin_lsp.ports import (
+    NO_REVIEWER,
     Answer,
     Editor,
     Level,
@@ -22,8 +23,8 @@ from odin_lsp.server.rpc import ClientError
 
 A = TypeVar("A")
 NOBODY = (
-    "nobody can review it here; ask the user to open this folder in an editor with Odin, or to run `odin-lsp chat` in"
-    " it, and then make the call again"
+    f"{NO_REVIEWER}; ask the user to open this folder in an editor with Odin, or to run `odin-lsp chat` in it, and then"
+    " make the call again"
 )
 
 

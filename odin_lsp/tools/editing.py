@@ -6,7 +6,7 @@ from pathlib import Path
 
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.permissions.subagent_rights import may_edit
-from odin_lsp.ports import UNASKED, Receipt
+from odin_lsp.ports import NO_REVIEWER, UNASKED, Receipt
 from odin_lsp.review.drafts import FileReceipts
 from odin_lsp.review.hunks import Difference, difference
 from odin_lsp.review.proposals import CHOSEN, FileProposal
@@ -210,7 +210,8 @@ def _said(receipt: Receipt, file: FileProposal) -> str:
             there = "\n".join(_now_there(file, receipt)[1]) if file.operation == "edit" else receipt.text
             return f": the user changed it to:\n{there}"
         case "rejected":
-            return f": {receipt.reason or 'without a reason'}; do not make the same edit again"
+            reason = receipt.reason or "without a reason"
+            return f": {reason}" if reason.startswith(NO_REVIEWER) else f": {reason}; do not make the same edit again"
         case "pending":
             return ": it waits for the user's decision; you will be told of it"
         case "superseded":

@@ -153,6 +153,7 @@ async def test_where_nobody_can_be_asked_nothing_is_changed(agent, root):
 
     assert failed
     assert "nobody can review it" in told
+    assert "do not make the same edit again" not in told
     assert not (root / "new.py").exists()
 
 
