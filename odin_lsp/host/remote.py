@@ -32,6 +32,7 @@ PATIENCE = 10.0
 COMMANDS: Mapping[Mode, str] = {mode: f"odin.{verb}" for verb, mode in MODES.items()}
 LEVELS: Mapping[int, Level] = {1: "error", 2: "warning"}
 ELSEWHERE = "answered elsewhere"
+IN_EDITOR = "waiting for your answer in the editor"
 NEW = "New session"
 APART = "another Odin has this folder open, and is not used: {why}"
 
@@ -346,7 +347,10 @@ class RemoteWorkspace:
     def _is_meant(self, turn_id: str) -> bool:
         """Where nobody can be asked here, an editor asks; without one, that is a no."""
         is_own = not self.answers.is_for_own or turn_id in self.turns
-        return is_own and (self.answers.can_ask or self._is_resident)
+        can_answer = self.answers.can_ask or self._is_resident
+        if is_own and not can_answer:
+            self.answers.notify("info", IN_EDITOR)
+        return is_own and can_answer
 
 
 def written(value: Any) -> Any:

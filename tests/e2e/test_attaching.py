@@ -13,9 +13,10 @@ from odin_lsp.events import QuestionAnswered, ReviewClosed, TurnFinished, TurnSt
 from odin_lsp.host import place
 from odin_lsp.host.remote import attached
 from odin_lsp.ports import Answer, decide_all
-from tests.e2e.conftest import ODIN, PATIENCE
+from tests.e2e.conftest import ODIN, ODIN_LSP, PATIENCE
 from tests.e2e.steps import results, said, says
 from tests.support import wire as kit
+from tests.support.forking import forked
 
 TYPED = "# typed, not saved\n"
 POLITE = {"old_string": "hello {name}", "new_string": "Hello, {name}!"}
@@ -125,7 +126,7 @@ async def test_an_edit_from_a_shell_is_reviewed_in_the_editor_on_the_text_on_the
     polite()
     editor.decide = accept_all
 
-    assert await run("edit", "be polite", **anthropic) == (0, "Polite.\n", "")
+    assert (await run("edit", "be polite", **anthropic))[:2] == (0, "Polite.\n")
 
     assert editor.text(greet) == TYPED + saved.replace("hello {name}", "Hello, {name}!")
     assert greet.read_text() == saved
@@ -138,6 +139,24 @@ async def test_an_edit_from_a_shell_is_reviewed_in_the_editor_on_the_text_on_the
     assert await run("ask", "really?", **anthropic) == (0, "Still.\n", "")
     asked = said(wire)
     assert asked == ["be polite", "was it hard?", "really?"]
+
+
+async def test_a_command_without_a_terminal_says_that_it_waits_for_the_editor(editor, root, polite, anthropic):
+    polite()
+    process = await asyncio.create_subprocess_exec(
+        *forked(ODIN_LSP),
+        *("edit", "be polite"),
+        cwd=root,
+        env={**os.environ, **anthropic},
+        stdin=-3,
+        stdout=-1,
+        stderr=-1,
+    )
+    async with asyncio.timeout(PATIENCE):
+        assert await process.stderr.readline() == b"info: waiting for your answer in the editor\n"
+        await editor.client.command("review.accept")
+        assert await process.communicate() == (b"Polite.\n", b"")
+    assert process.returncode == 0
 
 
 async def test_an_undo_from_a_shell_is_made_in_the_editor(editor, run, root, polite, anthropic):
@@ -160,7 +179,7 @@ async def test_what_the_editor_rejects_the_model_and_the_terminal_hear_of(editor
         "decisions": [{"hunkId": review["files"][0]["hunks"][0]["id"], "decision": "reject", "reason": "too loud"}]
     }
 
-    assert await run("edit", "be polite", **anthropic) == (0, "Then not.\n", "")
+    assert (await run("edit", "be polite", **anthropic))[:2] == (0, "Then not.\n")
     assert "too loud" in results(wire)[0]
     assert editor.text(root / "greet.py").startswith(TYPED + "def greet")
 
