@@ -44,7 +44,7 @@ async def attached(folder: Path, agent: str, ask: Ask | None, conversation: str)
     }
     try:
         async with asyncio.timeout(PATIENCE):
-            await connection.ask("initialize", params)
+            said = await connection.ask("initialize", params)
     except OdinError:
         await connection.close()
         raise
@@ -52,19 +52,20 @@ async def attached(folder: Path, agent: str, ask: Ask | None, conversation: str)
         await connection.close()
         raise OdinError(f"it does not answer within {PATIENCE:.0f} s") from None
     connection.tell("initialized", {})
-    return Attached(connection, agent, ask, conversation, root, folder)
+    is_whole = said["capabilities"]["experimental"]["odin"]["roots"] == [str(folder)]
+    return Attached(connection, agent, ask, conversation, folder, None if is_whole else root)
 
 
 class Attached:
     def __init__(
-        self, connection: Connection, agent: str, ask: Ask | None, conversation: str, root: Path, folder: Path
+        self, connection: Connection, agent: str, ask: Ask | None, conversation: str, folder: Path, root: Path | None
     ) -> None:
+        """`folder`: where the agent works. `root`: the folder that it is, or is below; `None` if there is no other."""
         self._connection = connection
         self._agent = agent
         self._conversation = conversation
         self._root = root
         self._folder = folder
-        """Where the agent works: the root, or below it."""
         self._eliciting = Eliciting(ask, self._decide) if ask else None
         connection.answer = self._answer
 
@@ -73,8 +74,7 @@ class Attached:
         return self._connection.is_lost
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
-        is_below = self._folder != self._root
-        given = _in_folder(tool, arguments, self._folder, self._root) if is_below else dict(arguments)
+        given = _in_folder(tool, arguments, self._folder, self._root) if self._root else dict(arguments)
         said = await self._connection.execute(
             "odin.agent.call",
             calls_back=True,
@@ -110,7 +110,7 @@ def _in_folder(tool: str, arguments: Mapping[str, Any], folder: Path, root: Path
     for name in PATHS:
         if isinstance(path := meant.get(name), str):
             meant[name] = str(folder / path)
-    for name in GLOBS if tool == "ReplaceInFiles" else ():
+    for name in GLOBS if tool == "ReplaceInFiles" and folder != root else ():
         if isinstance(pattern := meant.get(name), str):
             meant[name] = f"{glob.escape(folder.relative_to(root).as_posix())}/{pattern}"
     return meant

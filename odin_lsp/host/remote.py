@@ -202,8 +202,8 @@ class RemoteWorkspace:
         self.execute = connection.execute
         self.answers = answers
         self.model: str = info["model"]
-        self.root = Path(info["root"])
-        """What names of files are relative to there."""
+        self.root = Path(info["roots"][0])
+        """What names of files are relative to there, if it is the only one."""
         self._is_resident = bool(info.get("resident"))
         limits = settings.get("limits", {})
         given = {"temperature": settings.get("temperature"), "maxTokens": limits.get("maxTokens")}

@@ -41,8 +41,9 @@ class ServerInfo(Value):
     small_model: str
     modes: tuple[str, ...]
     tools: tuple[str, ...]
-    root: str | None = None
-    """The first folder: names of files are relative to it."""
+    roots: tuple[str, ...] = ()
+    """The folders that are open. Names of files are relative to the only one; of several, they begin with the folder's
+    name."""
     skills: tuple[str, ...] = ()
     resident: bool = False
     """It has no editor: a terminal has started it."""
@@ -77,5 +78,5 @@ def info(project: Project) -> ServerInfo:
         model, small = project.now.models
     except ModelError:
         model = small = selection.OFFLINE
-    root = str(project.now.root) if project.now.root else None
-    return ServerInfo(PROTOCOL_VERSION, __version__, model, small, tuple(MODES.values()), tool_names(), root)
+    roots = tuple(map(str, project.now.roots))
+    return ServerInfo(PROTOCOL_VERSION, __version__, model, small, tuple(MODES.values()), tool_names(), roots)

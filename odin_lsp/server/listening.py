@@ -1,9 +1,10 @@
-"""The socket beside the editor, for the first folder of the project: who comes by it is a guest."""
+"""The sockets beside the editor, one for each folder of the project: who comes by them is a guest."""
 
 import asyncio
 import logging
 import os
 import socket
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,30 +27,33 @@ class Listening:
     def __init__(self, host: Hosting) -> None:
         self._host = host
         self._moved = asyncio.Event()
-        self._root = host.project.now.root
+        self._roots = host.project.now.roots
         self.guests: set[Guest] = set()
         self._serving = Tasks()
         host.project.follow(self._look)
 
     async def run(self) -> None:
-        """Until cancelled; whenever another folder is the first, for that one."""
-        while True:
-            self._moved.clear()
-            accepting = asyncio.create_task(self._listen(self._root)) if self._root else None
-            try:
+        """Until cancelled, for the folders that are open at a time."""
+        listening: dict[Path, asyncio.Task[None]] = {}
+        try:
+            while True:
+                self._moved.clear()
+                left = [listening.pop(it) for it in listening.keys() - set(self._roots)]
+                await _ended(left)
+                for root in self._roots:
+                    if root not in listening:
+                        listening[root] = asyncio.create_task(self._listen(root))
                 await self._moved.wait()
-            finally:
-                if accepting is not None:
-                    accepting.cancel()
-                    await asyncio.gather(accepting, return_exceptions=True)
+        finally:
+            await _ended(listening.values())
 
     async def close(self) -> None:
         """What was said to guests until now they may still read."""
         await self._serving.close()
 
     def _look(self, now: Situation) -> None:
-        if now.root != self._root:
-            self._root = now.root
+        if now.roots != self._roots:
+            self._roots = now.roots
             self._moved.set()
 
     async def accept(self, listener: socket.socket) -> None:
@@ -84,6 +88,12 @@ class Listening:
             self.guests.discard(guest)
         finally:
             channel.close()
+
+
+async def _ended(tasks: Collection["asyncio.Task[None]"]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _take_place(root: Path) -> None:

@@ -732,7 +732,7 @@ export interface ServerInfo {
   smallModel: string;
   modes: string[];
   tools: string[];
-  root?: string;
+  roots?: string[];
   skills?: string[];
   resident?: boolean;
 }

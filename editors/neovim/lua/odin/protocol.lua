@@ -619,7 +619,7 @@
 ---@field smallModel string
 ---@field modes string[]
 ---@field tools string[]
----@field root? string
+---@field roots? string[]
 ---@field skills? string[]
 ---@field resident? boolean
 
