@@ -1,0 +1,102 @@
+"""What holds after each act of a day, whatever it was."""
+
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.bench.client import resident
+from tests.soak.editor import offsets_of, path_at
+from tests.soak.world import Broken, World
+
+DESCRIPTORS, PROCESSES = 16, 2
+"""More than at the first look at a process: connections to the provider, logs of sessions that are open."""
+GROWTH = 1.3
+"""Of memory, from the first look on: a process lives some minutes only, in which caches fill."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a process holds when nothing goes on."""
+
+    memory: float
+    descriptors: int
+    processes: int
+
+
+async def every_request_is_answered_once(world: World) -> None:
+    for peer in (world.peer, *world.guests):
+        world.wrong_of(peer)
+        if peer.is_gone:
+            raise Broken("the server is gone")
+    late = [it for it, turn in world.turns.items() if turn.task.done()]
+    if late:
+        raise Broken(f"{late} ended while nothing went on")
+
+
+async def nothing_unreviewed_has_changed(world: World) -> None:
+    editor = world.editor
+    if editor.wrong:
+        raise Broken("; ".join(editor.wrong))
+    for path, text in editor.saved.items():
+        now = path.read_bytes().decode()
+        if now != text:
+            raise Broken(f"{path.name} on disk is not as it was saved: {text!r} → {now!r}")
+    known = {*editor.saved, world.root / "ran.txt"}
+    if strangers := [it.name for it in world.root.rglob("*") if it.is_file() and it not in known]:
+        raise Broken(f"nobody has made {strangers}")
+    ran = world.root / "ran.txt"
+    lines = ran.read_text().split() if ran.exists() else []
+    if not set(lines) <= set(world.ran) or len(lines) != len(set(lines)):
+        raise Broken(f"ran {lines}, allowed were {world.ran}")
+
+
+async def reviews_are_as_the_screen(world: World) -> None:
+    """And what was decided is decided."""
+    for shown in (await world.command("review.list"))["proposals"]:
+        for file in shown["files"]:
+            path = path_at(file["uri"])
+            for hunk in file["hunks"]:
+                state = hunk.get("state", "pending")
+                was = world.decided.get(hunk["id"], state)
+                if was != state and "superseded" not in (was, state):
+                    raise Broken(f"{hunk['id']} was {was}, and is {state}")
+                if file["operation"] != "edit" or path not in world.editor.documents:
+                    continue
+                text = {"pending": hunk["oldText"], "accepted": hunk["newText"], "modified": hunk.get("text")}.get(state)
+                start, end = offsets_of(world.editor.text(path), hunk["range"])
+                if text is not None and text != (found := world.editor.text(path)[start:end]):
+                    raise Broken(f"{hunk['id']} is {state}, where {text!r} is {found!r}")
+
+
+async def it_has_not_complained(world: World) -> None:
+    if (said := world.log.read_text(errors="replace")).count("Traceback"):
+        raise Broken(f"it has complained: …{said[said.index('Traceback') :][:3000]}")
+
+
+Invariant = Callable[[World], Awaitable[None]]
+INVARIANTS: tuple[Invariant, ...] = (
+    every_request_is_answered_once,
+    nothing_unreviewed_has_changed,
+    reviews_are_as_the_screen,
+    it_has_not_complained,
+)
+
+
+def look(world: World) -> Look:
+    assert world.process is not None
+    pid = world.process.pid
+    return Look(resident(pid), len(os.listdir(f"/proc/{pid}/fd")), len(list(_children(pid))))
+
+
+def compare(first: Look, now: Look) -> None:
+    if now.descriptors > first.descriptors + DESCRIPTORS or now.processes > first.processes + PROCESSES:
+        raise Broken(f"it holds more and more: {first} → {now}")
+    if now.memory > first.memory * GROWTH:
+        raise Broken(f"it grows: {first} → {now}")
+
+
+def _children(pid: int) -> Iterator[str]:
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        yield from (task / "children").read_text().split()
+
