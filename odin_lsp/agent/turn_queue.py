@@ -105,7 +105,8 @@ class TurnQueue:
             message = UserMessage(
                 turn_id=waited.turn_id, text=waited.body, mode=waited.mode, timestamp=waited.timestamp
             )
-            turn = self._enqueue(Progress(message, self.session.id, decided=self._take_reviewed()))
+            spent = self.session.spent_on(waited.turn_id)
+            turn = self._enqueue(Progress(message, self.session.id, usage=spent, decided=self._take_reviewed()))
             turn.progress.review.touched.update(touched)
             turn.progress.review.receipts += [
                 receipt for it in turn.progress.decided for told in told_of(it) for receipt in told.receipts

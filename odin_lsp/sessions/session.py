@@ -116,6 +116,10 @@ class Session:
             total = total.plus(usage.besides)
         return total
 
+    def spent_on(self, turn_id: str) -> Usage:
+        """What a turn that has not ended had cost before Odin was started."""
+        return self._unsettled.get(turn_id, Usage()).besides
+
     def append(self, message: Message) -> None:
         self.open_results = None
         self.history.append(message)
@@ -239,8 +243,7 @@ class Session:
                 self._unsettled[turn_id] = spent
 
     def end_cut_off(self, message: QueuedMessage) -> Outcome:
-        spent = self._unsettled.get(message.turn_id, Usage()).besides
-        record = TurnRecord.cut_off(message, self.todos, spent)
+        record = TurnRecord.cut_off(message, self.todos, self.spent_on(message.turn_id))
         self._add_turn(record)
         outcome = record.outcome(self.id)
         self.note_event(record.turn_id, MAIN, TurnFinished(outcome))

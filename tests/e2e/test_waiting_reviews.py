@@ -15,6 +15,7 @@ from tests.e2e.test_attaching import listens
 WORKSPACE = types.WorkspaceClientCapabilities(
     apply_edit=True, workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True)
 )
+ANSWER_TOKENS = 17
 OLD = "alpha = 1\nbeta = 2\ngamma = 3\ndelta = 4\nepsilon = 5\n"
 
 
@@ -98,6 +99,8 @@ async def test_the_turn_goes_on_where_it_waited_without_asking_again(waiting, sc
 
     assert (outcome["turnId"], outcome["reason"], outcome["answer"]) == ("t", "end_turn", "All done.")
     assert [it["state"] for it in outcome["receipts"]] == ["accepted", "accepted"]
+    assert outcome["usage"]["outputTokens"] == ANSWER_TOKENS * len(wire.sent)
+    assert (await other.client.command("state"))["usage"] == outcome["usage"]
     assert other.text(one) == OLD.replace("alpha", "ALPHA").replace("epsilon", "EPSILON")
     assert one.read_text() == other.text(one)
     assert len(wire.sent) == asked + 1
