@@ -6,6 +6,7 @@ import errno
 import json
 import signal
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -92,7 +93,9 @@ def _play_edit(world: World, chance: Random, paths: list[Path]) -> None:
         calls.append(("MultiEditTool", {"file_path": str(path), "edits": edits}))
     if chance.random() < 0.2:
         number = next(world.numbers)
-        calls.append(("WriteFile", {"file_path": str(world.root / f"n{number}.py"), "content": f"n{number} = m{number}\n"}))
+        calls.append(
+            ("WriteFile", {"file_path": str(world.root / f"n{number}.py"), "content": f"n{number} = m{number}\n"})
+        )
     play_calls(world.wire, *calls)
 
 
@@ -361,10 +364,8 @@ async def kill_amid(world: World, chance: Random) -> None:
 
 
 async def _unless_gone(doing: Awaitable[Any]) -> None:
-    try:
+    with suppress(Gone):
         await doing
-    except Gone:
-        pass
 
 
 async def fail_the_disk(world: World, chance: Random) -> None:
@@ -373,9 +374,13 @@ async def fail_the_disk(world: World, chance: Random) -> None:
 
 
 async def mend_the_disk(world: World, chance: Random) -> None:
-    """What could not be written is."""
-    if world.control.error:
-        world.control.set(error=0)
+    """What could not be written is written with the next turn of its session."""
+    world.control.set(error=0)
+    if world.is_unsure and world.is_idle:
+        for session_id in world.sessions[-3:]:
+            world.begin("ask", text="and now?", sessionId=session_id)
+            await world.settle()
+        world.is_unsure = False
 
 
 async def jump_in_time(world: World, chance: Random) -> None:
@@ -397,10 +402,8 @@ async def suspend(world: World, chance: Random) -> None:
 
 
 async def _may_be_refused(doing: Awaitable[Any]) -> None:
-    try:
+    with suppress(Refused):
         await doing
-    except Refused:
-        pass
 
 
 ACTS: dict[str, tuple[Act, int]] = {

@@ -54,7 +54,9 @@ def kept() -> list[tuple[Step, ...]]:
     return [tuple(map(Step.read, it)) for it in lines if it]
 
 
-async def lived(steps: Iterable[Step], tell: Callable[[int, World], None] = lambda number, world: None) -> Failure | None:
+async def lived(
+    steps: Iterable[Step], tell: Callable[[int, World], None] = lambda number, world: None
+) -> Failure | None:
     done: list[Step] = []
     try:
         async with world() as here:
@@ -68,7 +70,9 @@ async def lived(steps: Iterable[Step], tell: Callable[[int, World], None] = lamb
                 tell(len(done), here)
             await _end(here)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is told with the acts that led to it
-        return Failure(tuple(done), f"{type(error).__name__}: {error}\n{''.join(traceback.format_tb(error.__traceback__)[-4:])}")
+        return Failure(
+            tuple(done), f"{type(error).__name__}: {error}\n{''.join(traceback.format_tb(error.__traceback__)[-4:])}"
+        )
     return None
 
 

@@ -1,4 +1,4 @@
-"""An editor that looks at each change that Odin makes: whether it was wanted, and that nothing else has changed with it.
+"""An editor that looks at each change that Odin makes: it was wanted, and nothing else has changed with it.
 
 The texts are lines of three kinds: `name = value`, where each value is used once, by the person or by one change that
 the model proposes; what the person has typed, `# typed 7`; and empty ones."""
@@ -253,7 +253,9 @@ def path_at(uri: str) -> Path:
 def offsets_of(text: str, where: dict[str, dict[str, int]]) -> tuple[int, int]:
     """What the person has typed is before it on no line."""
     lines = text.split("\n")
-    start, end = (sum(len(line) + 1 for line in lines[: it["line"]]) + it["character"] for it in (where["start"], where["end"]))
+    start, end = (
+        sum(len(line) + 1 for line in lines[: it["line"]]) + it["character"] for it in (where["start"], where["end"])
+    )
     return start, end
 
 

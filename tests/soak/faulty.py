@@ -1,4 +1,4 @@
-"""`python -m tests.soak.faulty CONTROL …`: Odin on a disk and with a clock that a file says how they are, at any moment.
+"""`python -m tests.soak.faulty CONTROL …`: Odin with a disk and a clock that are as a file says, at any moment.
 
 The file has two numbers: the error that each write to the disk ends with, or 0; and by how many seconds the clock is
 wrong. What is held by the system, not by Odin, is the real thing: processes, signals, pipes and sockets."""

@@ -1,6 +1,5 @@
 """What holds after each act of a day, whatever it was."""
 
-import os
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +62,9 @@ async def reviews_are_as_the_screen(world: World) -> None:
                     raise Broken(f"{hunk['id']} was {was}, and is {state}")
                 if file["operation"] != "edit" or path not in world.editor.documents:
                     continue
-                text = {"pending": hunk["oldText"], "accepted": hunk["newText"], "modified": hunk.get("text")}.get(state)
+                text = {"pending": hunk["oldText"], "accepted": hunk["newText"], "modified": hunk.get("text")}.get(
+                    state
+                )
                 start, end = offsets_of(world.editor.text(path), hunk["range"])
                 if text is not None and text != (found := world.editor.text(path)[start:end]):
                     raise Broken(f"{hunk['id']} is {state}, where {text!r} is {found!r}")
@@ -86,7 +87,7 @@ INVARIANTS: tuple[Invariant, ...] = (
 def look(world: World) -> Look:
     assert world.process is not None
     pid = world.process.pid
-    return Look(resident(pid), len(os.listdir(f"/proc/{pid}/fd")), len(list(_children(pid))))
+    return Look(resident(pid), len([*Path(f"/proc/{pid}/fd").iterdir()]), len(list(_children(pid))))
 
 
 def compare(first: Look, now: Look) -> None:
@@ -99,4 +100,3 @@ def compare(first: Look, now: Look) -> None:
 def _children(pid: int) -> Iterator[str]:
     for task in Path(f"/proc/{pid}/task").iterdir():
         yield from (task / "children").read_text().split()
-

@@ -1,4 +1,4 @@
-"""One end of JSON-RPC that believes nothing: each request is answered once, and what is not expected is written down."""
+"""One end of JSON-RPC that believes nothing: what comes twice, or was not asked for, is written down."""
 
 import asyncio
 import json

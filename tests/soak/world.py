@@ -216,9 +216,7 @@ async def _nothing(method: str, params: Any) -> None:
 
 
 def _texts(root: Path) -> dict[Path, str]:
-    return {
-        root / f"{file}.py": "".join(f"{file}_{number} = 0\n\n\n" for number in range(NAMES)) for file in FILES
-    }
+    return {root / f"{file}.py": "".join(f"{file}_{number} = 0\n\n\n" for number in range(NAMES)) for file in FILES}
 
 
 @asynccontextmanager
