@@ -208,9 +208,11 @@ def peers(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", requires=["odin"], default=False)
 def soak(session: nox.Session) -> None:
-    """Work without a pause, five minutes or as many as are named: `-- 60`, or as many messages: `-- messages 10000`,
-    each in a session of its own: `-- sessions 1000`. Memory, descriptors and children stay."""
-    session.run(ODIN / "python", "-m", "tests.bench.soak", *session.posargs, external=True)
+    """A day with all that may happen on one, in five minutes or as many as are named: `-- 60 --seed 7`.
+    Or work without a pause, of which nothing may stay: `-- messages 10000`, `-- sessions 1000` each in its own."""
+    is_work = session.posargs[:1] in (["messages"], ["sessions"])
+    module = "tests.bench.soak" if is_work else "tests.soak"
+    session.run(ODIN / "python", "-m", module, *session.posargs, external=True)
 
 
 def _pytest(session: nox.Session, *folders: str) -> None:

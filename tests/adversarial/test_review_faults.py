@@ -203,7 +203,7 @@ class Said:
 async def outlived(folder: Path, at: int, fault: str) -> None:
     said = Said()
     odin = Odin(begun(folder), said)
-    with Writes(at, fault):
+    with Writes(at, FAULTS[fault]):
         await odin.take_turn()
     assert odin.left == world_of(said.states), f"the text is not as was told: {odin.left} {said.all}"
     [kept] = said.of("undone")
@@ -252,7 +252,7 @@ def killed(folder: Path, at: int) -> Said:
     if child == 0:
         try:
             odin = Odin(folder, lambda *told: write(writing, json.dumps(told).encode() + b"\n") and None)
-            with Writes(at, "killed"):
+            with Writes(at, FAULTS["killed"]):
                 asyncio.run(odin.take_turn())
         finally:
             traceback.print_exc()

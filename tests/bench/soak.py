@@ -1,5 +1,5 @@
-"""`python -m tests.bench.soak [minutes | messages N | sessions N]`: work without a pause, and see that nothing of it
-stays in the server. All of it is one session, or each message has one that is deleted after it.
+"""`python -m tests.bench.soak messages|sessions N`: work without a pause, and see that nothing of it stays in the
+server. All of it is one session, or each message has one that is deleted after it.
 
 Every turn reads, searches, plans or has a helper do so, documents are opened and typed into, some turns are cancelled,
 and a history that grew long is refused, so that it is compacted. Afterwards the server must be as large as it was at
@@ -10,7 +10,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count, cycle
 from pathlib import Path
@@ -23,7 +23,6 @@ from tests.bench.endpoint import Endpoint, calling
 LOOKS = 10
 """The first is taken when a tenth of the work is done: until then caches fill and the allocator finds its size."""
 MOST_GROWTH = 0.1
-SLACK = 1e-9
 LONGEST_REQUEST = 100_000
 CANCELLED = 10
 """One turn in so many."""
@@ -87,14 +86,11 @@ class Look:
         )
 
 
-Done = Callable[[float, int], float]
-"""How much of the work is done after so many seconds and turns: 1 is all of it."""
-
-
 def main() -> int:
     with tempfile.TemporaryDirectory() as workspace:
-        work = _work_in_sessions if sys.argv[1:2] == ["sessions"] else _work
-        looks = asyncio.run(_looks(Path(workspace), _wanted(sys.argv[1:]), work))
+        kind, number = sys.argv[1:]
+        work = {"messages": _work, "sessions": _work_in_sessions}[kind]
+        looks = asyncio.run(_looks(Path(workspace), int(number), work))
     first, last = looks[0], looks[-1]
     growth = last.memory / first.memory - 1
     halves = looks[: LOOKS // 2], looks[LOOKS // 2 :]
@@ -109,19 +105,10 @@ def main() -> int:
     return int(growth > MOST_GROWTH or descriptors > 0 or processes > 0 or last.zombies > 0)
 
 
-def _wanted(arguments: Sequence[str]) -> Done:
-    match arguments:
-        case ["messages" | "sessions", number]:
-            return lambda seconds, turns: turns / int(number)
-        case _:
-            minutes = float(arguments[0]) if arguments else 5.0
-            return lambda seconds, turns: seconds / 60 / minutes
-
-
 Work = Callable[[Client, Model, Path, int], Awaitable[None]]
 
 
-async def _looks(workspace: Path, done: Done, work: Work) -> list[Look]:
+async def _looks(workspace: Path, wanted: int, work: Work) -> list[Look]:
     measure.make_files(workspace)
     looks: list[Look] = []
     async with Model().listening() as model, measure.running(workspace, model) as client:
@@ -129,7 +116,7 @@ async def _looks(workspace: Path, done: Done, work: Work) -> list[Look]:
         for turns in count(1):
             await work(client, model, workspace / "module_0.py", turns)
             passed = time.monotonic() - began
-            if LOOKS * done(passed, turns) >= len(looks) + 1 - SLACK:
+            if LOOKS * turns >= wanted * (len(looks) + 1):
                 looks.append(_look(client, passed, turns))
                 sys.stdout.write(f"{looks[-1]}\n")
                 sys.stdout.flush()

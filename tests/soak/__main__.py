@@ -16,7 +16,7 @@ from tests.soak.world import World
 
 SHORTENING = 180
 """Seconds."""
-TOLD_EVERY = 20
+TOLD_EVERY = 100
 
 
 def main() -> int:

@@ -71,6 +71,8 @@ class Editor:
     started: set[str] = field(default_factory=set[str])
     queued: set[str] = field(default_factory=set[str])
     finished: set[str] = field(default_factory=set[str])
+    sessions: dict[str, None] = field(default_factory=dict[str, None])
+    """All that it has heard of, the last one last."""
     questions: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     says_yes: bool = True
     is_late: bool = False
@@ -215,7 +217,10 @@ class Editor:
     def hear(self, method: str, params: Any) -> None:
         if method != "odin/event":
             return
-        event, turn = params["event"], params["turnId"]
+        event, turn, session = params["event"], params["turnId"], params["sessionId"]
+        if session:
+            self.sessions.pop(session, None)
+            self.sessions[session] = None
         match event["kind"]:
             case "turnQueued":
                 self.queued.add(turn)

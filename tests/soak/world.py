@@ -58,7 +58,6 @@ class World:
     """Those whose answer is waited for."""
     decided: dict[str, str] = field(default_factory=dict[str, str])
     """What Odin has said that became of each hunk."""
-    sessions: list[str] = field(default_factory=list[str])
     ran: list[str] = field(default_factory=list[str])
     """Commands that the person has allowed."""
     refused: int = 0
@@ -79,6 +78,11 @@ class World:
     @property
     def log(self) -> Path:
         return self.folder / "log"
+
+    @property
+    def sessions(self) -> list[str]:
+        """Those that were used last."""
+        return [*self.editor.sessions][-3:]
 
     @property
     def peer(self) -> Peer:
@@ -167,11 +171,8 @@ class World:
             outcome = self.turns.pop(turn_id).task.result()
             if isinstance(outcome, Refused):
                 self.refused += 1
-            elif isinstance(outcome, dict):
-                if outcome["turnId"] != turn_id:
-                    raise Broken(f"{turn_id} was answered with {outcome['turnId']}")
-                if outcome["sessionId"] not in self.sessions:
-                    self.sessions.append(outcome["sessionId"])
+            elif isinstance(outcome, dict) and outcome["turnId"] != turn_id:
+                raise Broken(f"{turn_id} was answered with {outcome['turnId']}")
 
     def _rests(self, turn_id: str) -> bool:
         turn = self.turns[turn_id]
@@ -187,11 +188,21 @@ class World:
         async with asyncio.timeout(PATIENCE):
             return await (peer or self.peer).command(name, **argument)
 
+    async def _rested(self, session_id: str) -> dict[str, Any]:
+        """Its state, when a turn has ended that a decision let go on."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                self.editor.changed.clear()
+                state = await self.command("state", sessionId=session_id)
+                if not state["executing"] and not state["suspended"]:
+                    return state
+                await self.editor.changed.wait()
+
     async def stored(self) -> dict[str, Any]:
         """Of each session that was used: what a restart must not change."""
         found: dict[str, Any] = {}
-        for session_id in self.sessions[-3:]:
-            state = await self.command("state", sessionId=session_id)
+        for session_id in self.sessions:
+            state = await self._rested(session_id)
             events: list[Any] = []
             before: dict[str, int] = {}
             while True:

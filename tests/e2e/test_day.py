@@ -1,0 +1,23 @@
+"""Days of an editor with Odin, as `nox -s soak` lives them: those that failed once, and the morning of others."""
+
+from itertools import islice
+from random import Random
+
+import pytest
+
+from tests.soak.day import drawn, kept, lived
+from tests.support.sampling import SEED
+
+ACTS = 60
+SEEDS = [Random(SEED).randrange(10**6)] if SEED else range(6)
+
+
+@pytest.mark.parametrize("steps", kept(), ids=lambda steps: f"{len(steps)} acts")
+async def test_a_day_that_failed_once_does_not_any_more(steps):
+    assert await lived(steps) is None
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_nothing_breaks_in_the_morning_of_a_day(seed):
+    assert await lived(islice(drawn(seed), ACTS)) is None
