@@ -92,12 +92,14 @@ def _models(root: Path, settings: config.Config, secrets: Mapping[str, str]) -> 
     local = run_to_end(find())
     for ref in dict.fromkeys((model, small, *settings.fallback_models)):
         yield _model(ref, settings, secrets, local)
+    for it in local:
+        yield Finding("ok", f"{it.name} at {it.url}: {len(it.models)} model{'' if len(it.models) == 1 else 's'}")
     for ref in dict.fromkeys(picked.values()):
         yield Finding("note", f"{ref} was selected in this workspace and overrides the settings")
     if model == selection.OFFLINE:
         keys = ", ".join(name for names in selection.KEY_VARIABLES.values() for name in names)
         found = [f"`model` to {it.models[0]} ({it.name} runs on this computer)" for it in local]
-        fix = " or ".join([f"set one of {keys}", *found, *([] if secrets else [IN_EDITOR])])
+        fix = ", or ".join([f"set one of {keys}", *found, *([] if secrets else [IN_EDITOR])])
         yield Finding("note", "no language model is set: Odin answers by searching", fix)
 
 
@@ -144,6 +146,7 @@ def _commands(settings: config.Config) -> Iterator[Finding]:
     shell = find_shell()
     if shell is None:
         yield Finding("wrong", "bash is missing: no command can be run", "install bash")
+        return
     reading = sandbox.confine(sandbox.Policy())
     if reading is None:
         fix = "" if sys.platform == "darwin" else "use Linux 5.13 or newer with Landlock, or install bubblewrap"

@@ -130,6 +130,24 @@ def test_a_model_server_that_does_not_answer_or_has_another_model_is_wrong(told,
     assert "✗ model vllm/qwen3: vLLM does not answer at http://127.0.0.1:9" in told(model="vllm/qwen3")
 
 
+def test_every_model_server_that_answers_is_told_and_offered_where_no_model_is_set(told, serve):
+    ollama, vllm = serve("ollama", "qwen3", "gemma"), serve("vllm", "qwen3")
+
+    said = told()
+
+    assert f"✓ Ollama at {ollama}: 2 models\n✓ vLLM at {vllm}: 1 model\n" in said
+    assert ", or `model` to ollama/qwen3 (Ollama runs on this computer), or `model` to vllm/qwen3 (vLLM" in said
+
+
+def test_without_bash_nothing_is_said_to_run(told, monkeypatch):
+    monkeypatch.setattr("odin_lsp.commands.environment.SHELLS", ())
+
+    said = told()
+
+    assert "✗ bash is missing: no command can be run\n    → install bash\n" in said
+    assert "commands run" not in said
+
+
 def test_extensions_are_counted_and_those_that_are_not_used_are_told(told, tmp_path):
     for name in ("deploy", "test"):
         skill = tmp_path / "ws" / ".claude" / "skills" / name / "SKILL.md"
