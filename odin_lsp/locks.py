@@ -43,7 +43,7 @@ MOMENT = 0.2
 """Seconds: whoever only looks whether a lock is held has it for less."""
 PAUSE = 0.02
 KNOWN_LOCKS = Path("/proc/locks")
-_LOCK_FILE = os.O_RDWR | os.O_CREAT | system.NO_FOLLOW | system.NO_WAIT | system.OWN
+_LOCK_FILE = os.O_RDWR | os.O_CREAT | system.NO_WAIT | system.OWN
 
 
 class Held(BlockingIOError):
@@ -62,7 +62,7 @@ class Held(BlockingIOError):
 def held(path: Path, *, shared: bool = False, patience: float = PATIENCE) -> Generator[None]:
     """Hold the lock file at `path`, which is made if it is missing, as are its folders."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(path, _LOCK_FILE, 0o600)
+    descriptor = system.open_no_link(path, _LOCK_FILE, 0o600)
     try:
         hold(descriptor, path, shared=shared, patience=patience)
         yield

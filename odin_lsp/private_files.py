@@ -13,8 +13,8 @@ from typing import Any
 from odin_lsp import locks, system
 from odin_lsp.errors import SessionError
 
-_FOLDER = os.O_RDONLY | system.FOLDER | system.NO_FOLLOW | system.OWN
-_FILE = system.NO_FOLLOW | system.NO_WAIT | system.OWN
+_FOLDER = os.O_RDONLY | system.FOLDER | system.OWN
+_FILE = system.NO_WAIT | system.OWN
 NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL
 MAX_JSON = 1024 * 1024
 """Bytes of what is approved or trusted."""
@@ -26,10 +26,10 @@ def open_folder(path: Path, *, create: bool = False) -> int:
         for missing in reversed([it for it in (path, *path.parents) if not os.path.lexists(it)]):
             with suppress(FileExistsError):
                 missing.mkdir(mode=0o700)
-    above = os.open(path.parent, _FOLDER)
+    above = system.open_no_link(path.parent, _FOLDER)
     try:
         _keep_others_out(above, path.parent, 0o022)
-        folder = os.open(path.name, _FOLDER, dir_fd=above)
+        folder = system.open_no_link(path.name, _FOLDER, dir_fd=above)
     finally:
         os.close(above)
     try:
@@ -44,7 +44,7 @@ def open_file(path: Path, flags: int) -> int:
     """A descriptor of a file that has no other name, is no link, pipe or device, and is the user's own."""
     folder = open_folder(path.parent, create=bool(flags & os.O_CREAT))
     try:
-        descriptor = os.open(path.name, flags | _FILE, 0o600, dir_fd=folder)
+        descriptor = system.open_no_link(path.name, flags | _FILE, 0o600, dir_fd=folder)
     finally:
         os.close(folder)
     try:
@@ -83,7 +83,7 @@ def replace_file(path: Path, pieces: Iterable[bytes], *, durable: bool = True) -
 def read_json(path: Path) -> Any:
     """What is stored; `None` if there is nothing, or nothing that can be relied on: others could have written it."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | _FILE)
+        descriptor = system.open_no_link(path, os.O_RDONLY | _FILE)
         with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, no path
             status = os.fstat(descriptor)
             if sys.platform != "win32" and (status.st_uid != system.user() or status.st_mode & 0o022):
@@ -103,7 +103,7 @@ def update_json(path: Path, change: Callable[[Any], Any]) -> None:
 
 def _replace(folder: int, name: str, pieces: Iterable[bytes], *, durable: bool) -> None:
     draft = f".{secrets.token_hex(8)}.new"
-    descriptor = os.open(draft, NEW | _FILE, 0o600, dir_fd=folder)
+    descriptor = system.open_no_link(draft, NEW | _FILE, 0o600, dir_fd=folder)
     try:
         with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, no path
             file.writelines(pieces)

@@ -1,13 +1,35 @@
-"""What not every system has: flags for opening files, reading at a place, a signal that nobody ignores, users."""
+"""What not every system has: ways to open files, to read at a place, a signal that nobody ignores, users."""
 
+import errno
 import os
 import signal
+import stat
 import sys
+from pathlib import Path
 
 if sys.platform == "win32":
-    NO_FOLLOW = NO_WAIT = FOLDER = 0
+    NO_WAIT = FOLDER = 0
     OWN = os.O_BINARY | os.O_NOINHERIT
     KILL = signal.SIGTERM
+
+    def open_no_link(name: Path | str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        """A descriptor of what has this name itself: an `OSError` for a link, also for one that came meanwhile."""
+        try:
+            _refuse_link(name, os.lstat(name, dir_fd=dir_fd))
+        except FileNotFoundError:
+            if not flags & os.O_CREAT:
+                raise
+        descriptor = os.open(name, flags, mode, dir_fd=dir_fd)
+        try:
+            _refuse_link(name, os.lstat(name, dir_fd=dir_fd))
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
+
+    def _refuse_link(name: Path | str, status: os.stat_result) -> None:
+        if stat.S_ISLNK(status.st_mode):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(name))
 
     def pread(descriptor: int, length: int, at: int) -> bytes:
         """Read there; where the next one reads or writes stays the same."""
@@ -34,9 +56,13 @@ if sys.platform == "win32":
         return 0
 
 else:
-    NO_FOLLOW, NO_WAIT, FOLDER = os.O_NOFOLLOW, os.O_NONBLOCK, os.O_DIRECTORY
+    NO_WAIT, FOLDER = os.O_NONBLOCK, os.O_DIRECTORY
     OWN = os.O_CLOEXEC
     KILL = signal.SIGKILL
+
+    def open_no_link(name: Path | str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        """A descriptor of what has this name itself: an `OSError` for a link, also for one that came meanwhile."""
+        return os.open(name, flags | os.O_NOFOLLOW, mode, dir_fd=dir_fd)
 
     def pread(descriptor: int, length: int, at: int) -> bytes:
         """Read there; where the next one reads or writes stays the same."""

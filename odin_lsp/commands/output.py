@@ -106,7 +106,7 @@ class Output:
         if self._problem:
             return
         try:
-            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NO_FOLLOW | system.OWN, 0o600)
+            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.OWN, 0o600)
         except OSError as error:
             self._problem = f"it could not be kept: {error.strerror}"
 

@@ -39,7 +39,7 @@ NO_TEXT = "it is no text"
 FOLDER = "a folder is not kept"
 TOO_LARGE = "what it was is more than `review.undoBytes` allows"
 _DAY = 24 * 60 * 60
-_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | system.NO_FOLLOW | system.OWN
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | system.OWN
 
 
 @dataclass(slots=True)
@@ -167,7 +167,7 @@ class UndoLog:
         """By the user, of what turns have changed."""
         line = Renamed(time.time(), str(path), str(new_path))
         with suppress(OSError), before_images.locked(self._folder()):
-            log = os.open(self._folder() / RENAMED, _APPEND, 0o600)
+            log = system.open_no_link(self._folder() / RENAMED, _APPEND, 0o600)
             try:
                 if os.fstat(log).st_size < MAX_RENAMED:
                     os.write(log, b"\n" + json.dumps(to_wire(line)).encode() + b"\n")
@@ -247,7 +247,7 @@ class UndoLog:
         nothing since."""
         log = turn.log if turn is not None else None
         if log is None or not os.fstat(log).st_nlink:
-            log = os.open(self._file(turn_id), _APPEND, 0o600)
+            log = system.open_no_link(self._file(turn_id), _APPEND, 0o600)
         if turn is not None and log != turn.log:
             _close(turn)
             turn.log = log
@@ -328,7 +328,7 @@ def _named(log: Path) -> set[str]:
 def _is_held(log: Path) -> bool:
     """Whether its turn runs, here or in another Odin."""
     try:
-        descriptor = os.open(log, os.O_RDONLY | system.NO_FOLLOW | system.OWN)
+        descriptor = system.open_no_link(log, os.O_RDONLY | system.OWN)
     except OSError:
         return False
     try:

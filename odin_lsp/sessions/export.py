@@ -102,7 +102,7 @@ def export_to(folder: Path, session_id: str, format: Format, path: Path, *, is_o
         if is_own:
             private_files.write_file(path, pieces, durable=False)
             return
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NO_FOLLOW | system.OWN
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.OWN
         with open(os.open(path, flags, 0o600), "wb") as file:  # noqa: PTH123 - a descriptor, no path
             file.writelines(pieces)
     except FileExistsError:

@@ -21,8 +21,8 @@ from odin_lsp.workspace.opening import opened_folder
 from odin_lsp.workspace.text import Decoded, decode
 from odin_lsp.workspace.uris import printable
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NO_FOLLOW | system.OWN
-_FILE = os.O_RDONLY | system.NO_WAIT | system.NO_FOLLOW | system.OWN
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.OWN
+_FILE = os.O_RDONLY | system.NO_WAIT | system.OWN
 _ASIDE = re.compile(r"\.odin-([1-9]\d{0,8})-[0-9a-f]{16}\.tmp")
 _CHANGED = "has been changed by another program meanwhile; read it again"
 
@@ -31,7 +31,7 @@ def read_text(path: Path) -> Decoded:
     """What is on disk now, to be written back with changes."""
     with _explained(path, "read"), opened_folder(path.parent) as folder:
         _regular(path, folder)
-        with os.fdopen(os.open(path.name, _FILE, dir_fd=folder), "rb") as file:
+        with os.fdopen(system.open_no_link(path.name, _FILE, dir_fd=folder), "rb") as file:
             content = decode(file.read())
     if content is None:
         raise ToolError(f"{_shown(path)} is not text that could be written back as it was; leave it alone")
@@ -118,7 +118,7 @@ def _held(path: Path, folder: int) -> Generator[int]:
     """A descriptor of the file, which no other Odin changes meanwhile."""
     while True:
         _regular(path, folder)
-        descriptor = os.open(path.name, _FILE, dir_fd=folder)
+        descriptor = system.open_no_link(path.name, _FILE, dir_fd=folder)
         try:
             _lock(descriptor, path)
             if os.path.samestat(os.fstat(descriptor), _status(path, folder)):  # else it has been exchanged by then
@@ -172,7 +172,7 @@ def _is_left(name: str, folder: int) -> bool:
         os.kill(number, 0)
         if number != os.getpid():
             return False
-    descriptor = os.open(name, _FILE, dir_fd=folder)
+    descriptor = system.open_no_link(name, _FILE, dir_fd=folder)
     try:
         locks.hold(descriptor, Path(name), patience=0)
         return True

@@ -102,7 +102,7 @@ def _walk(options: Options) -> Iterator[str]:
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
     """What is in the folder itself, and not behind a link that has taken its place."""
-    descriptor = os.open(folder, os.O_RDONLY | system.FOLDER | system.NO_FOLLOW | system.OWN)
+    descriptor = system.open_no_link(folder, os.O_RDONLY | system.FOLDER | system.OWN)
     try:
         with os.scandir(descriptor) as scan:
             entries = sorted(scan, key=lambda entry: entry.name)

@@ -15,8 +15,8 @@ from odin_lsp import system
 from odin_lsp.errors import FileMissing, PermissionDenied, ToolError
 from odin_lsp.workspace.uris import printable
 
-_FOLDER = system.FOLDER | system.NO_FOLLOW | system.OWN | getattr(os, "O_PATH", os.O_RDONLY)
-_FILE = os.O_RDONLY | system.NO_WAIT | system.NO_FOLLOW | system.OWN
+_FOLDER = system.FOLDER | system.OWN | getattr(os, "O_PATH", os.O_RDONLY)
+_FILE = os.O_RDONLY | system.NO_WAIT | system.OWN
 IN_PROC = Path("/proc/self/fd").is_dir()
 DESCRIPTORS = "/proc/self/fd" if IN_PROC else "/dev/fd"
 CLOCK_TICK_NS = 20_000_000
@@ -36,7 +36,7 @@ def opened_file(path: Path) -> Generator[tuple[BinaryIO, os.stat_result]]:
         mode = _mode(path, folder)
         if stat.S_ISDIR(mode):
             raise ToolError(f"{_shown(path)} is a folder; list it with LS")
-        descriptor = os.open(path.name, _FILE, dir_fd=folder)
+        descriptor = system.open_no_link(path.name, _FILE, dir_fd=folder)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
@@ -135,7 +135,7 @@ def _is_still(path: Path, folder: int, since_ns: int) -> bool:
 @contextmanager
 def opened_folder(path: Path, *, make: bool = False) -> Generator[int]:
     """A descriptor of exactly this folder, for use as `dir_fd`; an OSError where there is none."""
-    descriptor = os.open(path.anchor, _FOLDER)
+    descriptor = system.open_no_link(path.anchor, _FOLDER)
     try:
         for name in path.parts[1:]:
             outer, descriptor = descriptor, _inner(name, descriptor, make=make)
@@ -147,13 +147,13 @@ def opened_folder(path: Path, *, make: bool = False) -> Generator[int]:
 
 def _inner(name: str, folder: int, *, make: bool) -> int:
     try:
-        return os.open(name, _FOLDER, dir_fd=folder)
+        return system.open_no_link(name, _FOLDER, dir_fd=folder)
     except FileNotFoundError:
         if not make:
             raise
     with suppress(FileExistsError):
         os.mkdir(name, dir_fd=folder)
-    return os.open(name, _FOLDER, dir_fd=folder)
+    return system.open_no_link(name, _FOLDER, dir_fd=folder)
 
 
 def _mode(path: Path, folder: int) -> int:

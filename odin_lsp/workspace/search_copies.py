@@ -21,7 +21,7 @@ _LONE_RETURN = re.compile(rb"\r(?!\n)")
 def has_lone_return(path: Path) -> bool:
     """Whether it has lines that ripgrep takes for one: a carriage return alone means nothing to it."""
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | system.NO_WAIT | system.NO_FOLLOW | system.OWN), "rb", 0) as file:
+        with os.fdopen(system.open_no_link(path, os.O_RDONLY | system.NO_WAIT | system.OWN), "rb", 0) as file:
             if os.fstat(file.fileno()).st_size > MAX_COPIED_BYTES:
                 return False
             while chunk := file.read(CHUNK):
