@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import tarfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tests.editors.debian import NEOVIM, fetched
@@ -40,7 +40,7 @@ class Bare:
     def run(self, *command: str | Path, path: Path | None = None) -> str:
         kept = {name: value for name, value in os.environ.items() if name.startswith(KEPT)}
         env = {**kept, "HOME": str(self.home), "LANG": "C.UTF-8", "PATH": f"{path or self.programs}:/usr/bin:/bin"}
-        done = subprocess.run(command, cwd=self.workspace, env=env, capture_output=True, text=True, timeout=PATIENCE)
+        done = _run(command, self.workspace, env)
         if done.returncode:
             raise Failed(f"{Path(command[0]).name} ended with {done.returncode}: {(done.stderr or done.stdout)[-500:]}")
         return done.stdout
@@ -53,6 +53,13 @@ class Bare:
 
 class Failed(Exception):
     """How it went."""
+
+
+def _run(command: Sequence[str | Path], folder: Path, env: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+    try:
+        return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{Path(command[0]).name} did not end within {PATIENCE} seconds") from None
 
 
 def tried(packages: Mapping[Kind, Path], place: Path, tools: Path) -> dict[Kind, str]:
@@ -109,6 +116,6 @@ def _in_vscode(package: Path) -> None:
     tests = ("tests/editors/test_vscode_install.py", "-k", IN_VSCODE, "--quiet")
     env = {**os.environ, "RELEASED_VSIX": str(package)}
     pytest = Path(sys.executable).with_name("pytest")
-    done = subprocess.run([pytest, *tests], cwd=ROOT, env=env, capture_output=True, text=True, timeout=PATIENCE)
+    done = _run([pytest, *tests], ROOT, env)
     if done.returncode:
         raise Failed(done.stdout[-2000:])
