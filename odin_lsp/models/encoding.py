@@ -17,6 +17,7 @@ LAST = 4
 is to reach, and the last of all may go on."""
 CONVERSATIONS = 8
 """Of which the turns are kept, the last that were sent."""
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class Kept(Generic[T]):
@@ -111,7 +112,7 @@ class Turns:
 
 def encode(value: Any) -> bytes:
     """As JSON. A lone surrogate could not be sent, whoever wrote it."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
+    return _JSON.encode(value).encode(errors="replace")
 
 
 def encode_all(values: Iterable[Any]) -> bytes:

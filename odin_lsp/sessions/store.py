@@ -19,6 +19,7 @@ from odin_lsp.sessions import attachments, reader
 MAX_WAITING = 64 * 1024 * 1024
 """Bytes that are kept for a disk that may work again."""
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_JSON = json.JSONEncoder(separators=(",", ":"))
 
 
 def sessions_folder(root: Path) -> Path:
@@ -36,7 +37,7 @@ def log_path(folder: Path, session_id: str) -> Path:
 
 def line_of(record: dict[str, Any]) -> bytes:
     """A record as it is stored. `v` and `type` come first: `reader` finds records by them."""
-    return json.dumps({"v": reader.SCHEMA_VERSION, **record}, separators=(",", ":")).encode() + b"\n"
+    return _JSON.encode({"v": reader.SCHEMA_VERSION, **record}).encode() + b"\n"
 
 
 def open_log(path: Path) -> BinaryIO:
@@ -163,7 +164,7 @@ class SessionLog:
 
     def _is_at_its_place(self, status: os.stat_result) -> bool:
         try:
-            return os.path.samestat(status, self.path.lstat())
+            return os.path.samestat(status, os.lstat(self.path))
         except FileNotFoundError:
             return False
 

@@ -1,5 +1,5 @@
 """Standard output that is piped on. A thread of its own writes, so that whoever reads slowly holds up no turn. It is
-handed what there is at a time: to wake it takes longer than to write."""
+handed what has gathered, at a pace: to wake it takes longer than to write."""
 
 import asyncio
 import os
@@ -13,15 +13,19 @@ from odin_lsp.errors import OdinError
 
 CROWDED = 1 << 17
 """Bytes that nobody has read yet; from here on there is no room for what can be done without."""
+PACE_SECONDS = 0.02
+"""Between two times that something is handed over. What comes after a pause goes at once."""
 
 
 class PipedOutput:
-    def __init__(self) -> None:
+    def __init__(self, pace: float = PACE_SECONDS) -> None:
+        self._pace = pace
         self.if_lost: Callable[[], object] = lambda: None
         """Called when nothing can be written any more."""
         self._pieces: SimpleQueue[bytes | None] = SimpleQueue()
         self._held: list[bytes] = []
-        """What is handed over when the loop has done what it does now."""
+        """What is handed over when the loop has done what it does now, or when it is time."""
+        self._handed_over = float("-inf")
         self._given = self._taken = 0
         """Bytes; the thread counts those that it has written."""
         self._ended = asyncio.Event()
@@ -36,7 +40,7 @@ class PipedOutput:
 
     def write(self, text: str) -> None:
         if not self._held:
-            self._loop.call_soon(self._hand_over)
+            self._loop.call_at(self._handed_over + self._pace, self._hand_over)
         self._held.append(text.encode(sys.stdout.encoding, sys.stdout.errors or "replace"))
         self._given += len(self._held[-1])
 
@@ -58,6 +62,7 @@ class PipedOutput:
     def _hand_over(self) -> None:
         if self._held:
             held, self._held = self._held, []
+            self._handed_over = self._loop.time()
             self._pieces.put(b"".join(held))
 
     def _work(self) -> None:

@@ -93,20 +93,18 @@ class Files:
         full = self.absolute(name)
         if reason := refusal(full):
             raise ToolError(reason)
-        path = Path(full)
-        hidden = PermissionDenied(f"{printable(name)} is hidden: it looks like a secret, or the settings deny it")
         plain = Path(os.path.normpath(full))
         if self.ignore.hides(plain):
-            raise hidden
+            raise _hidden(name)
         try:
             real = Path(os.path.realpath(full, strict=True))
         except (FileNotFoundError, NotADirectoryError):
-            real = _where_it_would_be(path)
+            real = _where_it_would_be(Path(full))
         except OSError as error:
             reason = "a loop of symbolic links" if error.errno == errno.ELOOP else error.strerror
             raise ToolError(f"{printable(name)} cannot be opened: {reason}") from None
         if real != plain and self.ignore.hides(real):
-            raise hidden
+            raise _hidden(name)
         return Place(real, self.contains(real))
 
     def absolute(self, name: str) -> str:
@@ -326,6 +324,10 @@ def _too_large(path: Path, size: int, most: int, *, to_edit: bool) -> str:
     )
     reason = f"{printable(str(path))} has {size:,} bytes; read a part of it, or use Grep"
     return reason + (help_with_edits if to_edit else "")
+
+
+def _hidden(name: str) -> PermissionDenied:
+    return PermissionDenied(f"{printable(name)} is hidden: it looks like a secret, or the settings deny it")
 
 
 def _where_it_would_be(path: Path) -> Path:

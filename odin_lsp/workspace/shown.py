@@ -3,7 +3,6 @@
 import hashlib
 import time
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -42,7 +41,7 @@ class Shown:
     """One conversation's view of the workspace. One that is apart has an `earlier` one, which it does not change."""
 
     def __init__(self, earlier: "Shown | None" = None) -> None:
-        self._files: OrderedDict[Path, ShownFile] = OrderedDict()
+        self._files: dict[Path, ShownFile] = {}
         self._told: dict[Path, ToldText] = {}
         self._changed: dict[Path, None] = {}
         self._earlier = earlier
@@ -99,7 +98,7 @@ class Shown:
         file.lines.update(new.lines)
         file.size, file.total = new.size or file.size, new.total if new.total is not None else file.total
         file.at, file.stamp, file.is_outdated = time.time(), None if file.is_outdated else new.stamp, False
-        self._files.move_to_end(path)
+        self._files[path] = self._files.pop(path)
         if len(self._files) > MAX_FILES:
             self.forget(next(iter(self._files)))
 

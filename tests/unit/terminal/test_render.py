@@ -1,6 +1,9 @@
 """What of a turn is printed, once, and what is drawn below it meanwhile."""
 
+import asyncio
 import io
+import socket
+import sys
 
 import pytest
 from rich.console import Console
@@ -108,3 +111,21 @@ async def test_a_piped_answer_that_is_cut_off_is_kept_and_its_price_is_told(capf
     await output.close()
 
     assert capfd.readouterr() == (out, err)
+
+
+async def test_what_is_piped_on_goes_at_once_after_a_pause_and_then_at_a_pace(monkeypatch):
+    reader, stdout = socket.socketpair(type=socket.SOCK_SEQPACKET)
+    reader.setblocking(False)
+    with reader, stdout, stdout.makefile("w") as file:
+        monkeypatch.setattr(sys, "stdout", file)
+        output = PipedOutput(pace=3600)
+        pieces = []
+        for text in ("first", "second", "third"):
+            output.write(text)
+            await asyncio.sleep(0)
+            if not pieces:
+                pieces.append(await asyncio.get_running_loop().sock_recv(reader, 100))
+        await output.close()
+        pieces.append(reader.recv(100))
+
+    assert pieces == [b"first", b"secondthird"]
