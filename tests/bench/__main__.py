@@ -24,6 +24,7 @@ from tests.bench import (
     recorded,
     recorded_tasks,
     review,
+    sessions,
     steps,
     undo,
     workspace,
@@ -31,7 +32,7 @@ from tests.bench import (
 from tests.bench.endpoint import PAUSE
 from tests.bench.measure import STEPS, Series
 from tests.bench.recorded import EARLIER
-from tests.bench.table import Row, grown, memory, row, spread
+from tests.bench.table import Row, grown, memory, more_memory, row, spread
 from tests.bench.wires import WIRES
 from tests.support.long_work import WINDOW, long_work
 
@@ -117,12 +118,13 @@ async def _rows(workspace: Path) -> list[Row]:
     cancelling = await measure.cancelling(workspace, 5)
     offline, warmed = await measure.idle_memory(workspace, 3)
     alone = [measure.sdk_memory() for _ in range(3)]
+    listed, resumed = await sessions.listed(workspace, 3), await sessions.resumed(workspace, 3)
     with_pyright = await measure.own_language_server(workspace, 3)
     extended = await mcp_servers.with_servers(workspace, 3)
     long = await long_work(workspace, LONG_STEPS)
     by_history = await steps.seconds(5)
     return [
-        row("start → `initialize` answered; bare server", startup, 1, "s", "≤ 1.25 × bare", startup.ratio <= 1.25),
+        row("start → `initialize` answered; bare server", startup, 1, "s", "≤ 0.3 s", median(startup.odin) <= 0.3),
         row(
             "command → first request, in a running server; bare loop, from its start",
             turns.first_request,
@@ -146,7 +148,9 @@ async def _rows(workspace: Path) -> list[Row]:
         Row("… Python with that SDK alone", f"{median(alone):.0f} MiB", "–", "–", "–", kept=True),
         memory("memory, idle, with a language server of its own behind it; before that", with_pyright.odin, 100),
         Row("… of that server, pyright", f"{median(with_pyright.pyright):.0f} MiB", "–", "–", "–", True),
-        memory(f"memory after a turn of {STEPS} steps; bare loop", turns.memory, 150),
+        memory(f"memory after a turn of {STEPS} steps; bare loop", turns.memory, 110),
+        more_memory(f"memory when {sessions.LISTED} sessions were listed; before that", listed, 5),
+        more_memory(f"memory with a session of {sessions.MESSAGES:,} messages taken up; before that", resumed, 60),
         Row(
             "fixed prefix of each request, Edit mode",
             f"{turns.prefix:,} B",

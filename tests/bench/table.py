@@ -32,6 +32,11 @@ def memory(what: str, series: Series, budget: float) -> Row:
     return row(what, series, 1, "MiB", f"≤ {budget:g} MiB", median(series.odin) <= budget)
 
 
+def more_memory(what: str, series: Series, budget: float) -> Row:
+    more = median(series.odin) - median(series.bare)
+    return row(what, series, 1, "MiB", f"≤ {budget:g} MiB more", more <= budget)
+
+
 def spread(what: str, series: Series, budget: float, budget_99: float | None) -> Iterator[Row]:
     yield row(what, series, 1000, "ms", f"≤ {budget:g} ms", median(series.odin) * 1000 <= budget)
     odin, bare = percentile_99(series.odin) * 1000, percentile_99(series.bare) * 1000

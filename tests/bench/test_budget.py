@@ -13,6 +13,7 @@ from tests.bench import (
     recorded,
     recorded_tasks,
     review,
+    sessions,
     steps,
     undo,
     workspace,
@@ -20,8 +21,8 @@ from tests.bench import (
 from tests.bench.wires import WIRES
 
 
-async def test_the_server_starts_almost_as_fast_as_an_empty_one(tmp_path):
-    assert (await measure.startup(tmp_path, 7)).ratio <= 1.25
+async def test_initialize_is_answered_before_an_empty_server_would(tmp_path):
+    assert (await measure.startup(tmp_path, 7)).ratio <= 0.75
 
 
 async def test_a_step_costs_little_more_than_the_bare_loop_does(tmp_path):
@@ -72,6 +73,11 @@ async def test_an_idle_server_is_small(tmp_path):
 
     assert offline.ratio <= 2.3
     assert warmed.ratio <= 3.2
+
+
+async def test_sessions_that_are_listed_or_long_make_a_server_hardly_larger(tmp_path):
+    for grown in (await sessions.listed(tmp_path, 1), await sessions.resumed(tmp_path, 1)):
+        assert grown.ratio <= 1.2
 
 
 async def test_a_language_server_behind_it_makes_an_idle_server_hardly_larger(tmp_path):
