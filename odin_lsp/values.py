@@ -5,6 +5,7 @@ Pydantic is imported by what checks and writes them: a client that only reads do
 import ast
 import inspect
 import itertools
+import re
 import sys
 from dataclasses import fields
 from functools import cache
@@ -64,8 +65,10 @@ def json_schema(model: "type[BaseModel]") -> dict[str, Any]:
 
 
 def _field_docs(model: "type[BaseModel]") -> dict[str, str]:
-    """What stands as a string right below each field."""
-    [body] = [node.body for node in ast.parse(inspect.getsource(model)).body if isinstance(node, ast.ClassDef)]
+    """What stands as a string right below each field. `inspect` would read the whole module to find the class in it."""
+    source = inspect.getsource(sys.modules[model.__module__])
+    written = re.search(rf"^class {model.__name__}\b.*?(?=^[^\s)]|\Z)", source, re.DOTALL | re.MULTILINE)
+    [body] = [node.body for node in ast.parse(written[0] if written else "").body if isinstance(node, ast.ClassDef)]
     return {
         field.target.id: inspect.cleandoc(below.value.value)
         for field, below in itertools.pairwise(body)
