@@ -136,16 +136,20 @@ async def test_what_is_typed_meanwhile_and_not_saved_is_kept(vscode: VSCode, wir
 
 
 async def test_escape_takes_the_prompt_away_and_cancels_what_is_being_written(
-    vscode: VSCode, wire: Wire, root: Path
+    vscode: VSCode, wire: Wire, root: Path, tmp_path: Path
 ) -> None:
     path = root / "cancelled.txt"
     path.write_text(BEFORE)
+    chat = Chat(vscode)
+    await chat.open()
     await vscode.open_file(path)
     await vscode.select(2, 3)
     await vscode.press("Control+I")
     box = vscode.page.locator(".review-widget")
     await expect(box.locator(".monaco-editor.focused")).to_be_visible()
     await vscode.type("never mind")
+    await vscode.screenshot(tmp_path / "prompt.png")
+    await expect(chat.button("Do not send lines 2–3 of cancelled.txt")).to_be_visible()
     await vscode.press("Escape")
     await expect(box).to_have_count(0)
     assert not wire.sent or "never mind" not in json.dumps(wire.request)

@@ -78,6 +78,11 @@ function plain({ start, end }: Range): ContextItem["range"] {
   };
 }
 
+/** The box of a comment is an editor, too: who writes there still looks at the text that it is about. */
+export function isCommentBox(document: TextDocument | undefined): boolean {
+  return document?.uri.scheme === "comment";
+}
+
 /** Not the output panel, nor one side of a comparison. */
 function isText(document: TextDocument): boolean {
   return document.uri.scheme === "file" || document.uri.scheme === "untitled";

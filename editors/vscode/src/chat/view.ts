@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { commands, type Disposable, Uri, type WebviewView, type WebviewViewProvider, window } from "vscode";
 import { inBackground } from "../background";
+import { isCommentBox } from "../context";
 import { spoken } from "../l10n";
 import type { AnswerQuestion, Odin } from "../odin";
 import type { OpenTurnParams } from "../protocol";
@@ -216,7 +217,8 @@ export class ChatView implements WebviewViewProvider, Disposable {
   }
 
   #look(): void {
-    if (this.#view?.visible) this.#post({ type: "looked", looked: lookedAt() });
+    if (!this.#view?.visible || isCommentBox(window.activeTextEditor?.document)) return;
+    this.#post({ type: "looked", looked: lookedAt() });
   }
 
   #post(message: ToPage): void {

@@ -22,7 +22,7 @@ import {
   workspace,
 } from "vscode";
 import { inBackground } from "../background";
-import { attachedTo, lastLineOf } from "../context";
+import { attachedTo, isCommentBox, lastLineOf } from "../context";
 import { t } from "../l10n";
 import type { Odin } from "../odin";
 import type { ContextItem, Outcome, Review, ReviewHunk } from "../protocol";
@@ -232,9 +232,8 @@ export class InlineEdits implements Disposable {
     }
   }
 
-  /** The box of a comment is an editor, too. */
   #follow(editor: TextEditor | undefined): void {
-    if (editor?.document.uri.scheme !== "comment") this.#inFront = editor?.document;
+    if (!isCommentBox(editor?.document)) this.#inFront = editor?.document;
     this.#tellPhase();
   }
 
