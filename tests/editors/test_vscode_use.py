@@ -1,5 +1,6 @@
 """What people meet who use the chat of a real VS Code all day: where they scroll, type and are asked."""
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -8,10 +9,11 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from tests.e2e.steps import play_calls, says
-from tests.editors.conftest import StartVSCode, lent
+from tests.editors.conftest import StartVSCode, at_home, lent
 from tests.editors.neovim import until
 from tests.editors.vscode import NEWEST, VSCode
 from tests.editors.vscode_chat import Chat
+from tests.support.ide import claude
 from tests.support.wire import Wire
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
@@ -27,7 +29,11 @@ ROOM = "() => [document.documentElement.scrollHeight - window.innerHeight, windo
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def window(start_vscode: StartVSCode, vsix: Path) -> VSCode:
+async def window(start_vscode: StartVSCode, vsix: Path, place: Path) -> VSCode:
+    """It is the IDE of an agent in a terminal, if there is one."""
+    settings = Path(at_home(place)["XDG_CONFIG_HOME"]) / "odin" / "odinconfig.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps({"ide": ["claude"]}))
     vscode = await start_vscode(vsix, ODIN_TITLES="false")
     await Chat(vscode).open()
     return vscode
@@ -106,6 +112,20 @@ async def test_in_a_narrow_sidebar_the_name_of_the_file_is_cut_last(vscode: VSCo
     for part, is_cut in ((chip.locator(".chip-name"), False), (chip.locator(".chip-label span").last, True)):
         assert await part.evaluate("(it) => it.scrollWidth > it.clientWidth") is is_cut
     await vscode.widen(500)
+
+
+async def test_an_agent_in_a_terminal_knows_what_is_selected(vscode: VSCode, place: Path, root: Path) -> None:
+    path = root / "watched.txt"
+    path.write_text("one\ntwo\nthree\n")
+    await vscode.open_file(path)
+    async with claude(Path(at_home(place)["HOME"]) / ".claude" / "ide") as code:
+        await vscode.press("Control+Home", "Shift+ArrowDown", "Shift+ArrowRight")
+
+        async def selected() -> bool:
+            told = [it["params"] for it in code.told if it["method"] == "selection_changed"]
+            return bool(told) and told[-1]["text"] == "one\nt"
+
+        await until(selected, "a selection")
 
 
 async def test_sessions_are_listed_beside_the_chat_and_opened_renamed_and_deleted_there(

@@ -15,6 +15,7 @@ import {
   type ServerCapabilities,
   type StaticFeature,
 } from "vscode-languageclient/node";
+import { inBackground } from "../background";
 import { speak, t } from "../l10n";
 import type { AnswerQuestion, AnswerReview } from "../odin";
 import type {
@@ -31,6 +32,7 @@ import type {
 import { wordsOf } from "../words";
 import { type Running, ServerProblem } from "./life";
 import { ServerProcess } from "./process";
+import { SelectionWatch } from "./selection";
 
 const PROTOCOL_VERSION = 1;
 const INITIALIZE_SECONDS = 60;
@@ -93,6 +95,12 @@ class Client extends LanguageClient {
     super("odin", "Odin", async () => process.child, clientOptions(process, options));
     this.registerFeature(new OdinFeature(this, options.reviews));
     refuseRubbish(process, options.command);
+    const selection = new SelectionWatch(({ document, selection }) => {
+      const range = this.code2ProtocolConverter.asRange(selection);
+      this.sendNotification("odin/selection", { uri: document.uri.toString(), range }).catch(() => {});
+    });
+    inBackground(process.ended.then(() => selection.dispose()));
+    this.onNotification("odin/watchSelection", ({ enabled }: { enabled: boolean }) => selection.watch(enabled));
     const { answers } = options;
     let seen: number | undefined;
     this.onNotification("odin/event", (record: EventRecord) => {
@@ -127,8 +135,9 @@ class OdinFeature implements StaticFeature {
   ) {}
 
   fillClientCapabilities(capabilities: ClientCapabilities): void {
-    const odin = { version: PROTOCOL_VERSION, events: true, question: true, save: true, reload: true, links: true };
-    capabilities.experimental = { odin: { ...odin, review: this.reviews, editor: ["request", "diagnostics"] } };
+    const told = { events: true, question: true, save: true, reload: true, links: true, selection: true };
+    const odin = { version: PROTOCOL_VERSION, ...told, review: this.reviews, editor: ["request", "diagnostics"] };
+    capabilities.experimental = { odin };
     capabilities.window = { ...capabilities.window, workDoneProgress: false }; // the status bar shows it
   }
 
