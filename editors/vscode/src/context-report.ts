@@ -2,7 +2,7 @@
 
 import { numberOf, t, tn } from "./l10n";
 import type { ContextPreview, LineSpan, SeenFile } from "./protocol";
-import { ago } from "./words";
+import { ago, moneyOf } from "./words";
 
 export function contextReport(preview: ContextPreview): string {
   const { tokens, contextLimit } = preview;
@@ -51,5 +51,5 @@ function longestRun(text: string): number {
 }
 
 function dollars(amount: number): string {
-  return `$${amount.toFixed(4)}`;
+  return moneyOf(amount) || "$0";
 }

@@ -4,7 +4,7 @@ import type { StatusBarItem } from "vscode";
 import { t, tn } from "./l10n";
 import { isUnset } from "./server/life";
 import type { Standing } from "./session/selectors";
-import { activityName, modeName } from "./words";
+import { activityName, modeName, moneyOf } from "./words";
 
 /** The role of those who have chosen none. */
 const BUILDER = "builder";
@@ -50,7 +50,7 @@ function waiting(standing: Standing): StatusText {
 function working(standing: Standing): StatusText {
   const { running, activity } = standing;
   const model = standing.model.split("/").at(-1) ?? "";
-  const parts = [model, roleOf(standing), running ? modeName(running.mode) : "", cost(standing.costUsd)].filter(
+  const parts = [model, roleOf(standing), running ? modeName(running.mode) : "", moneyOf(standing.costUsd)].filter(
     Boolean,
   );
   if (!running) {
@@ -67,7 +67,7 @@ function details(standing: Standing): string {
     t("Model: {0}.", standing.model),
     roleOf(standing) && t("Role: {0}.", standing.role),
     standing.running && t("Mode: {0}.", modeName(standing.running.mode)),
-    standing.costUsd > 0 && t("This session: {0}.", cost(standing.costUsd)),
+    standing.costUsd > 0 && t("This session: {0}.", moneyOf(standing.costUsd)),
     !standing.isTrusted && t("The workspace is not trusted, so only Ask works."),
   ]
     .filter(Boolean)
@@ -81,13 +81,6 @@ function roleOf({ role }: Standing): string {
 
 function plain(text: string, tooltip: string): StatusText {
   return { text, tooltip, label: tooltip, background: undefined };
-}
-
-function cost(dollarsSpent: number): string {
-  if (dollarsSpent <= 0) {
-    return "";
-  }
-  return dollarsSpent < 0.01 ? "<$0.01" : `$${dollarsSpent.toFixed(2)}`;
 }
 
 export function show(

@@ -44,6 +44,12 @@ export function secondsOf(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
 }
 
+/** `$0.0123`, `$4.56`; nothing for nothing. */
+export function moneyOf(dollars: number | undefined): string {
+  if (!dollars || dollars < 0) return "";
+  return dollars < 0.0001 ? "<$0.0001" : `$${dollars.toFixed(dollars < 0.1 ? 4 : 2)}`;
+}
+
 const UNITS = [
   ["year", 365 * 86_400],
   ["month", 30 * 86_400],

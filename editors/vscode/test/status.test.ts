@@ -73,9 +73,9 @@ test("a turn shows its model, mode, activity and cost", () => {
   it.tell(started);
   it.tell({ kind: "activityChanged", activity: "streaming" });
   it.tell({ kind: "usageChanged", usage: { costUsd: 0.034 } });
-  expect(it.shown().text).toBe("$(loading~spin) opus · Edit · $0.03 · Writing");
+  expect(it.shown().text).toBe("$(loading~spin) opus · Edit · $0.0340 · Writing");
   it.tell(finished(0.05));
-  expect(it.shown().text).toBe("$(eye) opus · $0.05");
+  expect(it.shown().text).toBe("$(eye) opus · $0.0500");
 });
 
 test("the role stands beside the model, unless it is the usual one", () => {

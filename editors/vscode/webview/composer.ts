@@ -5,11 +5,10 @@ import { readable } from "../src/chat/text";
 import { t, tn } from "../src/l10n";
 import type { Mode } from "../src/odin";
 import type { Head, Waiting } from "../src/session/state";
-import { modeName, short } from "../src/words";
+import { modeName, moneyOf, short } from "../src/words";
 import { Attachments, mentionOf } from "./attachments";
 import { CompletionList } from "./completion";
 import { Drawn, h, icon, iconButton } from "./dom";
-import { moneyOf } from "./ending";
 import { Pictures } from "./pictures";
 
 export interface Draft {

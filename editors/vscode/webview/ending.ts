@@ -5,7 +5,7 @@ import { readable } from "../src/chat/text";
 import { t } from "../src/l10n";
 import type { Problem } from "../src/protocol";
 import type { TurnHead } from "../src/session/state";
-import { secondsOf, short } from "../src/words";
+import { moneyOf, secondsOf, short } from "../src/words";
 import { button, fileName, h, icon } from "./dom";
 import { leftOf } from "./problems";
 
@@ -122,8 +122,4 @@ function figuresOf({ usage = {}, durationMs, model }: TurnHead): { text: string;
   const seconds = durationMs ? secondsOf(durationMs) : "";
   const text = [model?.slice(model.lastIndexOf("/") + 1), seconds, moneyOf(usage.costUsd)].filter(Boolean).join(" · ");
   return { text, title: tokens > 0 ? t("{0} tokens in, {1} out", short(tokens), short(outputTokens)) : "" };
-}
-
-export function moneyOf(dollars: number | undefined): string {
-  return dollars ? `$${dollars.toFixed(dollars < 0.1 ? 4 : 2)}` : "";
 }
