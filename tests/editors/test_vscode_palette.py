@@ -50,7 +50,7 @@ async def vscode(window: VSCode, wire: Wire, root: Path, tmp_path: Path) -> Asyn
 
 async def test_what_is_selected_goes_with_a_question(vscode: VSCode, wire: Wire, root: Path) -> None:
     await vscode.eval(ANOTHER_PROVIDER, str(root / "code.py"))
-    await vscode.select(2, 2)
+    await vscode.press("Control+Home", "ArrowDown", "Shift+ArrowDown")  # ends before the first character of line 3
     await vscode.press("Control+Shift+Alt+A")
     await expect(vscode.page.locator(".quick-input-widget:visible")).to_contain_text("About line 2 of code.py.")
     wire.play(says("The sign is wrong."))
