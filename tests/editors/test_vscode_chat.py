@@ -68,6 +68,8 @@ HOSTILE = """\
 
 The last words.
 """
+MORE_THAN_A_PAGE = 260
+"""Each call is two events, of which a page has 500."""
 HARMLESS = {"BUTTON", "CODE", "DIV", "EM", "P", "PRE", "SPAN"}
 ACTIVE = {"action", "href", "src", "srcdoc", "style"}
 LEFT = "it => [...it.querySelectorAll('*')].map((it) => [it.tagName, it.getAttributeNames()])"
@@ -316,6 +318,28 @@ async def test_a_window_that_is_reloaded_in_a_turn_goes_on(vscode: VSCode, chat:
     assert str(wire.request["messages"]).count("a long story") == 1
 
 
+async def test_a_reload_shows_nothing_of_another_session_and_what_came_earlier_if_wanted(
+    vscode: VSCode, chat: Chat, wire: Wire, root: Path
+) -> None:
+    wire.play(begins("Half of it"))
+    await chat.say("a story")
+    await expect(chat.turn.get_by_text("Half of it")).to_be_visible()
+    await vscode.command("odin.vscode.newSession")
+    wire.play(says("Nice to meet you."))
+    await chat.say("hello")
+    await expect(chat.turn.get_by_text("Nice to meet you.")).to_be_visible()
+    play_calls(wire, *(("Read", {"file_path": str(root / f"{number}.txt")}) for number in range(MORE_THAN_A_PAGE)))
+    wire.play(says("Nothing was found."))
+    await chat.say("look for many things")
+    await expect(chat.turn.get_by_text("Nothing was found.")).to_be_visible()
+
+    await vscode.reload()
+    await expect(chat.said).to_have_text(["look for many things"])
+    await chat.button("Show Earlier Messages").click()
+    await expect(chat.said).to_have_text(["hello", "look for many things"])
+    await expect(chat.log.get_by_text("Nice to meet you.")).to_be_visible()
+
+
 async def test_a_turn_is_taken_up_after_its_server_was_killed(
     vscode: VSCode, chat: Chat, wire: Wire, root: Path
 ) -> None:
@@ -335,6 +359,9 @@ async def test_a_turn_is_taken_up_after_its_server_was_killed(
     await expect(chat.turn.get_by_text("All of it.")).to_be_visible()
     await expect(chat.said).to_have_text(["read it"])
     await expect(chat.turn.get_by_text("Read killed.txt")).to_have_count(1)
+    spent = (await chat.page.locator(".composer .figures").inner_text()).split(" · ")[-1]
+    assert spent.startswith("$")
+    await expect(vscode.status("claude")).to_contain_text(spent)
 
 
 async def test_a_conversation_looks_the_same_after_a_reload(vscode: VSCode, chat: Chat, wire: Wire, root: Path) -> None:
@@ -350,17 +377,22 @@ async def test_a_conversation_looks_the_same_after_a_reload(vscode: VSCode, chat
     wire.play(says("Two todos are open."), says(RICH), failure)
     await chat.say("look and change", "Edit")
     await chat.review.get_by_role("button", name="Accept All").click()
+    await expect(chat.question).to_be_visible()
+    await chat.say("and be brief", "Edit")
+    await chat.waiting.first.get_by_role("button", name="Send to the running turn now").click()
+    await expect(chat.waiting).to_have_count(0)
     await chat.question.get_by_role("button", name="Allow once").click()
     await expect(chat.turn.get_by_text("It is short.")).to_be_visible()
     await chat.say("and now?")
     await expect(chat.turn.locator(".end")).to_contain_text("Failed")
     before = await chat.log.text_content()
     assert before
-    for words in ("Todos (1/3)", "Edited same.txt+3−2", "+four", "2 accepted", "second\n", "Allow once", "Try Again"):
+    tools = ("Todos (1/3)", "Edited same.txt+3−2", "+four", "2 accepted", "second\n")
+    for words in (*tools, "Allow once", "and be brief", "Try Again"):
         assert words in before
 
     await vscode.reload()
-    await expect(chat.said).to_have_text(["look and change", "and now?"])
+    await expect(chat.said).to_have_text(["look and change", "and be brief", "and now?"])
 
     async def is_same() -> bool:
         return await chat.log.text_content() == before
@@ -369,7 +401,7 @@ async def test_a_conversation_looks_the_same_after_a_reload(vscode: VSCode, chat
     wire.play(says("It works again."))
     await chat.turn.get_by_role("button", name="Try Again").click()
     await expect(chat.turn.get_by_text("It works again.")).to_be_visible()
-    await expect(chat.said).to_have_text(["look and change", "and now?"])
+    await expect(chat.said).to_have_text(["look and change", "and be brief", "and now?"])
 
 
 async def test_an_image_is_pasted_sent_and_shown_and_still_there_after_a_reload(
@@ -441,7 +473,17 @@ async def test_files_are_undone_with_what_is_asked_again(vscode: VSCode, chat: C
         await expect(chat.turn.get_by_text(f"That is {new}.")).to_be_visible()
     await vscode.has_text("1\n2\n", path)
 
+    wire.play(says("It has numbers."))
+    await chat.say("what is in it?", "Ask")
+    await expect(chat.turn.get_by_text("It has numbers.")).to_be_visible()
+    mode = chat.page.get_by_role("combobox", name="Mode")
+    await mode.select_option("Edit")
     again = chat.log.get_by_role("button", name="Edit and ask again from here")
+    await again.last.focus()
+    await again.last.press("Enter")
+    await expect(chat.box).to_have_value("what is in it?")
+    await expect(mode.locator("option:checked")).to_have_text("Ask")
+
     await again.first.focus()
     await again.first.press("Enter")
     await expect(vscode.dialog).to_contain_text("again.txt")
