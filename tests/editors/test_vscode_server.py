@@ -12,10 +12,12 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
+from tests.e2e.steps import says
 from tests.editors.conftest import StartVSCode
 from tests.editors.neovim import until
 from tests.editors.processes import servers
 from tests.editors.vscode import NEWEST, VSCode
+from tests.editors.vscode_chat import Chat
 from tests.support.wire import Answer, Wire, anthropic_error
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
@@ -60,10 +62,17 @@ def program(place: Path) -> Write:
     return write
 
 
+@pytest.fixture(scope="module")
+def first(root: Path) -> Path:
+    """A file that is opened."""
+    path = root / "first.py"
+    path.write_text("def add(a, b):\n    return a - b\n")
+    return path
+
+
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def window(start_vscode: StartVSCode, vsix: Path, root: Path, place: Path) -> VSCode:
+async def window(start_vscode: StartVSCode, vsix: Path, place: Path) -> VSCode:
     """In it there is no server to be found."""
-    (root / "first.py").write_text("def add(a, b):\n    return a - b\n")
     return await start_vscode(vsix, settings={"odin.server.path": str(place / "nowhere")})
 
 
@@ -78,15 +87,15 @@ async def test_nothing_is_started_before_it_is_needed(vscode: VSCode) -> None:
     assert await vscode.notifications() == []
 
 
-async def test_a_server_that_is_not_there_is_told_with_what_to_do(vscode: VSCode, root: Path) -> None:
-    await vscode.open_file(root / "first.py")
+async def test_a_server_that_is_not_there_is_told_with_what_to_do(vscode: VSCode, first: Path) -> None:
+    await vscode.open_file(first)
     told = vscode.notification("which does not exist")
     await expect(told.get_by_role("button", name="Choose…")).to_be_visible()
     await expect(told.get_by_role("button", name="Help")).to_be_visible()
     await expect(vscode.page.locator(".statusbar-item.error-kind", has_text="Odin")).to_be_visible()
 
 
-async def test_a_setting_that_is_right_again_is_enough(vscode: VSCode, root: Path) -> None:
+async def test_a_setting_that_is_right_again_is_enough(vscode: VSCode) -> None:
     await vscode.configure("odin.server.path", str(SERVER))
     await expect(vscode.status("claude")).to_be_visible()
 
@@ -146,12 +155,16 @@ async def test_the_doctor_examines_the_installation(vscode: VSCode) -> None:
     assert await vscode.dirty() == []
 
 
-async def test_a_key_is_checked_used_and_written_nowhere(
-    start_vscode: StartVSCode, vsix: Path, root: Path, place: Path, wire: Wire
-) -> None:
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def unkeyed(start_vscode: StartVSCode, vsix: Path) -> VSCode:
+    """Without a key, and with logs that tell all."""
     settings = {"odin.trace.server": "verbose"}
-    vscode = await start_vscode(vsix, settings=settings, ANTHROPIC_API_KEY="", LOG_LEVEL="trace")
-    await vscode.open_file(root / "first.py")
+    return await start_vscode(vsix, settings=settings, ANTHROPIC_API_KEY="", LOG_LEVEL="trace")
+
+
+async def test_a_key_is_checked_used_and_written_nowhere(unkeyed: VSCode, first: Path, place: Path, wire: Wire) -> None:
+    vscode = unkeyed
+    await vscode.open_file(first)
     await expect(vscode.status("odin")).to_have_attribute("aria-label", "Odin is ready. Model: offline/odin.")
     await vscode.palette("Odin: Set API Key")
     await vscode.pick("Anthropic")
@@ -167,11 +180,40 @@ async def test_a_key_is_checked_used_and_written_nowhere(
     assert [file for file, content in written.items() if SECRET.encode() in content] == []
 
 
+async def test_the_doctor_knows_the_key_that_vs_code_keeps(unkeyed: VSCode) -> None:
+    await unkeyed.palette("Odin: Run Doctor")
+    await unkeyed.until("vscode.window.activeTextEditor?.document.uri.scheme === 'odin-text'")
+    found = await unkeyed.text()
+    assert "anthropic/claude" in found
+    assert "no language model is set" not in found
+    assert SECRET not in found
+
+
+async def test_a_key_that_is_no_longer_accepted_is_mended_where_it_was_typed(unkeyed: VSCode, wire: Wire) -> None:
+    chat = Chat(unkeyed)
+    await chat.open()
+    (server,) = servers(unkeyed)
+    wire.play(WRONG_KEY)
+    await chat.say("are you there?")
+    await expect(chat.turn.locator(".end")).to_contain_text("does not accept the key")
+    await expect(chat.turn.locator(".end")).not_to_contain_text("ANTHROPIC_API_KEY")
+    await expect(chat.primary).to_have_text(["Set API Key…"])
+    await chat.button("Set API Key…").click()
+    await expect(unkeyed.page.locator(".quick-input-widget:visible")).to_contain_text("Anthropic API Key")
+    wire.play(Answer([b"{}"]))
+    await unkeyed.answer(f"{SECRET}-anew")
+    await until(lambda: _others(unkeyed, server), "the server has the new key")
+    await expect(unkeyed.status("claude")).to_be_visible()
+    wire.play(says("Yes, I am."))
+    await chat.turn.get_by_role("button", name="Try Again").click()
+    await expect(chat.turn.get_by_text("Yes, I am.")).to_be_visible()
+
+
 async def test_a_workspace_that_is_not_trusted_is_only_asked_about(
-    start_vscode: StartVSCode, vsix: Path, root: Path
+    start_vscode: StartVSCode, vsix: Path, first: Path
 ) -> None:
     vscode = await start_vscode(vsix, settings={"security.workspace.trust.startupPrompt": "never"}, trust=False)
-    await vscode.open_file(root / "first.py")
+    await vscode.open_file(first)
     await expect(vscode.status("claude")).to_have_attribute("aria-label", re.compile("only Ask works"))
     (server,) = servers(vscode)
     await vscode.press("F1")

@@ -55,6 +55,11 @@ class Chat:
         """Messages in the queue."""
         return self.page.get_by_role("list", name="Queued messages").get_by_role("listitem")
 
+    @property
+    def primary(self) -> Locator:
+        """Buttons that stand out."""
+        return self.page.locator("vscode-button:not([secondary])")
+
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)
 
