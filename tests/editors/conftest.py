@@ -285,6 +285,7 @@ async def start_vscode(
         folder: Path = place / "workspace",
         settings: Mapping[str, Any] | None = None,
         trust: bool = True,
+        script: str = "",
         **more: str,
     ) -> VSCode:
         vscode = await start(
@@ -293,6 +294,7 @@ async def start_vscode(
             extensions=extensions,
             settings=settings or {},
             trust=trust,
+            script=script,
         )
         started.append(vscode)
         return vscode

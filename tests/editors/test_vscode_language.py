@@ -39,9 +39,7 @@ def translated(vsix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def test_the_palette_the_chat_and_the_server_speak_the_language_of_vs_code(
     start_vscode: StartVSCode, translated: Path, wire: Wire, root: Path
 ) -> None:
-    vscode = await start_vscode(translated, ODIN_TITLES="false")
-    await vscode.page.add_init_script(ESPERANTO)
-    await vscode.reload()
+    vscode = await start_vscode(translated, script=ESPERANTO, ODIN_TITLES="false")
     file = root / "αρχή.txt"
     file.write_text("ένα\n")
     await vscode.open_file(file)

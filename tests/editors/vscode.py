@@ -394,10 +394,11 @@ async def start(
     extensions: Iterable[Path] = (),
     settings: Mapping[str, Any],
     trust: bool,
+    script: str = "",
 ) -> VSCode:
     """Start VS Code with all that it keeps in the place, which is empty, and show the folder.
 
-    Without trust it asks whether the folder is to be trusted.
+    Without trust it asks whether the folder is to be trusted. The script runs before its own.
     """
     _prepare(place, extensions, {**SETTINGS, **settings})
     companion = Companion()
@@ -417,7 +418,7 @@ async def start(
         )
     url = await until(lambda: _address(place / "log"), "code-server listens")
     page = await browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    await page.add_init_script(STILL)
+    await page.add_init_script(STILL + script)
     page.set_default_timeout(PATIENCE * 1000)
     page.on("dialog", _accept)
     vscode = VSCode(process, companion, page, url)
