@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import socket
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -157,7 +156,7 @@ async def test_in_a_terminal_it_answers_if_it_is_allowed(
     play_calls(wire, (ECHO, {"message": "from a terminal"}))
     wire.play(says("That is all."))
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "odin_lsp", "edit", "--no-host", *(["--yes"] if allowed else []), "say it"),
+        *("odin-lsp", "edit", "--no-host", *(["--yes"] if allowed else []), "say it"),
         cwd=root,
         env=env,
         stdin=asyncio.subprocess.DEVNULL,
