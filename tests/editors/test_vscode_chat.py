@@ -215,8 +215,6 @@ async def test_what_waits_behind_a_cancelled_turn_is_kept_sent_or_edited(
     await vscode.palette("Odin: Add Note")
     await vscode.answer("the build is red")
     await expect(chat.log.get_by_text("noted: the build is red")).to_be_visible()
-    await vscode.reload()
-    await expect(chat.log.get_by_role("region", name="Output")).to_have_text("seen by me\n")
 
     await vscode.palette("Odin: Clear Session")
     await vscode.choose("Clear")
@@ -365,8 +363,18 @@ async def test_a_turn_is_taken_up_after_its_server_was_killed(
 
 
 async def test_a_conversation_looks_the_same_after_a_reload(vscode: VSCode, chat: Chat, wire: Wire, root: Path) -> None:
+    """Window, extension and server are others then."""
     path = root / "same.txt"
     path.write_text("one\ntwo\nthree\n")
+    wire.play(says("A gray dot."))
+    await chat.box.evaluate(PASTE, base64.b64encode(png(4, 3)).decode())
+    await chat.box.fill("what is this beside @same")
+    await chat.page.get_by_role("option", name="same.txt").click()
+    await expect(chat.button("Do not send same.txt")).to_be_visible()
+    await chat.box.press("Enter")
+    await expect(chat.turn.get_by_text("A gray dot.")).to_be_visible()
+    await chat.say("!cat same.txt")
+    await expect(chat.turn.get_by_role("region", name="Output")).to_have_text("one\ntwo\nthree\n")
     edits = [{"old_string": "one", "new_string": "1"}, {"old_string": "three", "new_string": "3\nfour"}]
     play_calls(wire, ("Read", {"file_path": str(path)}), ("TodoWrite", {"todos": TODOS}))
     play_calls(wire, ("MultiEditTool", {"file_path": str(path), "edits": edits}))
@@ -385,28 +393,31 @@ async def test_a_conversation_looks_the_same_after_a_reload(vscode: VSCode, chat
     await expect(chat.turn.get_by_text("It is short.")).to_be_visible()
     await chat.say("and now?")
     await expect(chat.turn.locator(".end")).to_contain_text("Failed")
-    before = await chat.log.text_content()
+    before, said = await chat.log.text_content(), await chat.said.all_text_contents()
     assert before
+    assert said[-3:] == ["look and change", "and be brief", "and now?"]
     tools = ("Todos (1/3)", "Edited same.txt+3−2", "+four", "2 accepted", "second\n")
     for words in (*tools, "Allow once", "and be brief", "Try Again"):
         assert words in before
 
     await vscode.reload()
-    await expect(chat.said).to_have_text(["look and change", "and be brief", "and now?"])
+    await expect(chat.said).to_have_text(said)
 
     async def is_same() -> bool:
         return await chat.log.text_content() == before
 
     await until(is_same, "the log is as it was")
+    await expect(chat.log.get_by_role("img", name="shot.png")).to_have_js_property("naturalWidth", 4)
+    await chat.log.locator(".sent summary").first.click()
+    await chat.log.locator(".sent").first.get_by_role("button", name="same.txt").click()
+    await vscode.until("vscode.window.activeTextEditor?.document.fileName === args[0]", str(path))
     wire.play(says("It works again."))
     await chat.turn.get_by_role("button", name="Try Again").click()
     await expect(chat.turn.get_by_text("It works again.")).to_be_visible()
-    await expect(chat.said).to_have_text(["look and change", "and be brief", "and now?"])
+    await expect(chat.said).to_have_text(said)
 
 
-async def test_an_image_is_pasted_sent_and_shown_and_still_there_after_a_reload(
-    vscode: VSCode, chat: Chat, wire: Wire
-) -> None:
+async def test_an_image_is_pasted_sent_and_shown(vscode: VSCode, chat: Chat, wire: Wire) -> None:
     data = base64.b64encode(png(4, 3)).decode()
     wire.play(says("A gray dot."))
     await chat.box.evaluate(PASTE, data)
@@ -414,14 +425,10 @@ async def test_an_image_is_pasted_sent_and_shown_and_still_there_after_a_reload(
     await chat.say("what is this?")
     await expect(chat.turn.get_by_text("A gray dot.")).to_be_visible()
     assert [it["source"]["data"] for it in wire.request["messages"][-1]["content"] if it["type"] == "image"] == [data]
-    shown = chat.turn.get_by_role("img", name="shot.png")
-    await expect(shown).to_have_js_property("naturalWidth", 4)
-
-    await vscode.reload()
-    await expect(shown).to_have_js_property("naturalWidth", 4)
+    await expect(chat.turn.get_by_role("img", name="shot.png")).to_have_js_property("naturalWidth", 4)
 
 
-async def test_what_goes_with_a_message_is_chosen_taken_away_and_still_named_after_a_reload(
+async def test_what_goes_with_a_message_is_chosen_taken_away_and_named_in_the_chat(
     vscode: VSCode, chat: Chat, wire: Wire, root: Path
 ) -> None:
     (root / "shop").mkdir()
@@ -443,7 +450,6 @@ async def test_what_goes_with_a_message_is_chosen_taken_away_and_still_named_aft
     assert ('kind="folder"' in told, "total = 1" in told, 'kind="diagnostics"' in told) == (True, True, False)
     await expect(chat.button("Do not send shop/")).to_have_count(0)
 
-    await vscode.reload()
     await chat.turn.locator(".sent summary").click()
     await expect(chat.turn.locator(".sent li")).to_have_text(["shop/", "cart.py"])
     await chat.turn.get_by_role("button", name="cart.py").click()
