@@ -5,13 +5,13 @@ import json
 import os
 import pty
 import signal
-import sys
 
 import pytest
 
 from odin_lsp.host import place
-from tests.e2e.conftest import PATIENCE
+from tests.e2e.conftest import ODIN_LSP, PATIENCE
 from tests.e2e.steps import said, says
+from tests.support.forking import forked
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ async def at_terminal(root, anthropic, monkeypatch):
     async def at_terminal(*arguments, **env):
         ours, theirs = pty.openpty()
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "odin_lsp", *arguments),
+            *(*forked(ODIN_LSP), *arguments),
             cwd=root,
             env={**os.environ, "ODIN_HOST": "on", **env},
             stdin=-3,
