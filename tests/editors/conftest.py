@@ -33,6 +33,8 @@ PLUGIN = HERE.parents[1] / "editors" / "neovim"
 VERSIONS: dict[str, Program] = {"0.10": NEOVIM_0_10, "newest": NEOVIM}
 OLDEST = {"nvim": "0.10", "code": "1.100"}
 FIRST = {HERE / "test_neovim.py", HERE / "test_vscode.py"}
+FAILED: set[Path | None] = set()
+"""Folders of tests."""
 FOLDERS = {
     "HOME": "home",
     "XDG_CACHE_HOME": "home/.cache",
@@ -71,6 +73,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _is_of_the_oldest(item: Any) -> bool:
     params = item.callspec.params if hasattr(item, "callspec") else {}
     return any(params.get(name) == version for name, version in OLDEST.items())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Any:
+    report = yield
+    if report.failed and isinstance(item, pytest.Function):
+        FAILED.add(item.funcargs.get("tmp_path"))
+    return report
 
 
 @contextmanager
@@ -307,9 +317,10 @@ async def start_vscode(
 
 @asynccontextmanager
 async def lent(vscode: VSCode, wire: Wire, tmp_path: Path) -> AsyncGenerator[VSCode]:
-    """A VS Code that tests share, for one of them: a picture of its end is kept, and nothing is left behind."""
+    """A VS Code that tests share, for one of them: of one that fails a picture is kept, and nothing is left behind."""
     wire.answers.clear()
     yield vscode
-    await vscode.screenshot(tmp_path / "end.png")
+    if tmp_path in FAILED:
+        await vscode.screenshot(tmp_path / "end.png")
     await vscode.tidy()
     assert not wire.answers
