@@ -62,9 +62,9 @@ StartVSCode = Callable[..., Awaitable[VSCode]]
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With an editor's oldest version a sample has its first file and some of the others: whole ones, as their tests
-    may go on from each other. Files begin in the order in which they are named; pytest would go by versions."""
+    may go on from each other. Files begin in the order in which they are named; pytest would go by versions first."""
     named = {Path(it).absolute(): number for number, it in enumerate(config.args)}
-    items.sort(key=lambda it: named.get(it.path, 0))
+    items.sort(key=lambda it: (named[it.path], not _is_of_the_oldest(it)) if it.path in named else (-1, False))
     old = [it for it in items if it.path.parent == HERE and _is_of_the_oldest(it)]
     chosen = {*FIRST, *sampled(sorted({it.path for it in old} - FIRST), 3)}
     others = [it for it in old if it.path not in chosen]
