@@ -9,7 +9,7 @@ import re
 import sys
 from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard, TypeVar, get_args
 
 from odin_lsp.errors import RequestError
 
@@ -57,11 +57,20 @@ def json_schema(model: "type[BaseModel]") -> dict[str, Any]:
 
     Pydantic could do that too, but it would read the sources whenever Odin starts."""
     schema = model.model_json_schema(by_alias=True)
+    models = _models(model)
     for name, part in {model.__name__: schema, **schema.get("$defs", {})}.items():
-        described = getattr(sys.modules[model.__module__], name)
+        described = models[name]
         for field, text in _field_docs(described).items():
             part["properties"][described.model_fields[field].alias or field].setdefault("description", text)
     return schema
+
+
+def _models(hint: Any) -> "dict[str, type[BaseModel]]":
+    """Those that a type names, and those that these name, by name."""
+    if not hasattr(hint, "model_fields"):
+        return {name: it for inner in get_args(hint) for name, it in _models(inner).items()}
+    inner = (_models(field.annotation) for field in hint.model_fields.values())
+    return {hint.__name__: hint, **{name: it for models in inner for name, it in models.items()}}
 
 
 def _field_docs(model: "type[BaseModel]") -> dict[str, str]:

@@ -10,12 +10,12 @@ from odin_lsp.config.loading import (
     user_file,
     variable_of,
 )
+from odin_lsp.config.rules import FileRules, RuleSettings
 from odin_lsp.config.schema import (
     CacheSettings,
     CallFormat,
     CommandSettings,
     Config,
-    FileRules,
     LanguageServerSettings,
     Limits,
     McpSettings,
@@ -23,7 +23,6 @@ from odin_lsp.config.schema import (
     PublishSettings,
     Retries,
     ReviewSettings,
-    RuleSettings,
     SearchSettings,
     ServerSettings,
     SubagentSettings,

@@ -14,7 +14,9 @@ from pydantic.alias_generators import to_camel
 
 from odin_lsp import state_folder
 from odin_lsp.config.places import Place, dotted, places
-from odin_lsp.config.schema import Config, FileRules, Section
+from odin_lsp.config.rules import FileRules
+from odin_lsp.config.schema import Config
+from odin_lsp.config.section import Section
 from odin_lsp.config.untrusted import UNTIL_TRUSTED, restrict
 from odin_lsp.reading import start_of
 from odin_lsp.values import is_object, problem

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 from pydantic.alias_generators import to_camel
 
 from odin_lsp.config.places import Place, dotted
-from odin_lsp.config.schema import Limits, Section
+from odin_lsp.config.schema import Limits
+from odin_lsp.config.section import Section
 
 UNTIL_TRUSTED = "until you trust this workspace"
 FROM_HERE = ("scripted/", "ollama/", "lmstudio/", "llamacpp/", "vllm/")
