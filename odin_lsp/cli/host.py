@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 ABOUT = {
     "list": "show which workspaces have one",
-    "stop": "end those that terminals have started; without --cwd all of them",
+    "stop": "stop those that terminals have started; without --cwd all of them",
     "run": "be one, for a workspace; terminals start it so",
 }
 NO_WORKSPACE = "odin: no workspace has one"

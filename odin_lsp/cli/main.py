@@ -27,8 +27,8 @@ ABOUT = {
     "ask": "ask about the code; nothing is changed",
     "plan": "plan a change; nothing is changed",
     "edit": "change the code",
-    "continue": "take up the last turn of a session where it was cut off",
-    "compact": "make a session shorter for the model, with a summary of what is old",
+    "continue": "continue the last turn of a session where it was cut off",
+    "compact": "compact a session: replace old messages by a summary",
 }
 SAID = {
     **dict.fromkeys(

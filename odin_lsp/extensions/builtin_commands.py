@@ -69,19 +69,19 @@ BUILTIN: Mapping[str, BuiltinCommand] = {
         ),
         BuiltinCommand(
             name="clear",
-            description="Forget all that was said in this session",
+            description="Delete all messages and todos of this session",
             how="session",
             command="odin.clear",
         ),
         BuiltinCommand(
             name="compact",
-            description="Make the conversation shorter, with a summary of what is old",
+            description="Compact the session: replace old messages by a summary",
             hint="[what to keep above all]",
             command="odin.compact",
         ),
         BuiltinCommand(
             name="undo",
-            description="Undo what the last turn changed, or bring it back",
+            description="Undo the edits of the last turn, or bring them back",
             hint="[turn or undo id]",
             command="odin.undoTurn",
         ),
@@ -102,7 +102,7 @@ BUILTIN: Mapping[str, BuiltinCommand] = {
             name="context", description="Show what the next message would send, in tokens", command="odin.context"
         ),
         BuiltinCommand(name="cost", description="Show what this session has used", command="odin.state"),
-        BuiltinCommand(name="permissions", description="List what you have allowed", command="odin.permissions"),
+        BuiltinCommand(name="permissions", description="List saved approvals", command="odin.permissions"),
         BuiltinCommand(
             name="extensions",
             description="List skills, commands, subagents, hooks and MCP servers",
@@ -110,7 +110,7 @@ BUILTIN: Mapping[str, BuiltinCommand] = {
         ),
         BuiltinCommand(
             name="trust",
-            description="Trust what this folder brings, as it is now",
+            description="Trust the settings and extensions of this folder, in their current version",
             how="person",
             command="odin.trust",
         ),
