@@ -1,8 +1,8 @@
 """Events to the editor. Under load text deltas are joined; everything else goes out as it is, and nothing is lost."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from odin_lsp.events import ArgumentsStreamed, EventRecord, TextStreamed, ThinkingStreamed
 from odin_lsp.values import to_wire
@@ -13,9 +13,27 @@ LONGEST_JOINED = 64 * 1024
 Delta = TextStreamed | ThinkingStreamed | ArgumentsStreamed
 
 
+class Written:
+    """Events as messages. An event is written once for all clients, though each has a number of its own for it."""
+
+    def __init__(self) -> None:
+        self._record: EventRecord | None = None
+        self._rest = ""
+        """All of the last one but for its number."""
+
+    def __call__(self, record: EventRecord, seq: int) -> bytes:
+        if record is not self._record:
+            values = to_wire(record)
+            del values["seq"]
+            self._record, self._rest = record, json.dumps(values, allow_nan=False)[1:]
+        return f'{{"jsonrpc": "2.0", "method": "odin/event", "params": {{"seq": {seq}, {self._rest}}}'.encode()
+
+
 class EventSender:
-    def __init__(self, send: Callable[[dict[str, Any]], None], backlog: Callable[[], int]) -> None:
+    def __init__(self, send: Callable[[bytes], None], backlog: Callable[[], int], written: Written) -> None:
+        """`written` is shared by all who send the same events."""
         self._send = send
+        self._written = written
         self._backlog = backlog
         self.sent = 0
         self._held: EventRecord | None = None
@@ -31,8 +49,8 @@ class EventSender:
     def _flush(self) -> None:
         if self._held is not None:
             self.sent += 1
-            record, self._held = replace(self._held, seq=self.sent), None
-            self._send(to_wire(record))
+            record, self._held = self._held, None
+            self._send(self._written(record, self.sent))
 
 
 def _is_delta(record: EventRecord) -> bool:

@@ -19,6 +19,7 @@ from odin_lsp.ports import (
     decide_all,
 )
 from odin_lsp.server.client import Abilities
+from odin_lsp.server.event_sender import Written
 from odin_lsp.server.rpc import ClientError
 
 A = TypeVar("A")
@@ -50,6 +51,8 @@ class FrontEnds:
         self._beside: list[Beside] = []
         self._asked_in: dict[str, str] = {}
         """The sessions of open questions."""
+        self.written = Written()
+        """The events that all of them are sent."""
         self.apply = editor.apply
         self.save = editor.save
         self.reload = editor.reload

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Coroutine
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from cattrs import Converter
@@ -80,7 +80,7 @@ class Guest(LanguageServer):
         self.background = host.background
         self._host = host
         self._front_ends = host.front_ends
-        self._sender = EventSender(partial(self.rpc.notify, "odin/event"), lambda: self.rpc.backlog)
+        self._sender = EventSender(self.rpc.send, lambda: self.rpc.backlog, host.front_ends.written)
         self._is_deaf = asyncio.Event()
         self.turns = Turns(self)
         self.editor = self._made_editor()

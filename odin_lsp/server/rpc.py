@@ -261,10 +261,13 @@ class OdinProtocol(LanguageServerProtocol):
     def _refuse(self, id: Id | None, code: int, reason: str) -> None:
         self._send_data({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": reason}})
 
-    def _send_data(self, data: Any) -> None:
-        body = json.dumps(data, default=self._serialize_message, allow_nan=False)
+    def send(self, body: bytes) -> None:
+        """A message that is JSON already."""
         if self._transport:
-            self._transport.send(body.encode())
+            self._transport.send(body)
+
+    def _send_data(self, data: Any) -> None:
+        self.send(json.dumps(data, default=self._serialize_message, allow_nan=False).encode())
 
 
 def _readable(capabilities: Mapping[str, Any]) -> dict[str, Any]:

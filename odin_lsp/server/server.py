@@ -263,7 +263,7 @@ class OdinServer(LanguageServer):
         core.stream.subscribe(self.front_ends.follow)
         core.stream.subscribe(self.editor.hints.follow)
         if self.abilities.events:
-            self._sender = EventSender(partial(self.rpc.notify, "odin/event"), lambda: self.rpc.backlog)
+            self._sender = EventSender(self.rpc.send, lambda: self.rpc.backlog, self.front_ends.written)
             core.stream.subscribe(self._sender)
         else:
             core.stream.subscribe(Notices(self.rpc, self.editor).follow)

@@ -1,5 +1,21 @@
+import json
+
 from odin_lsp.events import ArgumentsStreamed, EventRecord, TextStreamed, ThinkingStreamed, TodosChanged
-from odin_lsp.server.event_sender import CROWDED, EventSender
+from odin_lsp.server import event_sender
+from odin_lsp.server.event_sender import CROWDED, EventSender, Written
+from odin_lsp.values import to_wire
+
+
+def sending(backlog, written=None):
+    """What is sent, and who sends it."""
+    sent = []
+
+    def send(body):
+        message = json.loads(body)
+        assert (message["jsonrpc"], message["method"]) == ("2.0", "odin/event")
+        sent.append(message["params"])
+
+    return sent, EventSender(send, lambda: backlog, written or Written())
 
 
 def record(event, turn="t"):
@@ -7,8 +23,7 @@ def record(event, turn="t"):
 
 
 def test_while_the_client_keeps_up_everything_goes_out_as_it_is():
-    sent = []
-    sender = EventSender(sent.append, lambda: 0)
+    sent, sender = sending(0)
 
     for text in "abc":
         sender(record(TextStreamed(text)))
@@ -17,8 +32,7 @@ def test_while_the_client_keeps_up_everything_goes_out_as_it_is():
 
 
 def test_under_load_text_is_joined_and_nothing_is_lost_or_reordered():
-    sent = []
-    sender = EventSender(sent.append, lambda: CROWDED)
+    sent, sender = sending(CROWDED)
 
     for event in (TextStreamed("a"), TextStreamed("b"), ThinkingStreamed("x"), TextStreamed("c"), TodosChanged(())):
         sender(record(event))
@@ -32,8 +46,7 @@ def test_under_load_text_is_joined_and_nothing_is_lost_or_reordered():
 
 
 def test_under_load_arguments_of_one_call_are_joined():
-    sent = []
-    sender = EventSender(sent.append, lambda: CROWDED)
+    sent, sender = sending(CROWDED)
 
     for call_id, text in (("1", "a"), ("1", "b"), ("2", "c")):
         sender(record(ArgumentsStreamed(call_id, "Read", text)))
@@ -47,11 +60,29 @@ def test_under_load_arguments_of_one_call_are_joined():
 
 
 def test_texts_of_different_turns_are_not_mixed():
-    sent = []
-    sender = EventSender(sent.append, lambda: CROWDED)
+    sent, sender = sending(CROWDED)
 
     sender(record(TextStreamed("a"), "one"))
     sender(record(TextStreamed("b"), "two"))
     sender(record(TodosChanged(()), "two"))
 
     assert [(it["turnId"], it["event"].get("text")) for it in sent] == [("one", "a"), ("two", "b"), ("two", None)]
+
+
+def test_clients_get_the_same_events_each_with_a_number_of_its_own(monkeypatch):
+    encoded = []
+    monkeypatch.setattr(event_sender, "to_wire", lambda it: encoded.append(it) or to_wire(it))
+    written = Written()
+    (one, first), (other, second) = sending(0, written), sending(0, written)
+    events = [record(it) for it in (TodosChanged(()), TextStreamed("ä"), TextStreamed("b"))]
+
+    first(events[0])
+    for it in events[1:]:
+        first(it)
+        second(it)
+
+    assert [it["seq"] for it in one] == [1, 2, 3]
+    assert [it["seq"] for it in other] == [1, 2]
+    assert other == [{**it, "seq": it["seq"] - 1} for it in one[1:]]
+    assert one[1] == {**to_wire(events[1]), "seq": 2}
+    assert len(encoded) == 3
