@@ -15,6 +15,7 @@ from tests.bench import (
     attaching,
     commands,
     growth,
+    guests,
     lookup,
     mapping,
     mcp_servers,
@@ -195,7 +196,7 @@ async def _provider_rows(workspace: Path) -> list[Row]:
     rows.append(row(what, started, 1, "s", "≤ 0.3 s", median(started.odin) <= 0.3))
     rows.append(row("… processor time", found.work, 1, "s", "–", kept=True))
     rows.append(memory("… its memory", found.memory, 25))
-    return rows
+    return [*rows, *await guests.sharing(workspace / "guests")]
 
 
 def _extended_rows(found: mcp_servers.WithServers) -> Iterator[Row]:

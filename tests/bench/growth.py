@@ -23,7 +23,7 @@ from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
 from odin_lsp.workspace.text import Change, Position
-from tests.bench import mapping, review, steps, workspace
+from tests.bench import guests, mapping, review, steps, workspace
 from tests.bench.table import Row
 
 LINEAR = 12
@@ -58,6 +58,7 @@ async def growths(folder: Path) -> list[Growth]:
         ("messages, a step", (10, 100, 1_000), _step),
         ("sessions, listed", (10, 100, 1_000), _sessions),
         ("subscribers, an event", (10, 100, 1_000), _event),
+        ("front ends, an event", (1, 10, 100), _front_ends),
         ("open documents, a keystroke", (10, 100, 1_000), _documents),
         ("tools of MCP servers, in the first request", (10, 100, 1_000), _tools),
     )
@@ -112,6 +113,10 @@ async def _event(_: Path, subscribers: int) -> float:
         emit(ActivityChanged("streaming"))
 
     return await _least(told, 50)
+
+
+async def _front_ends(folder: Path, number: int) -> float:
+    return (await guests.guests(folder, number)).work
 
 
 async def _documents(_: Path, number: int) -> float:

@@ -7,6 +7,7 @@ import pytest
 from tests.bench import (
     attaching,
     commands,
+    guests,
     mapping,
     measure,
     providers,
@@ -55,6 +56,13 @@ async def test_a_command_that_attaches_is_small_and_does_little(tmp_path):
 
     assert found.work.ratio <= 0.2
     assert found.memory.ratio <= 0.35
+
+
+async def test_one_more_front_end_takes_little_of_an_odin_that_many_share(tmp_path):
+    alone, many = await guests.guests(tmp_path / "alone", 1), await guests.guests(tmp_path / "many", guests.TOGETHER)
+
+    assert many.work <= 6 * alone.work
+    assert many.memory <= 0.5
 
 
 async def test_commands_that_follow_each_other_start_at_once(tmp_path):
