@@ -108,6 +108,20 @@ def raw(host):
     return connection
 
 
+def says(connection, *calls):
+    for number, (method, given) in enumerate(calls, 1):
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": given}
+        connection.sendall(framed(json.dumps(message).encode()))
+
+
+def execute(command, **argument):
+    return "workspace/executeCommand", {"command": command, "arguments": [argument]}
+
+
+def said(heard, text):
+    return any(isinstance(it.event, TurnStarted) and it.event.text == text for it in heard)
+
+
 async def until_closed(connection):
     """The host has hung up."""
     received = await asyncio.to_thread(lambda: b"".join(iter(lambda: connection.recv(65536), b"")))
@@ -133,10 +147,6 @@ async def test_fifty_guests_in_twenty_sessions_hear_their_own_and_nothing_of_the
     first = await attach()
     garbage, slow, killed = raw(host), raw(host), raw(host)
     garbage.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params()}
-    slow.sendall(framed(json.dumps(hello).encode()))
-    killed.sendall(framed(json.dumps(hello).encode()) + b"Content-Length: 100\r\n\r\n{")
-    killed.close()
     others = [await attach() for _ in range(49)]
     everybody = [first, *others]
     heard = {number: [] for number in range(50)}
@@ -145,6 +155,13 @@ async def test_fifty_guests_in_twenty_sessions_hear_their_own_and_nothing_of_the
         it.subscribe(heard[number].append)
     named = [(await it.send("ask_mode", f"first of {n}").outcome()).session_id for n, it in enumerate(sessions)]
     joined = [await it.resume(named[n % 20]) for n, it in enumerate(everybody[20:], 20)]
+    says(slow, ("initialize", params()), execute("odin.session.resume", sessionId=named[0]))
+    says(killed, ("initialize", params()), execute("odin.ask", sessionId=named[1], text="from the killed one"))
+    async with asyncio.timeout(PATIENCE):
+        while sum(it.shows(named[0]) for it in host.listening.guests) < 4 or not said(heard[1], "from the killed one"):
+            await asyncio.sleep(0.01)
+    killed.sendall(b"Content-Length: 100\r\n\r\n{")
+    killed.close()
 
     outcomes = await asyncio.gather(
         *(it.send("ask_mode", f"again from {n}").outcome() for n, it in enumerate([*sessions, *joined]))
@@ -152,8 +169,8 @@ async def test_fifty_guests_in_twenty_sessions_hear_their_own_and_nothing_of_the
 
     assert [it.answer.split()[-1] for it in outcomes] == [str(number) for number in range(50)]
     for number in range(20):
-        told = {it.session_id for it in heard[number] if isinstance(it.event, TurnStarted)}
-        assert told == {named[number]}
+        assert {it.session_id for it in heard[number] if isinstance(it.event, TurnStarted)} == {named[number]}
+        assert all(said(heard[number], f"again from {it}") for it in range(number, 50, 20))
     assert b"jsonrpc" not in await until_closed(garbage)
     slow.close()
 
@@ -164,9 +181,7 @@ async def test_a_guest_that_does_not_read_is_left_and_the_others_are_not(host, a
     session = (await workspace.begin().send("ask_mode", "hello").outcome()).session_id
     deaf = raw(host)
     deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    ask = {"command": "odin.note", "arguments": [{"text": "x", "sessionId": session}]}
-    for number, (method, it) in enumerate([("initialize", params()), ("workspace/executeCommand", ask)], 1):
-        deaf.sendall(framed(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": it}).encode()))
+    says(deaf, ("initialize", params()), execute("odin.note", text="x", sessionId=session))
     live = host.core.sessions.find(session)
     async with asyncio.timeout(PATIENCE):
         while len(host.listening.guests) > 1:
