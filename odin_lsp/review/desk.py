@@ -25,7 +25,7 @@ from odin_lsp.review.making import Maker, noted_of
 from odin_lsp.review.open_reviews import OpenReview, Proposals
 from odin_lsp.review.previews import Preview
 from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal
-from odin_lsp.review.screen import Caution, Screen, answer_of, question_of, receipt_of
+from odin_lsp.review.screen import Caution, Screen, answer_of, question_of, receipt_of, receipts_of
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo_log import UndoLog
 from odin_lsp.workspace.buffers import Buffer
@@ -95,7 +95,7 @@ class ReviewDesk:
             await review.rest()
             if not review.life.done():
                 review.is_late = True
-                turn.receipts += _receipts(proposal)
+                turn.receipts += receipts_of(proposal)
             raise
         finally:
             turn.is_waiting = False
@@ -104,7 +104,7 @@ class ReviewDesk:
         """Go on with a review of which Odin was ended: the same hunks, where they are in the text now. Nobody waits for
         it but the user."""
         proposal = kept.proposal()
-        self._show(proposal, turn).is_late = True
+        self._show(proposal, turn, is_new=False).is_late = True
         return proposal
 
     async def decide(self, decisions: Iterable[Decision]) -> list[Receipt]:
@@ -161,14 +161,21 @@ class ReviewDesk:
 
     # shown, and taken off the screen
 
-    def _show(self, proposal: Proposal, turn: TurnReview) -> OpenReview:
+    def _show(self, proposal: Proposal, turn: TurnReview, *, is_new: bool = True) -> OpenReview:
         for file in proposal.files:
             if file.operation == "edit":
                 self.applier.catch_up(file)
         self.proposals.open(proposal)
         review = self._open[proposal.id] = OpenReview(proposal, turn)
-        self._note_untold(review)
-        turn.emit(ReviewOpened(self.shown(proposal)))
+        try:
+            self._note_untold(review)
+            turn.emit(ReviewOpened(self.shown(proposal)))
+        except OSError:  # of the files that it is about
+            self.proposals.close(proposal)
+            del self._open[proposal.id]
+            if is_new:
+                self._journal.end(proposal.id)
+            raise
         review.life = asyncio.create_task(self._live(review), name=f"review {proposal.id}")
         return review
 
@@ -210,7 +217,7 @@ class ReviewDesk:
         self.proposals.close(proposal)
         del self._open[proposal.id]
         self._journal.end(proposal.id)
-        receipts = _receipts(proposal)
+        receipts = receipts_of(proposal)
         if not review.is_late:
             turn.receipts += receipts
         turn.emit(ReviewClosed(proposal.id, tuple(receipts)))
@@ -384,14 +391,9 @@ class ReviewDesk:
         review.proposal.keep_whole()
         hunks = [(file, it) for file in review.proposal.files for it in file.hunks]
         others = [it for _, it in hunks if told.get(it.id) != (it.state, it.applied)]
-        lost = self._journal.note(review.proposal.id, others)
-        if lost:
+        if lost := self._journal.note(review.proposal.id, others):
             review.turn.emit(Notice("warning", f"{NOT_KEPT}: {lost}"))
         untold = [(file, it) for file, it in hunks if it.moved or told.get(it.id) != (it.state, it.applied)]
         for _, it in untold:
             it.moved, told[it.id] = False, (it.state, it.applied)
         return untold
-
-
-def _receipts(proposal: Proposal) -> list[Receipt]:
-    return [receipt_of(file, it) for file in proposal.files for it in file.hunks]

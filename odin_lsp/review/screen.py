@@ -70,6 +70,10 @@ class Screen:
         return self._caution(paths, old, new, self._files.roots)
 
 
+def receipts_of(proposal: Proposal) -> list[Receipt]:
+    return [receipt_of(file, it) for file in proposal.files for it in file.hunks]
+
+
 def receipt_of(file: FileProposal, it: PendingHunk) -> Receipt:
     """What has become of it so far."""
     receipt = Receipt(

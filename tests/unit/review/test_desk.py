@@ -1,6 +1,7 @@
 """Proposals in front of editors that lie in every way that real ones do: the receipts are right every time."""
 
 import asyncio
+import errno
 
 import pytest
 
@@ -118,7 +119,9 @@ def path(tmp_path):
 
 @pytest.fixture
 def settings():
-    return {"policy": ReviewSettings(), "timeouts": Timeouts(client=0.3), "protection": ""}
+    settings = {"policy": ReviewSettings(), "timeouts": Timeouts(client=0.3), "protection": ""}
+    settings["caution"] = lambda: (settings["protection"], bool(settings["protection"]))
+    return settings
 
 
 @pytest.fixture
@@ -134,7 +137,7 @@ def desk(editor, settings, undo_folder):
         editor.files,
         editor,
         lambda: (settings["policy"], settings["timeouts"]),
-        lambda *_: (settings["protection"], bool(settings["protection"])),
+        lambda *_: settings["caution"](),
         UndoLog(lambda: undo_folder, lambda: settings["policy"]),
         ReviewJournal(lambda: undo_folder / "reviews"),
     )
@@ -296,6 +299,20 @@ async def test_no_answer_is_decided_later_by_commands_and_each_hunk_once(editor,
     assert [state for state, _ in await task] == ["accepted", "rejected", "rejected"]
     assert await desk.decide([Decision(hunk_id=two.id, decision="accept")]) == []
     assert editor.text == OLD.replace("two", "TWO")
+
+
+async def test_what_cannot_be_shown_is_not_open_and_the_next_one_is(editor, desk, submit, settings, undo_folder):
+    def broken():
+        raise OSError(errno.EIO, "broken")
+
+    works, settings["caution"] = settings["caution"], broken
+    with pytest.raises(OSError, match="broken"):
+        await submit()
+    assert (list(desk.proposals), desk.is_waiting("t")) == ([], False)
+    assert list((undo_folder / "reviews").iterdir()) == []
+
+    settings["caution"], editor.answers = works, accept_all
+    assert {state for state, _ in await submit()} == {"accepted"}
 
 
 async def test_silence_is_a_no_when_there_is_a_limit(editor, submit, turn, settings):
