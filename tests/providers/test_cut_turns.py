@@ -98,3 +98,24 @@ async def test_an_answer_cut_at_any_byte_runs_nothing_and_ends_the_turn(dialect,
         wire.play(whole[:cut])
         runs, ending = await take(model)
         assert (runs, isinstance(ending, ModelError)) == ([], True), f"cut at byte {cut}"
+
+
+@pytest.mark.thorough
+async def test_a_request_that_is_hung_up_on_at_any_byte_ends_the_turn_and_the_next_one_works(
+    dialect, connect, wire, take, kit
+):
+    """Of the body, in which nothing ends, some."""
+    model = connect(dialect.ref)
+    wire.play(kit.Answer([dialect.hello]))
+    await take(model)
+    [whole] = wire.sent
+    head = sum(len(name) + len(value) + 4 for name, value in whole.headers.items())
+
+    for cut in sampled([*range(head), *range(head, head + len(whole.raw), 101)], 24):
+        wire.hears = cut
+        runs, ending = await take(model)
+        assert (runs, isinstance(ending, ModelError)) == ([], True), f"hung up on at byte {cut}"
+        wire.hears = None
+        wire.play(kit.Answer([dialect.hello]))
+        runs, ending = await take(model)
+        assert (runs, ending.reason) == ([], "end_turn"), f"after it was hung up on at byte {cut}"

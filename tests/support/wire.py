@@ -84,6 +84,8 @@ class Wire:
         self.answers: deque[Answer | bytes] = deque()
         self.reply_to: Callable[[Any], Answer | None] = lambda request: None
         """An answer that fits the request, instead of the next one in turn."""
+        self.hears: int | None = None
+        """Hangs up after so many bytes of a request, whatever else it should do."""
         self.sent: list[Sent] = []
         self.hung_up = asyncio.Event()
         self.port = 0
@@ -109,6 +111,9 @@ class Wire:
             writer.close()
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        if self.hears is not None:
+            await reader.readexactly(self.hears)
+            return False
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         first, *lines = head.strip().split("\r\n")
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
