@@ -3,12 +3,13 @@
 import re
 import tarfile
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from tests.release.building import Built, Kind
 
 WHEEL = r"odin_lsp-{version}-py3-none-any\.whl"
-CODE = r"odin_lsp/([\w/]+/)?(\w+\.py|\w+\.md|py\.typed|capabilities\.json)"
+CODE = r"odin_lsp/([\w/]+/)?(\w+\.py|\w+\.md|py\.typed|capabilities\.json|opencode_plugin\.js)"
 PLUGIN = r"odin_lsp/([\w/]+/)?neovim/([\w/]+/)?(\w+\.lua|odin\.txt|tags|LICENSE)"
 REQUIRED: dict[Kind, tuple[str, ...]] = {
     "sdist": (r"CHANGELOG\.md", "LICENSE", "PKG-INFO", r"README\.md", r"pyproject\.toml", r"odin_lsp/__init__\.py"),
@@ -16,6 +17,7 @@ REQUIRED: dict[Kind, tuple[str, ...]] = {
         r"odin_lsp/__init__\.py",
         r"odin_lsp/py\.typed",
         r"odin_lsp/agent/prompts/system\.md",
+        r"odin_lsp/connecting/opencode_plugin\.js",
         *(rf"odin_lsp-{{version}}\.dist-info/{it}" for it in ("METADATA", "RECORD", "WHEEL", "entry_points.txt")),
         r"odin_lsp-{version}\.dist-info/licenses/LICENSE",
     ),
@@ -53,10 +55,17 @@ ALLOWED: dict[Kind, tuple[str, ...]] = {
 
 def problems(built: Built, version: str) -> list[str]:
     found = names(built.path)
-    required = [it.replace("{version}", re.escape(version)) for it in REQUIRED[built.kind]]
-    missing = [f"{it} is missing" for it in required if not any(re.fullmatch(it, name) for name in found)]
-    known = "|".join((*required, *ALLOWED[built.kind]))
-    return [*missing, *(f"{name} does not belong there" for name in found if not re.fullmatch(known, name))]
+    missing = [it for it in _required(built.kind, version) if not any(re.fullmatch(it, name) for name in found)]
+    return [*(f"{it} is missing" for it in missing), *strangers(built.kind, found, version)]
+
+
+def strangers(kind: Kind, found: Iterable[str], version: str) -> list[str]:
+    known = "|".join((*_required(kind, version), *ALLOWED[kind]))
+    return [f"{name} does not belong there" for name in found if not re.fullmatch(known, name)]
+
+
+def _required(kind: Kind, version: str) -> list[str]:
+    return [it.replace("{version}", re.escape(version)) for it in REQUIRED[kind]]
 
 
 def has_inside(vsix: Path, wheel: Path) -> bool:

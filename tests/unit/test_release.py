@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hatchling.builders.sdist import SdistBuilder
+from hatchling.builders.wheel import WheelBuilder
 
+from odin_lsp import __version__
 from tests.release.building import Built
-from tests.release.contents import names, problems
+from tests.release.contents import names, problems, strangers
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / ".github" / "workflows" / "checks.yml"
@@ -52,3 +55,11 @@ def test_a_package_has_what_it_needs_and_nothing_else(plugin):
     assert names(plugin().path)[:2] == ["LICENSE", "README.md"]
     assert problems(plugin(without=["doc/tags"]), "1.0") == ["doc/tags is missing"]
     assert problems(plugin("test/run.lua", "lua/odin/chat/init.lua"), "1.0") == ["test/run.lua does not belong there"]
+
+
+@pytest.mark.parametrize(("kind", "builder"), [("sdist", SdistBuilder), ("wheel", WheelBuilder)])
+def test_what_is_packed_is_known(kind, builder):
+    packed = [it.distribution_path for it in builder(str(ROOT)).recurse_included_files()]
+
+    assert "odin_lsp/__init__.py" in packed
+    assert strangers(kind, packed, __version__) == []
