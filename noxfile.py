@@ -79,7 +79,7 @@ def windows(session: nox.Session) -> None:
 def coverage(session: nox.Session) -> None:
     """Which lines and branches of Odin a plain `nox` reaches, in processes that tests start as well."""
     session.run(ODIN / "coverage", "erase", external=True)
-    chosen = (*AT_ONCE, "-m", "not thorough", *UNIT, "tests/e2e")
+    chosen = ("-p", "tests.support.counted_supervisors", *AT_ONCE, "-m", "not thorough", *UNIT, "tests/e2e")
     session.run(ODIN / "coverage", "run", "-m", "pytest", *chosen, *session.posargs, external=True)
     session.run(ODIN / "coverage", "combine", "--quiet", external=True)
     session.run(ODIN / "coverage", "report", external=True)
