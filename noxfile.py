@@ -24,7 +24,11 @@ EDITORS_AT_ONCE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
 WITH_PROGRAMS = tuple(f"tests/adversarial/test_{name}.py" for name in ("options", "reader", "sandbox"))
 UNIT = ("tests/unit", "tests/providers")
 HOSTILE = ("tests/adversarial",)
-AS_ON_WINDOWS = tuple(f"tests/unit/{it}" for it in ("config", "intelligence", "models", "sessions", "test_markdown.py"))
+AS_ON_WINDOWS = (
+    *(f"tests/unit/{it}" for it in ("config", "intelligence", "models", "review", "sessions", "test_markdown.py")),
+    "--deselect=tests/unit/review/test_undo_log.py::test_nothing_is_removed_while_somebody_else_writes",
+)
+"""But for one: locks are never shared there, so the second of two waits."""
 
 
 @nox.session(reuse_venv=True)
