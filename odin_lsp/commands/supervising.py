@@ -157,6 +157,8 @@ class Forker:
         return self._process.poll() is None
 
     def forked(self, orders: int, printed: int, words: int) -> "Forked":
+        if sys.platform == "win32":
+            raise OSError("Windows has no processes that can be forked")
         number = next(self._numbers).to_bytes(ORDER_BYTES - 1)
         socket.send_fds(self._asking, [FORK + number], [orders, printed, words])
         return Forked(self, number)
