@@ -79,6 +79,19 @@ def windows(session: nox.Session) -> None:
     _pytest(session, "-p", "tests.support.as_windows", *AS_ON_WINDOWS, "-m", "not thorough")
 
 
+@nox.session(python=["3.11", "3.12", "3.13", "3.14"], reuse_venv=True, default=False)
+@nox.parametrize("dependencies", ["lowest-direct", "highest"], ids=["lowest", "newest"])
+def versions(session: nox.Session, dependencies: str) -> None:
+    """The parts with each Python that is here, with the lowest versions of what Odin depends on, and with the newest:
+    `nox -s "versions-3.13(lowest)" -- tests/unit/review` for some of it."""
+    session.install("uv")
+    install = ("uv", "pip", "install", "--quiet", "--python", f"{session.bin}/python")
+    session.run_install(*install, "--resolution", dependencies, ".[images,mcp,openai,pdf,redis]")
+    session.run_install(*install, *nox.project.dependency_groups(GROUPS, "test"))
+    parts = session.posargs or UNIT
+    session.run("pytest", "-n", "3", "--dist", "worksteal", "-m", "not thorough", *parts)
+
+
 @nox.session(venv_backend="none", requires=["odin"], default=False)
 def coverage(session: nox.Session) -> None:
     """Which lines and branches of Odin a plain `nox` reaches, in processes that tests start as well."""
