@@ -20,6 +20,7 @@ from tests.bench import (
     mapping,
     mcp_servers,
     measure,
+    neovim,
     peers,
     providers,
     recorded,
@@ -96,6 +97,8 @@ def main() -> None:
         rows += list(_map_rows(Path(folder)))
     with tempfile.TemporaryDirectory() as folder:
         rows += asyncio.run(_review_rows(Path(folder)))
+    with tempfile.TemporaryDirectory() as folder:
+        rows += asyncio.run(_neovim_rows(Path(folder)))
     rows += asyncio.run(_recorded_rows())
     with tempfile.TemporaryDirectory() as folder:
         grown_by_size = asyncio.run(growth.growths(Path(folder)))
@@ -345,6 +348,17 @@ async def _review_rows(folder: Path) -> list[Row]:
             "≤ 20 ms more",
             added <= 0.02,
         ),
+    ]
+
+
+async def _neovim_rows(folder: Path) -> list[Row]:
+    found = await neovim.plugin(folder, 7)
+    start, opening = median(found.start) * 1000, median(found.opening) * 1000
+    what = f"… redraw of {neovim.HUNKS} hunks, one of them changed; as many plain marks set anew"
+    return [
+        Row("Neovim: the plugin's start, until it is used", f"{start:.2f} ms", "–", "–", "≤ 2 ms", start <= 2),
+        Row(f"… review of {neovim.HUNKS} hunks, opened", f"{opening:.2f} ms", "–", "–", "≤ 50 ms", opening <= 50),
+        row(what, found.redraws, 1000, "ms", "≤ 16 ms", median(found.redraws.odin) <= 0.016),
     ]
 
 

@@ -10,6 +10,7 @@ from tests.bench import (
     guests,
     mapping,
     measure,
+    neovim,
     providers,
     recorded,
     recorded_tasks,
@@ -146,6 +147,13 @@ async def test_accepting_one_hunk_or_all_costs_little_more_than_changing_the_doc
     for less, more, most in zip(few, many, (5, 0.5), strict=True):
         assert median(more.odin) <= 15 * median(less.odin)
         assert more.ratio <= most
+
+
+async def test_neovim_draws_a_hunk_that_changed_and_not_all_of_them(tmp_path):
+    found = await neovim.plugin(tmp_path, 1)
+
+    assert found.redraws.ratio <= 4
+    assert median(found.redraws.odin) <= median(found.opening) / 4
 
 
 async def test_a_search_takes_hardly_longer_than_ripgrep(tmp_path):

@@ -78,15 +78,41 @@ function M.enable()
   if not config.get().enabled then
     return
   end
+  local group = vim.api.nvim_create_augroup("odin.client", {})
   if compat.IS_NEW then
-    vim.lsp.enable(M.NAME)
+    M.enable_with_first_file(group)
     return
   end
   vim.api.nvim_create_autocmd("FileType", {
-    group = vim.api.nvim_create_augroup("odin.client", {}),
+    group = group,
     callback = function(event)
       if M.is_ours(event.buf) then
         M.attach(event.buf)
+      end
+    end,
+  })
+end
+
+---`vim.lsp` takes longer to load than the plugin, and can wait for the first file. It looks at files that are open
+---already only when Neovim has started.
+---@private
+---@param group integer
+function M.enable_with_first_file(group)
+  local function enable()
+    vim.lsp.enable(M.NAME)
+  end
+  if vim.v.vim_did_enter == 1 then
+    enable()
+    return
+  end
+  vim.api.nvim_create_autocmd("FileType", {
+    group = group,
+    once = true,
+    callback = function()
+      if vim.v.vim_did_enter == 1 then
+        enable()
+      else
+        vim.api.nvim_create_autocmd("VimEnter", { group = group, once = true, callback = enable })
       end
     end,
   })
