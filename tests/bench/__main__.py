@@ -33,6 +33,7 @@ from tests.bench import (
 )
 from tests.bench.endpoint import PAUSE
 from tests.bench.measure import STEPS, Series
+from tests.bench.profiles import PROFILES
 from tests.bench.recorded import EARLIER
 from tests.bench.table import Row, grown, memory, more_memory, row, spread
 from tests.bench.wires import WIRES
@@ -112,7 +113,7 @@ def main() -> None:
         f"\nMade by `nox -s bench` on {time.strftime('%Y-%m-%d')} in {time.monotonic() - began:.0f} s: {_machine()}.\n"
     )
     _, mark, others = PAGE.read_text(encoding="utf-8").partition(f"\n{peers.BEGIN}")
-    PAGE.write_text(f"{INTRODUCTION}{made}\n{table}\n{GROWTH}{BASELINES}{mark}{others}", encoding="utf-8")
+    PAGE.write_text(f"{INTRODUCTION}{made}\n{table}\n{GROWTH}{BASELINES}{PROFILES}{mark}{others}", encoding="utf-8")
 
 
 async def _rows(workspace: Path) -> list[Row]:

@@ -1,0 +1,32 @@
+"""Where the time of a step and of a start goes, as profilers told it once: this part of docs/performance.md is written,
+not measured."""
+
+PROFILES = """
+## Where the time goes
+
+Shares of the processor time of a step of `odin-lsp ask --json` with Anthropic's SDK, by `cProfile` over 300 steps of
+one `Read` each (commit adc2894):
+
+| cost of a step | share | what became of it |
+| --- | --: | --- |
+| the request: httpx2 and its parts 24 %, the SDK around them 16 % | 40 % | stays: the SDK's own loop pays it too |
+| events: the session's log 11 %, JSON lines 8 % | 21 % | lines go to their thread at a pace; one encoder is kept |
+| the call itself: rights, path, lines of the file | 16 % | a path is taken apart six times instead of nine |
+| which of the files that were shown have changed | 6 % | 226 hashes of paths in a step less, at 40 files |
+| the answer and the result in the session's log | 5 % | the same encoder |
+
+Shares of the time that `odin-lsp ask` takes to import what its first request needs, by `python -X importtime`: 3,562
+modules, 2,822 of them of Anthropic's SDK.
+
+| cost of a start | share | what became of it |
+| --- | --: | --- |
+| Anthropic's SDK | 60 % | stays; it is imported in a thread, beside instructions and prompt |
+| Odin's own modules, about half of it for making dataclasses | 21 % | stays |
+| anyio, httpx2 and httpcore2 | 11 % | stays: the SDK needs them |
+| pydantic | 2 % | stays |
+| after the imports: schemas of the tools | – | half: only the class is read whose fields are described |
+
+Memory of an idle server: Python itself 8 MiB; pygls and lsprotocol 30 more; Odin's modules 12 more; Anthropic's SDK 43
+more. Of what Python has allocated then, a third is the code of modules, a fifth the classes of lsprotocol, an eighth
+pydantic's schemas.
+"""
