@@ -1,6 +1,5 @@
 """`odin-lsp`: the language server by default; also Ask, Plan and Edit in a terminal, their sessions, and a doctor."""
 
-import gc
 import locale
 import os
 import sys
@@ -9,7 +8,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from odin_lsp import __version__, state_folder
+from odin_lsp import __version__, garbage, state_folder
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -170,7 +169,7 @@ def _settle_encodings() -> None:
 
 
 def _serve(tcp_port: int | None = None, log_level: "Level | None" = None) -> int:
-    gc.disable()
+    garbage.look_seldom()
     from odin_lsp.server.front_door import serve
 
     return serve(tcp_port, log_level)
@@ -322,11 +321,10 @@ def _prompt(parser: "ArgumentParser", options: "Namespace") -> str:
 
 
 def _turn(options: "Namespace", text: str) -> int:
-    gc.disable()  # what is imported stays
+    garbage.look_seldom()
     from odin_lsp.terminal.run import Options, run
 
-    gc.freeze()
-    gc.enable()
+    garbage.keep_what_is_there()
     return run(
         Options(
             task=options.command,

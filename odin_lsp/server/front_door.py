@@ -3,7 +3,6 @@
 What the full server would say is written down (`capabilities.json`, by docs/generate.py), but for what depends on the
 client and on the settings. What is out of shape is left to the full server, which refuses it in its own words."""
 
-import gc
 import json
 import os
 import signal
@@ -11,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from odin_lsp import __version__
+from odin_lsp import __version__, garbage
 from odin_lsp.frames import FrameError, Frames, Oversized, framed
 from odin_lsp.logs import Level
 from odin_lsp.project.project import Project, Told
@@ -34,8 +33,7 @@ TRACES = (None, "off", "messages", "verbose")
 
 
 def serve(tcp_port: int | None, log_level: Level | None = None) -> NoReturn:
-    """What is imported stays: collecting garbage meanwhile, and looking at it again later, only costs time."""
-    gc.disable()
+    garbage.look_seldom()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: os._exit(128 + number))
     channel = stdio_channel() if tcp_port is None else tcp_channel("127.0.0.1", tcp_port)
@@ -46,8 +44,7 @@ def serve(tcp_port: int | None, log_level: Level | None = None) -> NoReturn:
     from odin_lsp.server.server import OdinServer
 
     server = OdinServer(project)
-    gc.freeze()
-    gc.enable()
+    garbage.keep_what_is_there()
     server.logs.begin()
     serving.run(server, door, opened)
 

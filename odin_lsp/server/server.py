@@ -4,7 +4,6 @@ What turns need is imported when it is first used, at the latest right after `in
 without it, and the functions of `OdinServer` are the place where it comes in."""
 
 import asyncio
-import gc
 import pkgutil
 import typing
 from collections.abc import Coroutine, Generator
@@ -16,7 +15,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import lsp_method
 
-from odin_lsp import __version__, state_folder
+from odin_lsp import __version__, garbage, state_folder
 from odin_lsp.ide.sight import Sight
 from odin_lsp.logs import Logs
 from odin_lsp.project.project import Project, Situation
@@ -162,7 +161,7 @@ class OdinServer(LanguageServer):
         """Do what takes time before anybody waits for it."""
         await asyncio.to_thread(_import_the_rest)
         await asyncio.gather(self.core.restore_reviews(), self.core.warm())
-        gc.freeze()
+        garbage.keep_what_is_there()
 
     def start(self, params: types.InitializeParams) -> None:
         self.tracing.set(params.trace)
