@@ -79,6 +79,8 @@ async def test_an_installation_is_offered_in_the_chat_without_alarm_and_can_be_c
     await expect(vscode.status("Odin: Set Up")).to_be_visible()
     await chat.open()
     await expect(chat.page.get_by_role("region", name="Set up Odin")).to_be_visible()
+    await expect(chat.primary).to_have_text(["Install"])
+    await expect(chat.page.locator(".example")).to_have_count(0)
     assert await vscode.notifications() == []
     await chat.button("Install").click()
     await installing(vscode).get_by_role("button", name="Cancel", exact=True).click()
@@ -116,6 +118,18 @@ async def test_without_a_model_odin_answers_by_searching(vscode: VSCode) -> None
     await vscode.palette("Odin: Ask…")
     await vscode.answer("what does add do?")
     await expect(Chat(vscode).turn).to_contain_text("code.py:1")
+
+
+async def test_without_a_model_odin_renames_in_all_files(vscode: VSCode, root: Path) -> None:
+    files = [root / "cart.py", root / "shop.py"]
+    for file in files:
+        file.write_text("total = 1\n")
+    chat = Chat(vscode)
+    await chat.say("rename total to cart_total in all files", "Edit")
+    await chat.review.get_by_role("button", name="Accept All").click()
+    for file in files:
+        await vscode.has_text("cart_total = 1\n", file)
+    await expect(chat.turn.locator(".figures")).to_be_visible()
 
 
 async def test_a_newer_server_takes_the_place_of_the_old_one(vscode: VSCode) -> None:
