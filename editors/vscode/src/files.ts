@@ -38,10 +38,11 @@ async function saveOne(document: TextDocument | undefined): Promise<string | und
   if (!document) {
     return "it is not open";
   }
-  if (!document.isDirty || (await document.save())) {
-    return undefined;
-  }
-  return "VS Code has not saved it: the file may be read-only, or have changed on disk since it was opened";
+  const isSaved = !document.isDirty || (await document.save());
+  // There was nothing left to save if VS Code has done it by itself meanwhile.
+  return isSaved || !document.isDirty
+    ? undefined
+    : "VS Code has not saved it: the file may be read-only, or have changed on disk since it was opened";
 }
 
 async function keptBecause(uri: string): Promise<string | undefined> {
