@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Protocol
 
 from playwright.async_api import async_playwright
 
@@ -14,7 +15,7 @@ from tests.editors import code_server
 from tests.editors.conftest import CHROMIUM_FLAGS, FOLDERS
 from tests.editors.debian import CHROMIUM, fetched
 from tests.editors.vscode import VSCode, start
-from tests.support.wire import KEY, Wire
+from tests.support.wire import KEY
 
 PICTURES = Path(__file__).parents[2] / "docs" / "images"
 THEMES = {
@@ -38,9 +39,16 @@ SETTINGS = {
 }
 
 
+class Listening(Protocol):
+    """A model on loopback."""
+
+    @property
+    def url(self) -> str: ...
+
+
 @asynccontextmanager
 async def window(
-    wire: Wire, name: str, files: Mapping[str, str], **environment: str
+    wire: Listening, name: str, files: Mapping[str, str], **environment: str
 ) -> AsyncGenerator[tuple[VSCode, Path]]:
     """With a project of that name, which is in the pictures."""
     with tempfile.TemporaryDirectory(prefix="odin-") as temporary:
@@ -85,7 +93,7 @@ async def picture(vscode: VSCode, name: str, themes: Iterable[str] = THEMES) -> 
         await vscode.screenshot(PICTURES / f"vscode-{name}-{kind}.png")
 
 
-def _environment(place: Path, wire: Wire) -> dict[str, str]:
+def _environment(place: Path, wire: Listening) -> dict[str, str]:
     return {
         **os.environ,
         **{name: str(place / folder) for name, folder in FOLDERS.items()},

@@ -8,7 +8,7 @@ from playwright.async_api import expect
 from tests.e2e.steps import play_calls, says
 from tests.editors.vscode import VSCode
 from tests.editors.vscode_chat import Chat
-from tests.pictures.vscode import NARROW, PICTURES, picture, widen, window
+from tests.pictures.vscode import ASIDE, NARROW, PICTURES, picture, widen, window
 from tests.support import wire as kit
 from tests.support.wire import Wire, serving
 
@@ -113,6 +113,7 @@ async def _take_lists(vscode: VSCode) -> None:
     await vscode.page.get_by_role("button", name="Sessions Section").click()
     await vscode.command("odin.chat.focus")
     await vscode.palette("Odin: Select Model…")
+    await vscode.page.mouse.move(*ASIDE)  # what it points at would be explained
     await vscode.picks()
     await vscode.screenshot(PICTURES / "vscode-models-dark.png")
     await vscode.press("Escape")
