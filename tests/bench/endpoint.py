@@ -2,12 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 END = b"0\r\n\r\n"
@@ -31,6 +31,7 @@ class Endpoint:
     talking: asyncio.Event = field(default_factory=asyncio.Event)
     hung_up: asyncio.Future[float] = field(default_factory=asyncio.Future[float])
     url: str = ""
+    pause: float = PAUSE
 
     @property
     def gaps(self) -> list[float]:
@@ -38,7 +39,7 @@ class Endpoint:
         return [after - before for before, after in zip(self.replies, self.arrivals[1:], strict=False)]
 
     @asynccontextmanager
-    async def listening(self) -> Any:
+    async def listening(self) -> AsyncGenerator[Self]:
         server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         try:
@@ -71,13 +72,16 @@ class Endpoint:
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(HEAD + _chunk(_message_start()) + _chunk(_start({"type": "text", "text": ""})))
         for number in range(self.deltas):
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(self.pause)
             self.spoken.append(perf_counter())
-            writer.write(_chunk(_delta({"type": "text_delta", "text": f"{number} "})))
+            writer.write(_chunk(_delta({"type": "text_delta", "text": self.word(number)})))
         self.talking.set()
         if self.held:
             await self._hold(reader)
         writer.write(_chunk(_block_stop()) + _chunk(_stop("end_turn")) + _chunk(MESSAGE_STOP) + END)
+
+    def word(self, number: int) -> str:
+        return f"{number} "
 
     async def _hold(self, reader: asyncio.StreamReader) -> None:
         try:
