@@ -25,7 +25,7 @@ from tests.support.mcp_servers import entry
 from tests.support.wire import KEY, Wire, serving
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 120
+PATIENCE = 240
 """Seconds: nothing waits so long unless it waits for ever."""
 FILES = ("a", "b", "c")
 NAMES = 8

@@ -111,10 +111,11 @@ class Wire:
             writer.close()
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        begun = await reader.readexactly(1)
         if self.hears is not None:
-            await reader.readexactly(self.hears)
+            await reader.readexactly(max(0, self.hears - 1))
             return False
-        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        head = (begun + await reader.readuntil(b"\r\n\r\n")).decode()
         first, *lines = head.strip().split("\r\n")
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
