@@ -1,11 +1,9 @@
-"""What may happen on a day. Each act draws what it needs from a chance of its own, so that a day without some of its
-acts is a day as well; where it makes no sense it does nothing."""
+"""What may happen on a day: what people do, and the model. Each act draws what it needs from a chance of its own, so
+that a day without some of its acts is a day as well; where it makes no sense it does nothing."""
 
 import asyncio
-import errno
 import json
-import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -13,16 +11,13 @@ from typing import Any
 
 from tests.e2e.steps import play_calls, results_of, says
 from tests.soak.editor import VALUE, offsets_of, path_at, values_of
-from tests.soak.peer import Gone, Refused
+from tests.soak.peer import Refused
 from tests.soak.world import PATIENCE, Broken, World
 from tests.support import wire as kit
 
-Act = Callable[[World, Random], Awaitable[None]]
 AT_ONCE = {"content-type": "application/json", "retry-after": "0"}
 MOST_TURNS = 3
 MOST_GUESTS = 2
-ERRORS = (errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO)
-HOUR, YEAR = 3600, 31_536_000
 SETTINGS: tuple[dict[str, Any], ...] = (
     {},
     {"review": {"policy": "end"}},
@@ -77,12 +72,12 @@ async def edit(world: World, chance: Random) -> None:
     for path in paths:
         if path not in world.editor.documents and chance.random() < 0.7:
             world.editor.open(path)
-    _play_edit(world, chance, paths)
+    play_edit(world, chance, paths)
     world.begin("edit", text="change it")
     await world.settle()
 
 
-def _play_edit(world: World, chance: Random, paths: list[Path]) -> None:
+def play_edit(world: World, chance: Random, paths: list[Path]) -> None:
     play_calls(world.wire, *(("Read", {"file_path": str(path)}) for path in paths))
     calls: list[tuple[str, dict[str, Any]]] = []
     for path in paths:
@@ -166,7 +161,7 @@ async def cancel(world: World, chance: Random) -> None:
 
 async def steer(world: World, chance: Random) -> None:
     if world.turns:
-        await _may_be_refused(world.command("steer", text="mind the gap", turnId=chance.choice([*world.turns])))
+        await may_be_refused(world.command("steer", text="mind the gap", turnId=chance.choice([*world.turns])))
 
 
 # reviews
@@ -181,11 +176,11 @@ async def decide(world: World, chance: Random) -> None:
     chosen = chance.sample(pending, chance.randint(1, len(pending)))
     peer = chance.choice([None, *world.guests])
     kind = chance.choice(["accept", "accept", "reject", "modify"])
-    await _decide(world, chosen, kind, peer)
+    await decide_on(world, chosen, kind, peer)
     await world.settle()
 
 
-async def _decide(world: World, chosen: list[str], kind: str, peer: Any = None) -> None:
+async def decide_on(world: World, chosen: list[str], kind: str, peer: Any = None) -> None:
     texts: dict[str, str] = {}
     made: dict[str, dict[str, str]] = {}
     for file in [file for shown in (await world.command("review.list"))["proposals"] for file in shown["files"]]:
@@ -292,11 +287,11 @@ async def change_session(world: World, chance: Random) -> None:
         case "new":
             await world.command("session.new")
         case "resume" if world.sessions:
-            await _may_be_refused(world.command("session.resume", sessionId=chance.choice(world.sessions)))
+            await may_be_refused(world.command("session.resume", sessionId=chance.choice(world.sessions)))
         case "fork" if world.sessions and not world.turns:
-            await _may_be_refused(world.command("session.fork", sessionId=world.sessions[-1]))
+            await may_be_refused(world.command("session.fork", sessionId=world.sessions[-1]))
         case "compact" if not world.turns:
-            await _may_be_refused(world.command("compact"))
+            await may_be_refused(world.command("compact"))
         case _:
             await world.command("session.list")
 
@@ -314,125 +309,6 @@ async def attach(world: World, chance: Random) -> None:
     await world.settle()
 
 
-# the machine
-
-
-async def end_and_start(world: World, chance: Random) -> None:
-    """Whatever way it ends, all is as it was before."""
-    how = chance.choice(["kill", "leave", "hang up"])
-    before = await world.stored() if world.is_idle and not world.is_unsure else None
-    await _restart(world, how)
-    if before is not None and (after := await world.stored()) != before:
-        raise Broken(f"after a {how} it is not as it was: {_difference(before, after)}")
-    if world.sessions and chance.random() < 0.7:
-        await _may_be_refused(world.command("session.resume", sessionId=world.sessions[-1]))
-
-
-async def _restart(world: World, how: str) -> None:
-    if world.control.error:
-        world.decided.clear()
-    world.control.set(error=0)
-    await world.end(how)
-    world.wire.answers.clear()
-    await world.start()
-
-
-def _difference(before: dict[str, Any], after: dict[str, Any]) -> str:
-    for session_id, parts in before.items():
-        for part, was in parts.items():
-            if was != (now := after[session_id][part]):
-                if part != "events":
-                    return f"{session_id} {part}: {was} → {now}"
-                at = next((at for at, (one, two) in enumerate(zip(was, now, strict=False)) if one != two), -1)
-                return f"{session_id} events ({len(was)}, {len(now)}) from {at} on: {was[at:][:2]} → {now[at:][:2]}"
-    return "sessions"
-
-
-async def kill_amid(world: World, chance: Random) -> None:
-    """While a turn runs, or something is being decided."""
-    pending = [it for review in world.editor.reviews.values() for it in review.pending]
-    if pending and chance.random() < 0.7:
-        doing = asyncio.create_task(_unless_gone(_decide(world, pending, chance.choice(["accept", "reject"]))))
-        for _ in range(chance.randint(0, 30)):
-            await asyncio.sleep(0)
-    else:
-        _play_edit(world, chance, [world.root / "a.py"])
-        turn_id = world.begin("edit", text="change it")
-        doing = world.turns[turn_id].task
-        await asyncio.sleep(chance.random() * 0.2)
-    await _restart(world, "kill")
-    await asyncio.wait([doing])
-
-
-async def _unless_gone(doing: Awaitable[Any]) -> None:
-    with suppress(Gone):
-        await doing
-
-
-async def fail_the_disk(world: World, chance: Random) -> None:
-    world.is_unsure = True
-    world.control.set(error=chance.choice(ERRORS))
-
-
-async def mend_the_disk(world: World, chance: Random) -> None:
-    """What could not be written is written with the next turn of its session."""
-    world.control.set(error=0)
-    if world.is_unsure and world.is_idle:
-        for session_id in world.sessions:
-            world.begin("ask", text="and now?", sessionId=session_id)
-            await world.settle()
-        world.is_unsure = False
-
-
-async def jump_in_time(world: World, chance: Random) -> None:
-    world.control.set(ahead=chance.choice([-YEAR, -HOUR, 0, HOUR, YEAR]))
-
-
-async def suspend(world: World, chance: Random) -> None:
-    """The lid is closed, and opened in another hour."""
-    world.signal(signal.SIGSTOP)
-    try:
-        if not world.turns:
-            world.begin("ask", text="are you there?")
-        await type_something(world, chance)
-        world.control.set(ahead=world.control.ahead + HOUR)
-        await asyncio.sleep(chance.random() * 0.1)
-    finally:
-        world.signal(signal.SIGCONT)
-    await world.settle()
-
-
-async def _may_be_refused(doing: Awaitable[Any]) -> None:
+async def may_be_refused(doing: Awaitable[Any]) -> None:
     with suppress(Refused):
         await doing
-
-
-ACTS: dict[str, tuple[Act, int]] = {
-    it.__name__: (it, often)
-    for it, often in (
-        (ask, 8),
-        (edit, 14),
-        (run_a_command, 3),
-        (call_a_server, 2),
-        (meet_a_fault, 4),
-        (cancel, 3),
-        (steer, 1),
-        (decide, 20),
-        (reopen, 3),
-        (undo, 2),
-        (type_something, 14),
-        (save_or_close, 4),
-        (change_on_disk, 2),
-        (change_settings, 2),
-        (change_folders, 1),
-        (change_session, 3),
-        (attach, 4),
-        (end_and_start, 3),
-        (kill_amid, 2),
-        (fail_the_disk, 1),
-        (mend_the_disk, 4),
-        (jump_in_time, 2),
-        (suspend, 1),
-    )
-}
-"""And how often each is done."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from tests.soak.acts import ACTS
 from tests.soak.invariants import INVARIANTS, Look, compare, look
+from tests.soak.machine import ACTS
 from tests.soak.world import World, world
 
 FAILED = Path(__file__).with_name("failed.txt")
@@ -64,6 +64,7 @@ async def lived(
             for step in steps:
                 done.append(step)
                 await ACTS[step.act][0](here, Random(step.number))
+                await here.settle()
                 for invariant in INVARIANTS:
                     await invariant(here)
                 looked.at(here)
