@@ -179,6 +179,13 @@ class Editor:
                 self.saved[path] = ""
                 self.open(path)
                 continue
+            if change.get("kind") == "delete":  # what it has made is taken back
+                path = path_at(change["uri"])
+                path.unlink()
+                del self.saved[path]
+                if self.documents.pop(path, None) is not None:
+                    self._tell("textDocument/didClose", {"textDocument": {"uri": path.as_uri()}})
+                continue
             path, version = path_at(change["textDocument"]["uri"]), change["textDocument"].get("version")
             if path not in self.documents:
                 self.open(path)
