@@ -30,7 +30,7 @@ from odin_lsp.server.handshake import InitOptions
 from odin_lsp.sessions.store import sessions_folder
 from odin_lsp.tasks import run_to_end
 from odin_lsp.values import from_wire
-from odin_lsp.workspace.search import find_ripgrep
+from odin_lsp.workspace.ripgrep import find_ripgrep
 
 State = Literal["ok", "note", "wrong"]
 MARKS: dict[State, str] = {"ok": "✓", "note": "•", "wrong": "✗"}

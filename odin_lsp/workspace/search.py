@@ -4,9 +4,7 @@ import asyncio
 import contextlib
 import os
 import re
-import shutil
 import sys
-import sysconfig
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +21,7 @@ from odin_lsp.workspace.globs import as_text, braces, compiled
 from odin_lsp.workspace.ignore_files import UNREAD, IgnoreFiles, is_odd, odd_above, odd_below
 from odin_lsp.workspace.opening import DESCRIPTORS, as_cwd, exchanged, is_file, opened_place
 from odin_lsp.workspace.plain_search import matching_lines, plain_pattern
+from odin_lsp.workspace.ripgrep import find_ripgrep
 from odin_lsp.workspace.search_copies import contents_of, copied, has_lone_return
 from odin_lsp.workspace.text import split_lines
 from odin_lsp.workspace.uris import printable
@@ -291,24 +290,17 @@ def _wanted(query: Query) -> Callable[[Path], bool]:
     return lambda path: glob.match_file(as_text(path.as_posix()))
 
 
-def find_ripgrep(roots: Sequence[Path]) -> Path | None:
-    """The ripgrep that came with Odin, or one on the PATH; never a file of the workspace."""
-    folders = [sysconfig.get_path("scripts"), *os.environ.get("PATH", "").split(os.pathsep)]
-    for folder in folders:
-        found = shutil.which("rg", path=folder) if Path(folder).is_absolute() else None
-        if found and not any(Path(found).resolve().is_relative_to(root) for root in roots if folder != folders[0]):
-            return Path(found)
-    return None
-
-
 async def _odd_in_the_way(searching: asyncio.Task[tuple[bytes, bool]], folder: Path) -> str | None:
     """Wait for the search; or find out that it waits for something itself."""
     await asyncio.wait([searching], timeout=LOOK_AFTER_SECONDS)
     if searching.done():
         return None
     looking = asyncio.create_task(asyncio.to_thread(odd_below, str(folder), lambda: not searching.done()))
-    await asyncio.wait([searching, looking], return_when=asyncio.FIRST_COMPLETED)
-    odd = await looking if not searching.done() else None
+    try:
+        await asyncio.wait([searching, looking], return_when=asyncio.FIRST_COMPLETED)
+        odd = await looking if not searching.done() else None
+    finally:
+        looking.cancel()
     if odd is None:
         await asyncio.wait([searching])
     return odd

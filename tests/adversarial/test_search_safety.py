@@ -15,7 +15,8 @@ import pytest
 from odin_lsp.config import FileRules
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.workspace import search
-from odin_lsp.workspace.search import Search, find_ripgrep
+from odin_lsp.workspace.ripgrep import find_ripgrep
+from odin_lsp.workspace.search import Search
 from odin_lsp.workspace.text import Change
 from tests.support.forking import children
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from odin_lsp.patterns import program_name
 from odin_lsp.permissions.shell.grammar import names
+from odin_lsp.workspace.ripgrep import find_ripgrep
 
 SHELLS = names("sh bash dash ash zsh ksh mksh fish csh tcsh rbash pwsh powershell cmd")
 PRIVILEGE = names("sudo doas su pkexec runuser gosu run0 sudoedit visudo")
@@ -114,8 +115,6 @@ def tells_its_version(argv: Sequence[str]) -> bool:
 def find_program(name: str, roots: Sequence[Path]) -> Path | None:
     """The program that `name` means; never a file of the workspace, whatever it is called or linked to."""
     if name == "rg":
-        from odin_lsp.workspace.search import find_ripgrep  # it takes a while to import
-
         return find_ripgrep(roots)
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
         found = shutil.which(name, path=folder) if folder.startswith("/") else None

@@ -1,12 +1,15 @@
 """LS, Glob, Grep and Read over a real folder, with ripgrep and without."""
 
+import asyncio
 import os
 import re
+import threading
 
 import pytest
 
 from odin_lsp.errors import ToolError
 from odin_lsp.tools.editing import readable
+from odin_lsp.workspace import search
 from odin_lsp.workspace.text import Change
 
 
@@ -50,6 +53,19 @@ async def test_glob_finds_newest_first_and_not_what_is_ignored(use, root, engine
         "src/util.ts",
         "notes.md",
     ]
+
+
+async def test_whoever_looks_what_holds_up_a_search_ends_with_it(use, monkeypatch):
+    is_over = threading.Event()
+    monkeypatch.setattr(search, "LOOK_AFTER_SECONDS", 0)
+    monkeypatch.setattr(search, "odd_below", lambda *_: is_over.wait())
+
+    assert (await use("Glob", pattern="**/*.md")).data == "notes.md"
+
+    await asyncio.sleep(0)
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    is_over.set()
+    assert not left
 
 
 async def test_glob_stays_in_the_folder_unless_told_otherwise(use, root):
