@@ -67,7 +67,8 @@ async def test_an_edit_from_a_shell_is_reviewed_in_neovim_on_the_text_that_is_th
     await decide(neovim)
     out, err = await process.communicate()
 
-    assert (process.returncode, out.decode(), err.decode()) == (0, "Polite, as far as you wanted it.\n", "")
+    assert (process.returncode, out.decode()) == (0, "Polite, as far as you wanted it.\n")
+    assert err.decode() == "info: waiting for your answer in the editor\n"
     assert "too formal" in results(wire)[0]
     assert await neovim.lines() == CHANGED
     assert file.read_text().splitlines() == LINES

@@ -76,7 +76,8 @@ async def test_an_edit_from_a_shell_is_reviewed_in_vs_code_on_the_text_that_is_t
     await decides(vscode, "shell.txt")
     out, err = await process.communicate()
 
-    assert (process.returncode, out.decode(), err.decode()) == (0, "done\n", "")
+    assert (process.returncode, out.decode()) == (0, "done\n")
+    assert err.decode() == "info: waiting for your answer in the editor\n"
     assert "2 accepted, 1 rejected" in results(wire)[0]
     await vscode.has_text(REVIEWED, path)
     assert path.read_text() == BEFORE

@@ -16,7 +16,7 @@ from tests.editors.debian import TMUX
 from tests.editors.neovim import NEWEST, Neovim, until
 from tests.editors.terminal import Terminal
 from tests.editors.test_neovim import happened
-from tests.support.wire import KEY, Wire
+from tests.support.wire import Wire
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
 
@@ -24,13 +24,6 @@ LINES = ["def greet():", "    print('hello')", "", "", "def leave():", "    prin
 WANTED = ["def greet():", "    print('Hello!')", "", "", "def leave():", "    print('Farewell!')", "", "", "COUNT = 2"]
 TYPED = "# typed, not saved"
 FOLLOW = "Follow the script."
-ESTABLISHED = "01"
-"""In `/proc/net/tcp`."""
-CLAUDE = {
-    "hasCompletedOnboarding": True,
-    "theme": "dark",
-    "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
-}
 GEMINI = {**GEMINI_SETTINGS, "ide": {"enabled": True, "hasSeenNudge": True}}
 
 
@@ -89,27 +82,6 @@ async def is_as_reviewed(neovim: Neovim, file: Path) -> None:
     assert file.read_text().splitlines() == expected
 
 
-async def test_claude_code_has_an_edit_reviewed_in_neovim(
-    beside: Neovim, wire: Wire, own_root: Path, env: dict[str, str]
-) -> None:
-    home, file = Path(at_home(own_root.parent)["HOME"]), own_root / "greet.py"
-    known = {**CLAUDE, "projects": {str(own_root): {"hasTrustDialogAccepted": True}}}
-    (home / ".claude.json").write_text(json.dumps(known))
-    await until_there(home / ".claude" / "ide", "*.lock")
-    edit = {"file_path": str(file), "old_string": "\n".join(LINES), "new_string": "\n".join(WANTED)}
-    model = Model(wire, [("Read", {"file_path": str(file)}), ("Edit", edit)], 1)
-
-    async with running(AGENTS["claude"], own_root, env, wire.url, "--ide") as terminal:
-        await until_connected(home / ".claude" / "ide")
-        await terminal.write(FOLLOW)
-        await terminal.press("Enter")
-        await decide(beside)
-        await terminal.shows(SAYS)
-
-    await is_as_reviewed(beside, file)
-    assert "The user modified your proposed changes" in model.told(2)
-
-
 async def test_gemini_cli_has_an_edit_reviewed_in_neovim(
     beside: Neovim, wire: Wire, own_root: Path, env: dict[str, str]
 ) -> None:
@@ -131,18 +103,6 @@ async def test_gemini_cli_has_an_edit_reviewed_in_neovim(
 
     await is_as_reviewed(beside, file)
     assert TYPED in model.told(2)
-
-
-async def until_connected(folder: Path) -> None:
-    """It looks for its IDE beside all else, once a second, and shows its diffs itself until it has one."""
-    [lock] = folder.glob("*.lock")
-    listening = f":{int(lock.stem):04X}"
-
-    async def connected() -> bool:
-        fields = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-        return any(it[1].endswith(listening) and it[3] == ESTABLISHED for it in fields)
-
-    await until(connected, "a connection")
 
 
 async def until_there(folder: Path, pattern: str) -> None:
