@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from odin_lsp.agent.edit_checks import EditChecks
+from odin_lsp.agent.hearing import Heard
 from odin_lsp.agent.history import is_shortened
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.tool_names import no_such_tool
 from odin_lsp.errors import PermissionDenied, ToolError
-from odin_lsp.events import BackgroundFinished, Emit, Event, ToolFinished, ToolProgress, ToolQueued, ToolStarted
+from odin_lsp.events import Emit, ToolFinished, ToolQueued, ToolStarted
 from odin_lsp.messages import Message, ToolCall, ToolResult
 from odin_lsp.permissions.gate import Want
 from odin_lsp.permissions.outside import OutsideGate
@@ -40,8 +41,6 @@ ENDED = """<reminder>
 The background command {id} has ended: {status}. CommandStatus shows what it printed. It was: {command}
 </reminder>"""
 MAX_COMMAND = 200
-MAX_OUTPUT = 20_000
-"""Characters of what a call has told of its progress that are kept of it."""
 
 
 class _NobodyToAsk(OutsideGate):
@@ -60,21 +59,6 @@ class _EarlyCall:
         context.shown.adopt(self.context.shown)
         known = context.draft.names
         known.update({path: (*known.get(path, ()), *names) for path, names in self.context.draft.names.items()})
-
-
-@dataclass(slots=True)
-class _Heard:
-    """What a call tells goes out; what it has told in all is known when it ends, also if that is in the background."""
-
-    emit: Emit
-    output: str = ""
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, ToolProgress):
-            self.output = (self.output + event.text)[-MAX_OUTPUT:]
-        elif isinstance(event, BackgroundFinished):
-            event = replace(event, output=self.output)
-        self.emit(event)
 
 
 @dataclass(slots=True)
@@ -298,7 +282,7 @@ class Executor:
         began = time.monotonic()
         status: ToolStatus = "cancelled"
         output = ToolOutput(data=CANCELLED, description=CANCELLED)
-        heard = _Heard(self.context.emit)
+        heard = Heard(self.context.emit)
         self.context.emit(ToolStarted(call.id, call.name, call.arguments, self._about(call)))
         try:
             output = await self._check_and_use(call, heard)
@@ -312,6 +296,7 @@ class Executor:
             results[call.id] = ToolResult(call.id, call.name, output.data, failed=failed, attached=output.attached)
             if status != "cancelled" or not self.is_suspended():
                 self._tell_of_end(call, status, output, heard.output, began)
+            heard.end()
 
     def _tell_of_end(self, call: ToolCall, status: ToolStatus, output: ToolOutput, told: str, began: float) -> None:
         self.records.append(

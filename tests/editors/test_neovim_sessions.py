@@ -102,9 +102,11 @@ async def test_a_session_looks_the_same_while_it_happens_and_when_it_is_read_aga
     todos = [{"id": "1", "content": "look", "status": "completed"}, {"id": "2", "content": "do", "status": "pending"}]
     play_calls(wire, ("TodoWrite", {"todos": todos}))
     play_calls(wire, ("ExecuteCommand", {"command": "touch made.txt; echo one; echo two"}))
-    play_calls(wire, ("ExecuteCommand", {"command": "touch later.txt; echo later", "run_in_background": True}))
+    waits = "until test -e go; do sleep 0.05; done; echo later"
+    play_calls(wire, ("ExecuteCommand", {"command": waits, "run_in_background": True}))
     wire.play(says("It ran."))
     await turn(neovim, "OdinEdit run it", 2)
+    (own_root / "go").touch()
     await happened(neovim, "OdinBackgroundFinished")
 
     reads(wire, one, two)
@@ -135,7 +137,7 @@ async def test_a_session_looks_the_same_while_it_happens_and_when_it_is_read_aga
     assert "- ? May Odin run this command? `touch made.txt; echo one; echo two`: Allow once" in shown
     ran = next(row for row, line in enumerate(shown) if line.startswith("- ✓ ExecuteCommand"))
     assert shown[ran + 1 : ran + 3] == ["  │ one", "  │ two"]
-    assert any(line.startswith("- ✓ ExecuteCommand: `touch later.txt; echo later`: exit code 0") for line in shown)
+    assert any(line.startswith(f"- ✓ ExecuteCommand: `{waits}`: exit code 0") for line in shown)
     assert [line for line in shown if line.startswith("- ±")] == [
         "- ± one.py: 1 accepted, 1 rejected",
         "- ± two.py: 1 accepted",
