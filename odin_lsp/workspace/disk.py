@@ -57,8 +57,9 @@ def write_text(path: Path, content: Decoded, expected: str | None = None) -> Non
             _copy_attributes(current, descriptor)
             if not naming.exchange(aside, path.name, folder):
                 os.replace(aside, path.name, src_dir_fd=folder, dst_dir_fd=folder)
-            elif _content(current) == before:
-                os.unlink(aside, dir_fd=folder)
+            elif _has_still(current, before):
+                with suppress(OSError):  # the text is written, whatever becomes of the old one
+                    os.unlink(aside, dir_fd=folder)
             else:
                 naming.exchange(aside, path.name, folder)
                 raise ToolError(f"{_shown(path)} {_CHANGED}")
@@ -180,6 +181,13 @@ def _is_left(name: str, folder: int) -> bool:
         return False
     finally:
         os.close(descriptor)
+
+
+def _has_still(descriptor: int, content: bytes) -> bool:
+    """What cannot be read may be anything."""
+    with suppress(OSError):
+        return _content(descriptor) == content
+    return False
 
 
 def _content(descriptor: int) -> bytes:

@@ -1,11 +1,13 @@
 """What is written is whole, as it was given, and nowhere else."""
 
+import errno
 import os
 import stat
 
 import pytest
 
 from odin_lsp.errors import ToolError
+from odin_lsp.workspace import disk
 from odin_lsp.workspace.disk import create_text, delete, read_text, rename, write_text
 from odin_lsp.workspace.text import Decoded
 
@@ -53,6 +55,34 @@ def test_text_is_written_byte_for_byte_and_read_back(root, content, data):
     assert written.read_bytes() == created.read_bytes() == data
     assert read_text(written) == content
     assert names(root) == ["created.txt", "written.txt"]
+
+
+def test_a_text_is_written_also_if_the_old_one_cannot_be_removed_which_goes_later(root, monkeypatch):
+    path = root / "a.txt"
+    path.write_text("before")
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "unlink", refuse)
+        write_text(path, plain("after"), expected="before")
+
+    assert path.read_text() == "after"
+    write_text(path, plain("later"), expected="after")
+    assert (path.read_text(), names(root)) == ("later", ["a.txt"])
+
+
+def test_a_text_stays_if_nobody_can_tell_what_it_was_meanwhile(root, monkeypatch):
+    path = root / "a.txt"
+    path.write_text("before")
+    read = iter([disk._content])
+    with monkeypatch.context() as broken:
+        broken.setattr(disk, "_content", lambda descriptor: next(read, refuse)(descriptor))
+        with pytest.raises(ToolError):
+            write_text(path, plain("after"))
+
+    assert (path.read_text(), names(root)) == ("before", ["a.txt"])
+
+
+def refuse(*_, **__):
+    raise OSError(errno.EIO, "broken")
 
 
 def test_the_mode_stays(root):
