@@ -224,6 +224,13 @@ def peers(session: nox.Session) -> None:
 
 
 @nox.session(venv_backend="none", requires=["odin"], default=False)
+def faults(session: nox.Session) -> None:
+    """A fault at the file operations of a whole turn, one by one: an hour, or some of them: `-- -k once`."""
+    session.env["PYTEST_TIMEOUT"] = "0"
+    _pytest(session, "tests/faults")
+
+
+@nox.session(venv_backend="none", requires=["odin"], default=False)
 def soak(session: nox.Session) -> None:
     """A day with all that may happen on one, in five minutes or as many as are named: `-- 60 --seed 7`.
     Or work without a pause, of which nothing may stay: `-- messages 10000`, `-- sessions 1000` each in its own."""

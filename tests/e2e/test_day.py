@@ -1,7 +1,6 @@
 """Days of an editor with Odin, as `nox -s soak` lives them: those that failed once, and the morning of others."""
 
 from itertools import islice
-from random import Random
 
 import pytest
 
@@ -9,7 +8,8 @@ from tests.soak.day import drawn, kept, lived
 from tests.support.sampling import SEED
 
 ACTS = 60
-SEEDS = [Random(SEED).randrange(10**6)] if SEED else range(6)
+SEEDS = [571611] if SEED else range(6)
+"""A sample has one day that is known; others are found by `nox -s soak`, which shortens those that fail."""
 
 
 @pytest.mark.parametrize("steps", kept(), ids=lambda steps: f"{len(steps)} acts")
