@@ -12,11 +12,13 @@ import shutil
 import signal
 import zipfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.async_api import Browser, Dialog, FrameLocator, Locator, Page, expect
+from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from tests.editors.neovim import PATIENCE, until
 
@@ -211,10 +213,19 @@ class VSCode:
         await expect(shown).to_have_count(0)
 
     async def menu(self, on: Locator, *labels: str) -> None:
-        """Choose in the context menu of something, submenu by submenu."""
+        """Choose in the context menu of something, submenu by submenu. A menu that has just come up hears no clicks."""
+        menus = self.page.locator(".monaco-menu")
         await on.click(button="right")
         for label in labels:
-            await self.page.locator(".monaco-menu").get_by_role("menuitem", name=label, exact=True).last.click()
+            await menus.get_by_role("menuitem", name=label, exact=True).last.click()
+
+        async def is_chosen() -> bool:
+            if await menus.count():
+                with suppress(PlaywrightTimeout):
+                    await menus.get_by_role("menuitem", name=labels[-1], exact=True).last.click(timeout=500)
+            return not await menus.count()
+
+        await until(is_chosen, f"{labels[-1]} is chosen")
 
     @property
     def dialog(self) -> Locator:
