@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from tests.support.forking import forked
-from tests.support.sampling import sampled
+from tests.support.sampling import fewer, sampled
 
 PARSE, INVALID, NO_METHOD, PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
 NOT_INITIALIZED, CANCELLED, FAILED = -32002, -32800, -32803
@@ -689,7 +689,7 @@ def questions(server: Process, method: str) -> tuple[set[str], set[str]]:
 def test_rpc_11_20_000_random_frames_are_answered_as_they_must(start, seed):
     server = start().initialize()
     chance = Chance(seed)
-    for _ in range(40):
+    for _ in range(fewer(40)):
         batch = [chance.body() for _ in range(500)]
         expected = Counter(answered for body in batch for answered in answers_to(body))
         server.write(b"".join(map(frame, batch)))
