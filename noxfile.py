@@ -43,7 +43,7 @@ def lint(session: nox.Session) -> None:
 @nox.session(reuse_venv=True, default=False)
 def odin(session: nox.Session) -> None:
     """Install Odin as its users do, and what the sessions below need: they share this environment, to be fast."""
-    session.install(".[images,mcp,openai,pdf,redis]", *nox.project.dependency_groups(GROUPS, "types", "test", "docs"))
+    session.install(".[images,mcp,pdf,redis]", *nox.project.dependency_groups(GROUPS, "types", "test", "docs"))
 
 
 @nox.session(venv_backend="none", requires=["odin"])
@@ -86,7 +86,7 @@ def versions(session: nox.Session, dependencies: str) -> None:
     `nox -s "versions-3.13(lowest)" -- tests/unit/review` for some of it."""
     session.install("uv")
     install = ("uv", "pip", "install", "--quiet", "--python", f"{session.bin}/python")
-    session.run_install(*install, "--resolution", dependencies, ".[images,mcp,openai,pdf,redis]")
+    session.run_install(*install, "--resolution", dependencies, ".[images,mcp,pdf,redis]")
     session.run_install(*install, *nox.project.dependency_groups(GROUPS, "test"))
     parts = session.posargs or UNIT
     session.run("pytest", "-n", "3", "--dist", "worksteal", "-m", "not thorough", *parts)

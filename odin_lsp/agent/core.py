@@ -201,7 +201,7 @@ class Core:
         return self._planners.preview(session, live, mode or (live.turns.mode if live else "ask_mode"), text)
 
     async def warm(self) -> None:
-        """Do what takes time before anybody waits for it: import the configured SDK, connect, describe the tools."""
+        """Do what takes time before anybody waits for it: connect to the configured model, describe the tools."""
         await asyncio.to_thread(lambda: [adapter(EventRecord), *(tool.schema for tool in all_tools().values())])
         await self.models.get(self.models.selected).warm()
 

@@ -7,7 +7,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +19,7 @@ from odin_lsp.errors import ModelError
 from odin_lsp.language_servers.choosing import Around, all_of
 from odin_lsp.language_servers.trying import Trial, try_out
 from odin_lsp.mcp.trying import try_out as try_out_mcp
-from odin_lsp.models import catalog, providers, selection
+from odin_lsp.models import catalog, selection
 from odin_lsp.models.local_servers import SERVERS, FoundServer, LocalServer, find
 from odin_lsp.permissions import sandbox
 from odin_lsp.permissions.trust import Trust
@@ -34,7 +33,6 @@ from odin_lsp.workspace.ripgrep import find_ripgrep
 
 State = Literal["ok", "note", "wrong"]
 MARKS: dict[State, str] = {"ok": "✓", "note": "•", "wrong": "✗"}
-PACKAGES = {"anthropic": "anthropic", "google": "google-genai", **dict.fromkeys(("openai", *SERVERS), "openai")}
 
 IN_EDITOR = "look in your editor: only its own doctor sees a key that it keeps (*Odin: Run Doctor* in VS Code)"
 
@@ -108,22 +106,15 @@ def _model(ref: str, settings: config.Config, secrets: Mapping[str, str], local:
         provider = selection.named(ref).provider
     except ModelError as error:
         return Finding("wrong", str(error))
-    package = PACKAGES.get(provider)
-    if package is None:
-        return Finding("ok", f"model {ref}")
-    try:
-        installed = version(package)
-    except PackageNotFoundError:
-        return Finding(
-            "wrong", f"model {ref}: {package} is not installed", f"pip install '{providers.EXTRAS[provider]}'"
-        )
     if server := SERVERS.get(provider):
         return _local_model(ref, server, next((it.models for it in local if it.name == server.name), None))
+    if provider in selection.KEYLESS:
+        return Finding("ok", f"model {ref}")
     keys = [name for name, _ in selection.keys(provider, settings, secrets)]
     if not keys and not (provider == "openai" and os.environ.get("OPENAI_BASE_URL")):
         return Finding("wrong", f"model {ref}: no key", f"set {' or '.join(selection.KEY_VARIABLES[provider])}")
     known = "" if catalog.find(ref).input else ", price unknown"
-    return Finding("ok", f"model {ref} ({package} {installed}, key from {', '.join(keys) or 'nowhere'}{known})")
+    return Finding("ok", f"model {ref} (key from {', '.join(keys) or 'nowhere'}{known})")
 
 
 def _local_model(ref: str, server: LocalServer, models: tuple[str, ...] | None) -> Finding:

@@ -6,7 +6,6 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -107,8 +106,6 @@ def _write(file: Path, model: str, *, is_wanted: bool) -> int:
     from odin_lsp import private_files
     from odin_lsp.config import variable_of
     from odin_lsp.config.writing import with_setting
-    from odin_lsp.models import selection
-    from odin_lsp.models.providers import EXTRAS
 
     setting = f'"model": {json.dumps(model)}'
     if not is_wanted:
@@ -128,9 +125,6 @@ def _write(file: Path, model: str, *, is_wanted: bool) -> int:
     _say("", f"Wrote {setting} to {file}. {KEYS_STAY}")
     if over := os.environ.get(variable_of("model")):
         _say(f"{variable_of('model')} is set to {over}, and overrides this.")
-    extra = EXTRAS.get(selection.named(model).provider)
-    if extra and find_spec("openai") is None:
-        _say(f"This model needs one more package: pip install '{extra}'")
     return 0
 
 

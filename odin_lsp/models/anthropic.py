@@ -2,12 +2,9 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-import anthropic
 
 from odin_lsp.errors import ModelError
 from odin_lsp.messages import Document, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
@@ -17,7 +14,6 @@ from odin_lsp.models.base import (
     CallReady,
     Connection,
     Model,
-    Reached,
     Reply,
     Request,
     StopReason,
@@ -27,18 +23,9 @@ from odin_lsp.models.base import (
     ToolSpec,
 )
 from odin_lsp.models.encoding import Blocks, Head, Turn, Turns, encode, with_list
+from odin_lsp.models.line import OWN_HEADERS, Line, address, custom_headers
 from odin_lsp.models.reference import ModelRef
-from odin_lsp.models.service import (
-    BROKEN,
-    UNPAID,
-    Service,
-    count,
-    find_key,
-    http_client,
-    join,
-    rate_limit,
-    tool_call,
-)
+from odin_lsp.models.service import UNPAID, Service, count, find_key, http_client, join, tool_call
 from odin_lsp.records import Usage
 
 STOPS: Mapping[str, StopReason] = {
@@ -69,6 +56,7 @@ TOO_LONG = re.compile(
     r"prompt is too long|exceeds? (the )?(model )?context (limit|window)|request exceeds the maximum size",
     re.IGNORECASE,
 )
+PATH = "/v1/messages"
 EPHEMERAL = {"type": "ephemeral"}
 MARK = b',"cache_control":{"type":"ephemeral"}}'
 """Ends a block up to which the cache shall reach."""
@@ -76,60 +64,40 @@ MARK = b',"cache_control":{"type":"ephemeral"}}'
 
 def connect(ref: ModelRef, connection: Connection) -> Model:
     key = find_key("Anthropic", connection, "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
-    client = anthropic.AsyncAnthropic(
-        api_key=key,
-        timeout=connection.network.timeout,
-        max_retries=0,
-        http_client=http_client(connection.network),
-        open_telemetry={"traces": False, "propagation": False},  # it takes time in each request, for nobody
-    )
     service = Service(
         provider="Anthropic",
         ref=ref,
         key=key,
         key_place=connection.key_place or "ANTHROPIC_API_KEY",
         base_variable="ANTHROPIC_BASE_URL",
-        usual_host="api.anthropic.com",
+        usual="https://api.anthropic.com",
         too_long=TOO_LONG,
     )
-    return AnthropicModel(service, client)
+    headers = {
+        **OWN_HEADERS,
+        "authorization": f"Bearer {key}",
+        "anthropic-version": "2026-10-21",
+        **custom_headers("ANTHROPIC_CUSTOM_HEADERS"),
+    }
+    return AnthropicModel(Line(service, http_client(connection.network), address(service), headers, _fault))
 
 
 class AnthropicModel:
-    def __init__(self, service: Service, client: anthropic.AsyncAnthropic) -> None:
-        self._service = service
-        self._client = client
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self._service = line.service
         self._head = Head(self._fields)
-        self._turns = Turns(lambda message: _blocks(message, service.ref.model), _turn)
+        self._turns = Turns(lambda message: _blocks(message, line.service.ref.model), _turn)
 
     @property
     def ref(self) -> str:
         return str(self._service.ref)
 
-    async def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
-        answer = _Answer(self._service)
-        with _translated_errors(self._service):
-            async with await self._send(request) as stream:
-                yield Reached("waiting_token")
-                for limited in rate_limit(stream.response.headers):
-                    yield limited
-                async for data in self._service.events(stream.response):
-                    for event in answer.take(json.loads(data)):
-                        yield event
-        yield answer.reply()
+    def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
+        return self._line.talk(lambda: self._line.post(PATH, self._body(request)), _Answer(self._service))
 
     async def aclose(self) -> None:
-        await self._client.close()
-
-    async def _send(self, request: Request) -> anthropic.AsyncStream[Any]:
-        """With a body that is ready: the SDK would walk through all messages in every request."""
-        return await self._client.post(
-            "/v1/messages",
-            content=self._body(request),
-            cast_to=object,
-            stream=True,
-            stream_cls=anthropic.AsyncStream[Any],
-        )
+        await self._line.client.aclose()
 
     def _body(self, request: Request) -> bytes:
         settled, last = self._turns.of(request.messages)
@@ -166,8 +134,8 @@ class _Block:
 
 
 class _Answer:
-    """An answer in the making. The arguments of a call stay text until their block has ended: the SDK would
-    read half of them as another call."""
+    """An answer in the making. The arguments of a call stay text until their block has ended: half of them can be
+    read as another call."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -176,7 +144,8 @@ class _Answer:
         self._ending: dict[str, Any] = {}
         self._complete = False
 
-    def take(self, event: Any) -> Iterator[StreamEvent]:
+    def take(self, data: str) -> Iterator[StreamEvent]:
+        event = json.loads(data)
         match event:
             case {"type": "message_start", "message": {"usage": {**usage}}}:
                 self._usage |= usage
@@ -330,16 +299,6 @@ def _id(id: str) -> str:
 
 def _tool(spec: ToolSpec) -> dict[str, Any]:
     return {"name": spec.name, "description": spec.description, "input_schema": dict(spec.schema)}
-
-
-@contextmanager
-def _translated_errors(service: Service) -> Generator[None]:
-    try:
-        yield
-    except anthropic.APIStatusError as error:
-        raise _fault(service, error.status_code, error.body, error.response.headers) from error
-    except (anthropic.APIConnectionError, *BROKEN) as error:
-        raise service.broken(error) from error
 
 
 def _fault(service: Service, status: int, body: Any, headers: Mapping[str, str]) -> ModelError:

@@ -142,7 +142,7 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How to reach a provider. What is `None` is left to the SDK and its own environment variables."""
+    """How to reach a provider. What is `None` is left to the environment variables of its SDK."""
 
     key: str | None = None
     network: Network = field(default_factory=Network)

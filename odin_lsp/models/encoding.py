@@ -120,8 +120,11 @@ def encode_all(values: Iterable[Any]) -> bytes:
 
 
 def with_list(fields: bytes, name: str, items: Iterable[bytes]) -> bytes:
-    """An object, and in it as its last field a list of what is encoded already."""
-    return b'%b,"%b":[%b]}' % (fields[:-1], name.encode(), b",".join(items))
+    """An object, and in it as its last field a list of what is encoded already. It is copied once: it may be large."""
+    pieces = [*items] or [b""]
+    pieces[0] = b'%b,"%b":[%b' % (fields[:-1], name.encode(), pieces[0])
+    pieces[-1] += b"]}"
+    return b",".join(pieces)
 
 
 class Head:

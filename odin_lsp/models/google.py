@@ -1,19 +1,11 @@
 """Google's Gemini API."""
 
-import asyncio
 import base64
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Mapping
-from contextlib import aclosing, contextmanager
-from contextvars import ContextVar
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
-
-import httpx2
-import pydantic
-from google import genai
-from google.genai import errors, types
-from google.genai.types import FinishReason
+from urllib.parse import quote
 
 from odin_lsp.errors import ModelError
 from odin_lsp.messages import Attachment, Document, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
@@ -22,7 +14,6 @@ from odin_lsp.models.base import (
     CallReady,
     Connection,
     Model,
-    Reached,
     Reply,
     Request,
     StopReason,
@@ -32,31 +23,33 @@ from odin_lsp.models.base import (
     ToolSpec,
 )
 from odin_lsp.models.encoding import Blocks, Head, Turn, Turns, encode, with_list
+from odin_lsp.models.line import OWN_HEADERS, Line, address
 from odin_lsp.models.reference import Effort, ModelRef
-from odin_lsp.models.service import BROKEN, OWN_ID, Service, find_key, http_client, tool_call
+from odin_lsp.models.service import OWN_ID, Service, count, find_key, http_client, mapping, string, tool_call
 from odin_lsp.records import Usage
+from odin_lsp.values import is_list, is_object
 
-STOPS: Mapping[FinishReason, StopReason] = {
-    FinishReason.FINISH_REASON_UNSPECIFIED: "unknown",
-    FinishReason.STOP: "end",
-    FinishReason.MAX_TOKENS: "max_tokens",
-    FinishReason.CONTINUATION: "max_tokens",
-    FinishReason.SAFETY: "refused",
-    FinishReason.RECITATION: "refused",
-    FinishReason.LANGUAGE: "refused",
-    FinishReason.BLOCKLIST: "refused",
-    FinishReason.PROHIBITED_CONTENT: "refused",
-    FinishReason.SPII: "refused",
-    FinishReason.IMAGE_SAFETY: "refused",
-    FinishReason.IMAGE_PROHIBITED_CONTENT: "refused",
-    FinishReason.IMAGE_RECITATION: "refused",
-    FinishReason.IMAGE_OTHER: "refused",
-    FinishReason.NO_IMAGE: "refused",
-    FinishReason.MALFORMED_FUNCTION_CALL: "malformed",
-    FinishReason.UNEXPECTED_TOOL_CALL: "malformed",
-    FinishReason.TOO_MANY_TOOL_CALLS: "malformed",
-    FinishReason.MALFORMED_RESPONSE: "malformed",
-    FinishReason.OTHER: "unknown",
+STOPS: Mapping[str, StopReason] = {
+    "FINISH_REASON_UNSPECIFIED": "unknown",
+    "STOP": "end",
+    "MAX_TOKENS": "max_tokens",
+    "CONTINUATION": "max_tokens",
+    "SAFETY": "refused",
+    "RECITATION": "refused",
+    "LANGUAGE": "refused",
+    "BLOCKLIST": "refused",
+    "PROHIBITED_CONTENT": "refused",
+    "SPII": "refused",
+    "IMAGE_SAFETY": "refused",
+    "IMAGE_PROHIBITED_CONTENT": "refused",
+    "IMAGE_RECITATION": "refused",
+    "IMAGE_OTHER": "refused",
+    "NO_IMAGE": "refused",
+    "MALFORMED_FUNCTION_CALL": "malformed",
+    "UNEXPECTED_TOOL_CALL": "malformed",
+    "TOO_MANY_TOOL_CALLS": "malformed",
+    "MALFORMED_RESPONSE": "malformed",
+    "OTHER": "unknown",
 }
 STATUSES: Mapping[str, int] = {
     "API_KEY_INVALID": 401,
@@ -78,13 +71,6 @@ TOO_LONG = re.compile(
 )
 FOREIGN = base64.b64encode(b"skip_thought_signature_validator").decode()
 """Google's word for a call that another model made: Gemini 3 refuses calls without a signature."""
-REPLACED = "-"
-"""Stands for the conversation: the body is ready."""
-
-
-CONFIG = types.GenerateContentConfig(
-    automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True), automatic_continuation=False
-)
 
 
 def connect(ref: ModelRef, connection: Connection) -> Model:
@@ -95,87 +81,30 @@ def connect(ref: ModelRef, connection: Connection) -> Model:
         key=key,
         key_place=connection.key_place or "GEMINI_API_KEY",
         base_variable="GOOGLE_GEMINI_BASE_URL",
-        usual_host="generativelanguage.googleapis.com",
+        usual="https://generativelanguage.googleapis.com",
         too_long=TOO_LONG,
     )
-    http = http_client(connection.network, _Client)
-    options = types.HttpOptions(httpx_async_client=http, timeout=int(connection.network.timeout * 1000))
-    return GoogleModel(service, genai.Client(vertexai=False, api_key=key, http_options=options), http)
-
-
-_BODY: ContextVar[bytes | None] = ContextVar("body", default=None)
-"""What the task sends."""
-_WHEN_ANSWERED: ContextVar[Callable[[], None]] = ContextVar("when_answered", default=lambda: None)
-"""Of the task that reads: the SDK does not tell when the headers of its answer are there."""
-
-
-class _Client(httpx2.AsyncClient):
-    """Sends a body that is ready in place of the SDK's, which would check, copy and convert the whole conversation in
-    every request."""
-
-    def build_request(self, method: str, url: httpx2.URL | str, *, content: Any = None, **given: Any) -> httpx2.Request:
-        return super().build_request(method, url, content=_BODY.get() or content, **given)
+    headers = {**OWN_HEADERS, "x-goog-api-key": key}
+    return GoogleModel(Line(service, http_client(connection.network), address(service), headers, _fault))
 
 
 class GoogleModel:
-    def __init__(self, service: Service, client: genai.Client, http: httpx2.AsyncClient) -> None:
-        self._service = service
-        self._client = client
-        self._http = http
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self._service = line.service
         self._head = Head(self._fields)
-        self._turns = Turns(lambda message: _blocks(message, service.ref.model), _turn)
-        http.event_hooks = {"response": [self._check]}
+        self._turns = Turns(lambda message: _blocks(message, line.service.ref.model), _turn)
+        self._path = f"/v1/{_resource(line.service.model)}:streamGenerateContent?alt=sse"
 
     @property
     def ref(self) -> str:
         return str(self._service.ref)
 
-    async def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
-        answer = _Answer(self._service)
-        with _translated_errors(self._service):
-            async with aclosing(self._chunks(request)) as chunks:
-                async for chunk in chunks:
-                    if isinstance(chunk, Reached):
-                        yield chunk
-                        continue
-                    for event in answer.take(chunk):
-                        yield event
-        yield answer.reply()
+    def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
+        return self._line.talk(lambda: self._line.post(self._path, self._body(request)), _Answer(self._service))
 
     async def aclose(self) -> None:
-        await self._http.aclose()
-        self._client.close()
-
-    async def _chunks(self, request: Request) -> AsyncGenerator[types.GenerateContentResponse | Reached]:
-        """Read by a task of its own. The SDK nests generators, and closing the outermost leaves the connection
-        to the garbage collector; a read that is cancelled closes it at once."""
-        chunks: asyncio.Queue[types.GenerateContentResponse | Reached | None] = asyncio.Queue()
-
-        async def read() -> None:
-            try:
-                _WHEN_ANSWERED.set(lambda: chunks.put_nowait(Reached("waiting_token")))
-                async for chunk in await self._send(request):
-                    chunks.put_nowait(chunk)
-            except errors.APIError as error:
-                await _let_go(error)
-                raise
-            finally:
-                chunks.put_nowait(None)
-
-        reading = asyncio.create_task(read())
-        try:
-            while chunk := await chunks.get():
-                yield chunk
-            await reading
-        finally:
-            reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
-
-    async def _send(self, request: Request) -> AsyncIterator[types.GenerateContentResponse]:
-        _BODY.set(self._body(request))
-        return await self._client.aio.models.generate_content_stream(  # pyright: ignore[reportUnknownMemberType]
-            model=self._service.model, contents=REPLACED, config=CONFIG
-        )
+        await self._line.client.aclose()
 
     def _body(self, request: Request) -> bytes:
         settled, last = self._turns.of(request.messages)
@@ -197,10 +126,10 @@ class GoogleModel:
                 fields["toolConfig"] = {"functionCallingConfig": {"mode": "NONE"}}
         return fields
 
-    async def _check(self, response: httpx2.Response) -> None:
-        self._service.check_events(response)
-        if response.is_success:
-            _WHEN_ANSWERED.get()()
+
+def _resource(model: str) -> str:
+    """Names are of Google's own models, unless they say otherwise."""
+    return quote(model if model.startswith(("models/", "tunedModels/")) else f"models/{model}")
 
 
 def _thinking(entry: catalog.Entry, effort: Effort | None) -> dict[str, Any]:
@@ -214,22 +143,27 @@ class _Answer:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._parts: list[Part] = []
-        self._usage = types.GenerateContentResponseUsageMetadata()
+        self._usage: Mapping[str, Any] = {}
         self._stop: StopReason | None = None
         self._detail = ""
 
-    def take(self, chunk: types.GenerateContentResponse) -> Iterator[StreamEvent]:
-        self._usage = chunk.usage_metadata or self._usage
-        feedback = chunk.prompt_feedback
-        if feedback and feedback.block_reason:
-            self._stop = "refused"
-            self._detail = feedback.block_reason_message or feedback.block_reason.value
-        for candidate in (chunk.candidates or [])[:1]:
-            for part in (candidate.content and candidate.content.parts) or []:
-                yield from self._take_part(part)
-            if reason := candidate.finish_reason:
-                self._stop = STOPS.get(reason, "unknown")
-                self._detail = "" if self._stop == "end" else candidate.finish_message or reason.value
+    def take(self, data: str) -> Iterator[StreamEvent]:
+        chunk = json.loads(data)
+        match chunk:
+            case {"error": {}}:
+                raise _fault(self._service, 200, chunk, {})
+            case {"candidates": [{**candidate}, *_]}:
+                yield from self._take_candidate(candidate)
+            case {"candidates": found} if found:
+                raise self._service.cut_off("a piece of it makes no sense")
+            case {}:
+                pass
+            case _:
+                raise self._service.cut_off("a piece of it makes no sense")
+        self._usage = mapping(chunk, "usageMetadata") or self._usage
+        feedback = mapping(chunk, "promptFeedback")
+        if reason := string(feedback, "blockReason"):
+            self._stop, self._detail = "refused", string(feedback, "blockReasonMessage") or reason
 
     def reply(self) -> Reply:
         if not self._stop:
@@ -237,19 +171,27 @@ class _Answer:
         waits = self._stop == "end" and any(isinstance(part, ToolCall) for part in self._parts)
         return self._service.reply(self._parts, "tools" if waits else self._stop, _usage(self._usage), self._detail)
 
-    def _take_part(self, part: types.Part) -> Iterator[StreamEvent]:
-        text, call = part.text or "", part.function_call
-        signature = base64.b64encode(part.thought_signature).decode() if part.thought_signature else None
-        if call:
-            ready = tool_call(call.id, call.name or "", json.dumps(call.args or {}), signature)
+    def _take_candidate(self, candidate: Mapping[str, Any]) -> Iterator[StreamEvent]:
+        parts = mapping(candidate, "content").get("parts")
+        for part in filter(is_object, parts if is_list(parts) else ()):
+            yield from self._take_part(part)
+        if reason := string(candidate, "finishReason"):
+            self._stop = STOPS.get(reason, "unknown")
+            self._detail = "" if self._stop == "end" else string(candidate, "finishMessage") or reason
+
+    def _take_part(self, part: Mapping[str, Any]) -> Iterator[StreamEvent]:
+        text, signature = string(part, "text"), string(part, "thoughtSignature") or None
+        if call := mapping(part, "functionCall"):
+            raw = json.dumps(call.get("args") or {})
+            ready = tool_call(string(call, "id"), string(call, "name"), raw, signature)
             self._parts.append(ready)
             if not ready.problem:
                 yield CallReady(ready)
         elif text or signature:
             opaque = {"signature": signature} if signature else {}
-            self._say(Thinking(text, opaque) if part.thought else Text(text, signature))
+            self._say(Thinking(text, opaque) if part.get("thought") else Text(text, signature))
             if text:
-                yield ThinkingDelta(text) if part.thought else TextDelta(text)
+                yield ThinkingDelta(text) if part.get("thought") else TextDelta(text)
 
     def _say(self, part: Text | Thinking) -> None:
         """Pieces become one part, except where a signature belongs to a piece."""
@@ -262,12 +204,11 @@ class _Answer:
                 self._parts.append(part)
 
 
-def _usage(usage: types.GenerateContentResponseUsageMetadata) -> Usage:
-    prompt = usage.prompt_token_count or 0
-    read = usage.cached_content_token_count or 0
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    prompt, read = count(usage.get("promptTokenCount")), count(usage.get("cachedContentTokenCount"))
     return Usage(
         input_tokens=prompt - read,
-        output_tokens=(usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0),
+        output_tokens=count(usage.get("candidatesTokenCount")) + count(usage.get("thoughtsTokenCount")),
         cache_read_tokens=read,
         context_tokens=prompt,
     )
@@ -320,42 +261,24 @@ def _tool(spec: ToolSpec) -> dict[str, Any]:
     return {"name": spec.name, "description": spec.description, "parameters_json_schema": dict(spec.schema)}
 
 
-async def _let_go(error: Any) -> None:
-    """Of an error within an answer, which the SDK raises half-way through its generators."""
-    if segments := getattr(error.response, "segment_iterator", None):
-        await segments.aclose()
-
-
-@contextmanager
-def _translated_errors(service: Service) -> Generator[None]:
-    try:
-        yield
-    except errors.APIError as error:
-        raise _fault(service, error) from error
-    except (errors.UnknownApiResponseError, pydantic.ValidationError, *BROKEN) as error:
-        raise service.broken(error) from error
-
-
-def _fault(service: Service, error: Any) -> ModelError:
-    """Google tells the reason and the time to wait among the error's details. The error is untyped because
-    the SDK names classes in it that are not installed."""
-    headers: dict[str, str] = dict(error.response.headers) if error.response else {}
-    kinds: list[str | None] = [error.status]
-    for info in _infos(error.details):
+def _fault(service: Service, status: int, body: Any, headers: Mapping[str, str]) -> ModelError:
+    """Google tells the reason and the time to wait among the error's details."""
+    error = mapping(body, "error") if is_object(body) else None
+    if not error:
+        return service.fault(status, str(body or ""), headers)
+    told, kinds = dict(headers), [string(error, "status")]
+    for info in _infos(error):
         match info:
             case {"reason": str(reason)}:
                 kinds.insert(0, reason)
             case {"retryDelay": str(delay)}:
-                headers["retry-after"] = delay.removesuffix("s")
+                told["retry-after"] = delay.removesuffix("s")
             case _:
                 pass
-    status = next((STATUSES[kind] for kind in kinds if kind and kind in STATUSES), error.code)
-    return service.fault(status, error.message or "", headers)
+    said = next((STATUSES[kind] for kind in kinds if kind in STATUSES), count(error.get("code")))
+    return service.fault(said or status, string(error, "message"), told)
 
 
-def _infos(details: Any) -> list[Any]:
-    match details:
-        case {"error": {"details": [*infos]}}:
-            return infos
-        case _:
-            return []
+def _infos(error: Mapping[str, Any]) -> list[Any]:
+    found = error.get("details")
+    return found if is_list(found) else []

@@ -4,9 +4,10 @@ import httpx2
 
 from odin_lsp.errors import ModelUnavailable
 from odin_lsp.models.base import Connection, Model
+from odin_lsp.models.line import OWN_HEADERS, Line
 from odin_lsp.models.local_servers import SERVERS
-from odin_lsp.models.openai import connect_to
-from odin_lsp.models.openai_sdk import TOO_LONG
+from odin_lsp.models.openai_chat import ChatModel
+from odin_lsp.models.openai_faults import TOO_LONG, refusal
 from odin_lsp.models.reference import ModelRef
 from odin_lsp.models.service import Service
 
@@ -21,16 +22,17 @@ def connect(ref: ModelRef, connection: Connection) -> Model:
         key=NO_KEY,
         key_place="its settings",
         base_variable=server.variable,
-        usual_host=server.url.partition("://")[2],
+        usual=server.url,
         too_long=TOO_LONG,
     )
     # No proxy, of the environment or of the settings: the server is on this computer.
     client = httpx2.AsyncClient(timeout=connection.network.timeout, trust_env=False, follow_redirects=False)
-    return connect_to(f"{server.url}/v1", service, client)
+    headers = {**OWN_HEADERS, "authorization": f"Bearer {NO_KEY}"}
+    return ChatModel(Line(service, client, f"{server.url}/v1", headers, refusal))
 
 
 class LocalService(Service):
     def broken(self, error: Exception) -> ModelUnavailable:
-        if isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout):
+        if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
             return ModelUnavailable(f"{self.provider} does not answer at {self.host}; start it, or choose another")
         return super().broken(error)

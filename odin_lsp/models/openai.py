@@ -1,18 +1,15 @@
 """OpenAI by its Responses API, and compatible servers by Chat Completions."""
 
 import os
-
-import httpx2
-import openai
+from urllib.parse import urlsplit
 
 from odin_lsp.models.base import Connection, Model
+from odin_lsp.models.line import OWN_HEADERS, Line, address, custom_headers
 from odin_lsp.models.openai_chat import ChatModel
+from odin_lsp.models.openai_faults import TOO_LONG, refusal
 from odin_lsp.models.openai_responses import PATH, ResponsesModel
-from odin_lsp.models.openai_sdk import TOO_LONG
 from odin_lsp.models.reference import ModelRef
 from odin_lsp.models.service import Service, find_key, http_client
-
-USUAL = "https://api.openai.com/v1"
 
 
 def connect(ref: ModelRef, connection: Connection) -> Model:
@@ -23,30 +20,26 @@ def connect(ref: ModelRef, connection: Connection) -> Model:
         key=key,
         key_place=connection.key_place or "OPENAI_API_KEY",
         base_variable="OPENAI_BASE_URL",
-        usual_host="api.openai.com",
+        usual="https://api.openai.com/v1",
         too_long=TOO_LONG,
     )
-    address = (os.environ.get("OPENAI_BASE_URL") or USUAL).rstrip("/")
-    client = _sdk(address.removesuffix(PATH), service, http_client(connection.network))
+    where = address(service)
+    named = {"openai-organization": "OPENAI_ORG_ID", "openai-project": "OPENAI_PROJECT_ID"}
+    headers = {
+        **OWN_HEADERS,
+        "authorization": f"Bearer {key}",
+        **{name: value for name, variable in named.items() if (value := os.environ.get(variable))},
+        **custom_headers("OPENAI_CUSTOM_HEADERS"),
+    }
+    line = Line(service, http_client(connection.network), where.removesuffix(PATH), headers, refusal)
     # OpenAI itself speaks responses. Of other servers the address says so, if it ends like that.
-    if address.endswith(PATH) or f".{client.base_url.host}".endswith(".api.openai.com"):
-        return ResponsesModel(service, client)
-    return ChatModel(service, client)
-
-
-def connect_to(url: str, service: Service, client: httpx2.AsyncClient) -> Model:
-    """A server that speaks chat completions."""
-    return ChatModel(service, _sdk(url, service, client))
-
-
-def _sdk(url: str, service: Service, client: httpx2.AsyncClient) -> openai.AsyncOpenAI:
-    return openai.AsyncOpenAI(
-        api_key=service.key, base_url=url, timeout=client.timeout, max_retries=0, http_client=client
-    )
+    if where.endswith(PATH) or f".{urlsplit(where).hostname}".endswith(".api.openai.com"):
+        return ResponsesModel(line)
+    return ChatModel(line)
 
 
 def _key(connection: Connection) -> str:
-    """A server of one's own wants no key, but the SDK does."""
+    """A server of one's own wants no key, but many want to see one."""
     has_key = connection.key or os.environ.get("OPENAI_API_KEY")
     if os.environ.get("OPENAI_BASE_URL") and not has_key:
         return "no-key-needed"

@@ -5,14 +5,11 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import openai
-
 from odin_lsp.messages import Document, Image, Message, Part, Text, Thinking, ToolCall
 from odin_lsp.models import catalog
 from odin_lsp.models.base import (
     ArgumentsDelta,
     CallReady,
-    Reached,
     Reply,
     Request,
     StopReason,
@@ -22,10 +19,12 @@ from odin_lsp.models.base import (
     ToolSpec,
 )
 from odin_lsp.models.encoding import Head, Kept, encode, encode_all, with_list
-from odin_lsp.models.openai_sdk import fault, post, translated_errors
-from odin_lsp.models.service import Service, count, join, mapping, rate_limit, string, tool_call
+from odin_lsp.models.line import Line
+from odin_lsp.models.openai_faults import fault
+from odin_lsp.models.service import Service, count, join, mapping, string, tool_call
 from odin_lsp.records import Usage
 
+PATH = "/chat/completions"
 STOPS: Mapping[str, StopReason] = {
     "stop": "end",
     "tool_calls": "tools",
@@ -36,9 +35,9 @@ STOPS: Mapping[str, StopReason] = {
 
 
 class ChatModel:
-    def __init__(self, service: Service, client: openai.AsyncOpenAI) -> None:
-        self._service = service
-        self._client = client
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self._service = line.service
         self._head = Head(self._fields)
         self._messages = Kept(_encoded)
 
@@ -46,20 +45,11 @@ class ChatModel:
     def ref(self) -> str:
         return str(self._service.ref)
 
-    async def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
-        answer = _Answer(self._service)
-        with translated_errors(self._service):
-            async with await post(self._client, "/chat/completions", self._body(request)) as stream:
-                yield Reached("waiting_token")
-                for limited in rate_limit(stream.response.headers):
-                    yield limited
-                async for data in self._service.events(stream.response):
-                    for event in answer.take(data):
-                        yield event
-        yield answer.reply()
+    def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
+        return self._line.talk(lambda: self._line.post(PATH, self._body(request)), _Answer(self._service))
 
     async def aclose(self) -> None:
-        await self._client.close()
+        await self._line.client.aclose()
 
     def _body(self, request: Request) -> bytes:
         sent = [_system(request.system), *map(self._messages.of, request.messages)]

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-import openai
+import httpx2
 
+from odin_lsp.errors import ModelError
 from odin_lsp.messages import Document, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from odin_lsp.models import catalog
 from odin_lsp.models.base import (
     ArgumentsDelta,
     CallReady,
-    Reached,
     Reply,
     Request,
     StopReason,
@@ -23,8 +23,9 @@ from odin_lsp.models.base import (
     ToolSpec,
 )
 from odin_lsp.models.encoding import Head, Kept, encode, encode_all, with_list
-from odin_lsp.models.openai_sdk import fault, post, translated_errors
-from odin_lsp.models.service import Service, count, join, mapping, rate_limit, string, tool_call
+from odin_lsp.models.line import Line
+from odin_lsp.models.openai_faults import fault
+from odin_lsp.models.service import Service, count, join, mapping, string, tool_call
 from odin_lsp.records import Usage
 from odin_lsp.values import is_list, is_object
 
@@ -37,41 +38,32 @@ STOPS: Mapping[str, StopReason] = {
 
 
 class ResponsesModel:
-    def __init__(self, service: Service, client: openai.AsyncOpenAI) -> None:
-        self._service = service
-        self._client = client
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self._service = line.service
         self._head = Head(self._fields)
-        self._messages = Kept(lambda message: encode_all(_items(message, service.ref.model)))
+        self._messages = Kept(lambda message: encode_all(_items(message, line.service.ref.model)))
         self._summary = {"summary": "auto"}
 
     @property
     def ref(self) -> str:
         return str(self._service.ref)
 
-    async def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
-        answer = _Answer(self._service)
-        with translated_errors(self._service):
-            async with await self._send(request) as stream:
-                yield Reached("waiting_token")
-                for limited in rate_limit(stream.response.headers):
-                    yield limited
-                async for data in self._service.events(stream.response):
-                    for event in answer.take(json.loads(data)):
-                        yield event
-        yield answer.reply()
+    def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
+        return self._line.talk(lambda: self._send(request), _Answer(self._service))
 
     async def aclose(self) -> None:
-        await self._client.close()
+        await self._line.client.aclose()
 
-    async def _send(self, request: Request) -> openai.AsyncStream[Any]:
+    async def _send(self, request: Request) -> httpx2.Response:
         """Without a summary of what the model thinks if there is none: OpenAI must have verified who asks."""
         try:
-            return await post(self._client, PATH, self._body(request))
-        except openai.BadRequestError as error:
-            if not self._summary or "summar" not in str(error.body):
+            return await self._line.post(PATH, self._body(request))
+        except ModelError as error:
+            if not self._summary or error.status != 400 or "summar" not in str(error):
                 raise
             self._summary, self._head = {}, Head(self._fields)
-            return await post(self._client, PATH, self._body(request))
+            return await self._line.post(PATH, self._body(request))
 
     def _body(self, request: Request) -> bytes:
         messages = [*filter(None, map(self._messages.of, request.messages))]
@@ -122,7 +114,8 @@ class _Answer:
         self._calls: dict[int, ToolCall] = {}
         self._ending: Mapping[str, Any] | None = None
 
-    def take(self, event: Any) -> Iterator[StreamEvent]:
+    def take(self, data: str) -> Iterator[StreamEvent]:
+        event = json.loads(data)
         match event:
             case {"type": "response.output_item.added", "output_index": int(index), "item": {**item}}:
                 if index in self._items:

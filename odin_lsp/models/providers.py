@@ -8,13 +8,10 @@ from typing import Protocol, cast
 from urllib.request import getproxies
 
 from odin_lsp.config import Config
-from odin_lsp.errors import ModelError
 from odin_lsp.models.base import Connection, Model, Network
 from odin_lsp.models.local_servers import SERVERS
 from odin_lsp.models.reference import ModelRef
 from odin_lsp.models.selection import EDITOR, KEYLESS, keys, named
-
-EXTRAS = dict.fromkeys(("openai", *SERVERS), "odin-lsp[openai]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +45,7 @@ def is_proxied(ref: str, config: Config) -> bool:
 
 
 async def connect(candidate: Candidate, config: Config) -> Model:
-    """A model that can be asked. In a thread: importing an SDK and reading certificates takes a second or two."""
+    """A model that can be asked. In a thread: reading certificates takes its time."""
     ref = named(candidate.ref)
     network = Network(proxy=config.network.proxy, ca_bundle=config.network.ca_bundle)
     connection = Connection(candidate.key, network, _place(candidate.key_name))
@@ -67,8 +64,4 @@ def _place(key_name: str) -> str:
 
 def load(provider: str) -> Provider:
     module = "local" if provider in SERVERS else provider
-    try:
-        return cast("Provider", import_module(f"odin_lsp.models.{module}"))
-    except ImportError as error:
-        extra = EXTRAS.get(provider, "odin-lsp")
-        raise ModelError(f"{provider} is not installed ({error.name} is missing): pip install '{extra}'") from error
+    return cast("Provider", import_module(f"odin_lsp.models.{module}"))

@@ -1,6 +1,6 @@
 """Retries, waiting, other keys, other models: the one place where a failed request is made again.
 
-The SDKs' own retries are off. A stream that fails is announced as an `Attempt`, so that what it showed is taken back.
+A stream that fails is announced as an `Attempt`, so that what it showed is taken back.
 """
 
 import asyncio

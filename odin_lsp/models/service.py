@@ -1,4 +1,4 @@
-"""What the providers have in common: keys, connections, event streams, replies and faults."""
+"""What the providers have in common: keys, connections, replies and faults."""
 
 import json
 import math
@@ -6,7 +6,7 @@ import os
 import re
 import ssl
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -46,8 +46,8 @@ class Service:
     key_place: str
     """Where the user can change the key."""
     base_variable: str
-    usual_host: str
-    """Where requests go, unless `base_variable` says otherwise."""
+    usual: str
+    """The address that requests go to, unless `base_variable` names another one."""
     too_long: re.Pattern[str]
     """What the provider says when a request does not fit."""
 
@@ -57,18 +57,8 @@ class Service:
 
     @property
     def host(self) -> str:
-        return urlsplit(os.environ.get(self.base_variable, "")).netloc.rpartition("@")[2] or self.usual_host
-
-    async def events(self, response: httpx2.Response) -> AsyncIterator[str]:
-        """The data of each event that is complete. One that the end of the answer cuts off does not count."""
-        self.check_events(response)
-        data: list[bytes] = []
-        async for line in _lines(response):
-            if line.startswith(b"data:"):
-                data.append(line[5:].removeprefix(b" "))
-            elif not line and data:
-                yield b"\n".join(data).decode()
-                data.clear()
+        named = urlsplit(os.environ.get(self.base_variable, "")).netloc
+        return (named or urlsplit(self.usual).netloc).rpartition("@")[2]
 
     def check_events(self, response: httpx2.Response) -> None:
         """A captive portal or a wrong address answers too, with 200 and a page."""
@@ -133,10 +123,9 @@ class Service:
         return ModelError(f"{self.provider} refused the request ({said}); change it, or choose another model")
 
     def broken(self, error: Exception) -> ModelUnavailable:
-        """For what is `BROKEN`, and for what an SDK raises from that."""
-        cause = error if isinstance(error, BROKEN) else error.__cause__ or error
-        said = self._quote(str(cause)) or type(cause).__name__
-        if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
+        """For what is `BROKEN`."""
+        said = self._quote(str(error)) or type(error).__name__
+        if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
             return ModelUnavailable(
                 f"{self.provider} cannot be reached ({said}); check the network, the proxy and {self.base_variable}"
             )
@@ -170,10 +159,10 @@ def find_key(provider: str, connection: Connection, *variables: str) -> str:
     return key
 
 
-def http_client(network: Network, kind: type[httpx2.AsyncClient] = httpx2.AsyncClient) -> httpx2.AsyncClient:
+def http_client(network: Network) -> httpx2.AsyncClient:
     """Follows no redirects: they would carry the key to another host."""
     try:
-        return kind(
+        return httpx2.AsyncClient(
             proxy=network.proxy,
             verify=ssl.create_default_context(cafile=network.ca_bundle) if network.ca_bundle else True,
             timeout=network.timeout,
@@ -256,14 +245,6 @@ def mapping(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def count(value: object) -> int:
     """A number of tokens, as far as the provider told one."""
     return value if isinstance(value, int) else 0
-
-
-async def _lines(response: httpx2.Response) -> AsyncIterator[bytes]:
-    rest = b""
-    async for chunk in response.aiter_bytes():
-        *lines, rest = (rest + chunk).split(b"\n")
-        for line in lines:
-            yield line.removesuffix(b"\r")
 
 
 def _seconds(value: str) -> float:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 
-from tests.bench.measure import Series
+from tests.bench.measure import HERE, Series
 from tests.bench.providers import ASK, environment, started
 from tests.bench.wires import Provider, Wire
 
@@ -15,8 +15,8 @@ LOOK = 0.05
 
 
 @dataclass
-class Commands:
-    """Of a command that attaches; beside it, of one that works by itself."""
+class Start:
+    """Of a command, beside another one."""
 
     first_request: Series = field(default_factory=Series)
     """Seconds from its start to its first request."""
@@ -26,6 +26,14 @@ class Commands:
     """MiB that it has then."""
 
 
+@dataclass
+class Commands:
+    attached: Start = field(default_factory=Start)
+    """Beside a command that works by itself."""
+    alone: Start = field(default_factory=Start)
+    """Beside the least loop with the provider's SDK."""
+
+
 async def attaching(workspace: Path, wire: Wire, times: int) -> Commands:
     found = Commands()
     async with Provider(wire, []).listening() as provider:
@@ -33,15 +41,17 @@ async def attaching(workspace: Path, wire: Wire, times: int) -> Commands:
         try:
             while not any(it.is_socket() for it in Path(f"{workspace}-home").rglob("*")):
                 await asyncio.sleep(LOOK)
-            await _command(provider, ATTACHED, workspace)  # the host has loaded the SDK then
+            await _command(provider, ATTACHED, workspace)  # the host has connected then
             for _ in range(times):
-                for program, which in ((ATTACHED, "odin"), (ASK, "bare")):
-                    for series, value in zip(
-                        (found.first_request, found.work, found.memory),
-                        await _command(provider, program, workspace),
-                        strict=True,
+                attached = await _command(provider, ATTACHED, workspace)
+                alone = await _command(provider, ASK, workspace)
+                bare = await _command(provider, (str(HERE / "bare_sdk.py"), wire.name), workspace)
+                for start, odin, beside in ((found.attached, attached, alone), (found.alone, alone, bare)):
+                    for series, one, other in zip(
+                        (start.first_request, start.work, start.memory), odin, beside, strict=True
                     ):
-                        getattr(series, which).append(value)
+                        series.odin.append(one)
+                        series.bare.append(other)
         finally:
             host.terminate()
             await host.wait()

@@ -55,7 +55,7 @@ async def _startup(workspace: Path, command: tuple[str, ...]) -> float:
 
 
 async def idle_memory(workspace: Path, times: int) -> tuple[Series, Series]:
-    """MiB of a server that has nothing to do: without a key, and with a provider's SDK loaded."""
+    """MiB of a server that has nothing to do: without a key, and connected to a provider."""
     offline, warmed = Series(), Series()
     for _ in range(times):
         bare = await _idle_memory(workspace, BARE_SERVER)

@@ -4,12 +4,12 @@ not measured."""
 PROFILES = """
 ## Where the time goes
 
-Shares of the processor time of a step of `odin-lsp ask --json` with Anthropic's SDK, by `cProfile` over 300 steps of
-one `Read` each (commit adc2894):
+Shares of the processor time of a step of `odin-lsp ask --json`, then with Anthropic's SDK, by `cProfile` over 300 steps
+of one `Read` each (commit adc2894):
 
 | cost of a step | share | what became of it |
 | --- | --: | --- |
-| the request: httpx2 and its parts 24 %, the SDK around them 16 % | 40 % | stays: the SDK's own loop pays it too |
+| the request: httpx2 and its parts 24 %, the SDK around them 16 % | 40 % | 24 %: Odin sends with httpx2 itself |
 | events: the session's log 11 %, JSON lines 8 % | 21 % | lines go to their thread at a pace; one encoder is kept |
 | the call itself: rights, path, lines of the file | 16 % | a path is taken apart six times instead of nine |
 | which of the files that were shown have changed | 6 % | 226 hashes of paths in a step less, at 40 files |
@@ -20,14 +20,14 @@ modules, 2,822 of them of Anthropic's SDK.
 
 | cost of a start | share | what became of it |
 | --- | --: | --- |
-| Anthropic's SDK | 60 % | stays; it is imported in a thread, beside instructions and prompt |
+| Anthropic's SDK | 60 % | gone: of it a header and an address were left |
 | Odin's own modules, about half of it for making dataclasses | 21 % | stays |
-| anyio, httpx2 and httpcore2 | 11 % | stays: the SDK needs them |
+| anyio, httpx2 and httpcore2 | 11 % | stays: they send the request |
 | pydantic | 2 % | stays |
 | after the imports: schemas of the tools | – | half: only the class is read whose fields are described |
 
 Memory of an idle server: Python itself 8 MiB; pygls and lsprotocol 30 more; what Odin imports and sets up 38 more;
-Anthropic's SDK 43 more. Of what Python has allocated when all is imported, a third is the code of modules, a fifth the
-classes of lsprotocol, an eighth pydantic's schemas. What imports leave behind was kept before, 8 MiB: Odin looks for
-garbage seldom while it starts, in place of never.
+Anthropic's SDK 43 more, until Odin did without it. Of what Python has allocated when all is imported, a third is the
+code of modules, a fifth the classes of lsprotocol, an eighth pydantic's schemas. What imports leave behind was kept
+before, 8 MiB: Odin looks for garbage seldom while it starts, in place of never.
 """

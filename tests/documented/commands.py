@@ -50,7 +50,7 @@ WAYS: Mapping[str, Way] = {
     f'{VENV} && .venv/bin/pip install -q . && .venv/bin/odin-lsp ask "where is the planner loop?"': IN_CLONE,
     f"{VENV} && .venv/bin/pip install -q nox && .venv/bin/nox": Way("nox: docs"),
     VENV: IN_CLONE,
-    ".venv/bin/pip install nox -e '.[openai]'": IN_CLONE,
+    ".venv/bin/pip install nox -e .": IN_CLONE,
     ".venv/bin/odin-lsp doctor": IN_CLONE,
     "nox -s adversarial": Way("nox: adversarial"),
     "odin-lsp chat": Way(f"{CHAT}test_a_question_is_asked_and_its_words_are_completed"),

@@ -49,5 +49,5 @@ def _folder() -> Path:
 def _requirements() -> list[str]:
     project = tomllib.loads(PROJECT.read_text())
     extras = project["project"]["optional-dependencies"]
-    needed = [*project["project"]["dependencies"], *extras["mcp"], *extras["openai"]]
+    needed = [*project["project"]["dependencies"], *extras["mcp"]]
     return [*project["build-system"]["requires"], *needed]

@@ -1,4 +1,4 @@
-"""The real SDKs against the loopback server of `tests/support/wire.py`."""
+"""The providers, and their real SDKs beside them, against the loopback server of `tests/support/wire.py`."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -110,7 +110,7 @@ async def test_a_status_becomes_the_error_that_says_what_to_do(
         await ask(connect(dialect.ref), answer)
     assert type(caught.value) is expected
     assert getattr(caught.value, "limited", False) == (status == 429)
-    assert len(wire.sent) == 1, "the SDK must not try again by itself"
+    assert len(wire.sent) == 1, "nobody tries again here"
 
 
 @pytest.mark.parametrize("status", [401, 500, 502])
@@ -119,6 +119,22 @@ async def test_an_error_that_is_a_page_is_read_by_its_status(dialect, status, co
     with pytest.raises(KeyRejected if status == 401 else ModelUnavailable) as caught:
         await ask(connect(dialect.ref), answer)
     assert len(str(caught.value)) < 700
+
+
+async def test_a_refusal_without_an_end_is_read_in_part(dialect, connect, ask, kit):
+    endless = kit.Answer([b"x" * 10_000] * 21, 401, {"content-type": "text/plain"}, held=True)
+    with pytest.raises(KeyRejected):
+        await ask(connect(dialect.ref), endless)
+
+
+@pytest.mark.parametrize(
+    "address", ["localhost:1234", "ftp://localhost", "http://", "http://[", "http://localhost:port"]
+)
+async def test_an_address_that_is_none_is_told_and_nothing_is_sent(dialect, address, monkeypatch, wire, connect):
+    monkeypatch.setenv(dialect.base_variable, address)
+    with pytest.raises(ModelError, match=f"{dialect.base_variable} holds no address.*http://"):
+        connect(dialect.ref)
+    assert wire.sent == []
 
 
 @pytest.mark.parametrize(

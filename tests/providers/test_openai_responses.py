@@ -10,8 +10,8 @@ from openai.types.responses.response_error import ResponseError
 from odin_lsp.errors import KeyRejected, ModelError, ModelUnavailable
 from odin_lsp.messages import Document, Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.models.base import CallReady, Request, TextDelta, ThinkingDelta, ToolSpec
+from odin_lsp.models.openai_faults import STATUSES
 from odin_lsp.models.openai_responses import STOPS
-from odin_lsp.models.openai_sdk import STATUSES
 from odin_lsp.records import Usage
 
 REF = "openai/gpt-6-sol"

@@ -1,4 +1,4 @@
-"""Bodies that are ready are those that the SDKs make of typed arguments."""
+"""What Odin sends is what the providers' own SDKs make of typed arguments."""
 
 import anthropic
 import openai
@@ -8,7 +8,7 @@ from google.genai import types
 
 from odin_lsp.messages import Document, Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.models.base import Request, ToolSpec
-from tests.support.wire import KEY, Answer
+from tests.support.wire import DIALECTS, KEY, Answer
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 TOOLS = (ToolSpec("ls", "List a folder: “ä”.", SCHEMA), ToolSpec("read", "Read a file.", {"type": "object"}))
@@ -85,6 +85,7 @@ SDKS = {"anthropic": by_anthropic, "google": by_google, "openai": by_openai, "op
 
 async def test_headers_that_the_environment_wants_are_sent_too(dialect, monkeypatch, connect, wire):
     monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Team: odin\nAuthorization: Bearer other")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Team: odin\nnothing")
     monkeypatch.setenv("OPENAI_ORG_ID", "org")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "project")
     wire.play(Answer([dialect.hello]), Answer([dialect.hello]))
@@ -113,3 +114,19 @@ async def test_the_sdk_would_send_the_same(dialect, effort, may_call, connect, w
     assert ours.body == theirs.body
     assert ours.target == theirs.target
     assert {it: ours.headers.get(it) for it in NAMED} == {it: theirs.headers.get(it) for it in NAMED}
+
+
+@pytest.mark.parametrize("model", ["gemini-3.8-flash", "models/gemini-3.8-flash", "tunedModels/mine"])
+async def test_the_sdk_would_ask_the_same_model_of_google(model, connect, wire):
+    hello = DIALECTS[1].hello
+    wire.play(Answer([hello]), Answer([hello]))
+
+    _ = [event async for event in connect(f"google/{model}").stream(Request((), (user("a"),)))]
+    client = genai.Client(vertexai=False, api_key=KEY, http_options=types.HttpOptions(base_url=wire.url))
+    answer = await client.aio.models.generate_content_stream(model=model, contents="a")
+    _ = [chunk async for chunk in answer]
+    await client.aio.aclose()
+    client.close()
+
+    ours, theirs = wire.sent
+    assert ours.target == theirs.target

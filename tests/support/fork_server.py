@@ -29,8 +29,8 @@ from odin_lsp.tools.base import all_tools
 from odin_lsp.values import Value, adapter
 from tests.support.disks import never_wait_for_them
 
-LEFT_OUT = ("odin_lsp.__main__", "odin_lsp.models.google", "odin_lsp.models.openai")
-"""The first would run Odin; the SDKs of the others take long to import, and few tests need them."""
+LEFT_OUT = ("odin_lsp.__main__",)
+"""It would run Odin."""
 IMPORTED_LATER = (
     "anyio._backends._asyncio",
     "httpcore2",

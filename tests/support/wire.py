@@ -1,4 +1,4 @@
-"""A loopback server that speaks the three providers' wire formats, byte by byte. The SDKs are the real ones."""
+"""A loopback server that speaks the three providers' wire formats, byte by byte."""
 
 import asyncio
 import json
@@ -24,6 +24,7 @@ VARIABLES = (
     "GOOGLE_GENAI_USE_ENTERPRISE",
     "OPENAI_API_KEY",
     "OPENAI_BASE_URL",
+    "OPENAI_CUSTOM_HEADERS",
     "OPENAI_ORG_ID",
     "OPENAI_PROJECT_ID",
     "HTTP_PROXY",

@@ -9,15 +9,13 @@ import pytest
 
 from tests.support.wire import DIALECTS
 
-SDKS = {"anthropic": "anthropic", "google": "google.genai", "openai": "openai"}
-OTHERS = ("lsprotocol", "pygls", "rich", "prompt_toolkit", "markdown_it", "mcp", "redis", "PIL", "pypdf", "justhtml")
-BROUGHT = {"google": ("PIL", "mcp")}
-"""What an SDK imports by itself if it is there."""
+SDKS = ("anthropic", "google.genai", "openai", "mcp")
+OTHERS = ("lsprotocol", "pygls", "rich", "prompt_toolkit", "markdown_it", "redis", "PIL", "pypdf", "justhtml")
 OWN = ("odin_lsp.server.server", "odin_lsp.terminal.chat", "odin_lsp.terminal.telling")
 MODELS = {
     "anthropic": {"anthropic"},
     "google": {"google"},
-    "openai": {"openai", "openai_chat", "openai_responses", "openai_sdk"},
+    "openai": {"openai", "openai_chat", "openai_responses", "openai_faults"},
 }
 SCRIPT = """
 import json, os, sys
@@ -60,8 +58,7 @@ def test_nothing_else_is_imported_before_the_first_request(dialect, tmp_path):
     said = json.loads(run.stdout.splitlines()[-1])
     modules = set(said["modules"])
     assert said["code"] == 0
-    strangers = [sdk for provider, sdk in SDKS.items() if provider != dialect.provider]
-    late = {*strangers, *OTHERS, *OWN} - {*BROUGHT.get(dialect.provider, ())}
+    late = {*SDKS, *OTHERS, *OWN}
     assert {it for it in modules if any(it == name or it.startswith(f"{name}.") for name in late)} == set()
     asked = {it.removeprefix("odin_lsp.models.") for it in modules if it.startswith("odin_lsp.models.")}
     assert asked & set().union(*MODELS.values()) == MODELS[dialect.provider]

@@ -68,7 +68,7 @@ async function fill(folder: string, wheel: string, python: Python, installation:
     pip = [own, "-I", "-m", "pip"];
   }
   const quick = ["--only-binary", ":all:", "--no-compile", "--disable-pip-version-check", "--no-input"];
-  const [program = "", ...parameters] = [...pip, "install", ...quick, `${wheel}[mcp,openai]`];
+  const [program = "", ...parameters] = [...pip, "install", ...quick, `${wheel}[mcp]`];
   await succeed(installation, { ...env, PIP_USER: "0" }, program, parameters);
   await succeed(installation, env, programIn(folder, isWindows), ["--version"]);
   await rm(temporary, { recursive: true, force: true });

@@ -1,14 +1,11 @@
-"""OpenAI's SDK: how a body is sent that is ready, and what comes of it when that fails."""
+"""What OpenAI's errors mean, and those of servers that are compatible with it."""
 
 import re
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
-import openai
-
 from odin_lsp.errors import ModelError
-from odin_lsp.models.service import BROKEN, UNPAID, Service
+from odin_lsp.models.service import UNPAID, Service
 
 STATUSES: Mapping[str, int] = {
     "invalid_api_key": 401,
@@ -39,19 +36,12 @@ TOO_LONG = re.compile(
 )
 
 
-async def post(client: openai.AsyncOpenAI, path: str, body: bytes) -> openai.AsyncStream[Any]:
-    """Given arguments, the SDK would compare each message with each kind there is, in every request."""
-    return await client.post(path, content=body, cast_to=object, stream=True, stream_cls=openai.AsyncStream[Any])
-
-
-@contextmanager
-def translated_errors(service: Service) -> Generator[None]:
-    try:
-        yield
-    except openai.APIStatusError as error:
-        raise fault(service, error.status_code, error.body, error.response.headers) from error
-    except (openai.APIConnectionError, *BROKEN) as error:
-        raise service.broken(error) from error
+def refusal(service: Service, status: int, body: Any, headers: Mapping[str, str]) -> ModelError:
+    match body:
+        case {"error": error}:
+            return fault(service, status, error, headers)
+        case _:
+            return fault(service, status, body, headers)
 
 
 def fault(service: Service, status: int, error: Any, headers: Mapping[str, str]) -> ModelError:
