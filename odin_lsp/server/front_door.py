@@ -89,6 +89,9 @@ class FrontDoor:
     def write(self, data: bytes, /) -> None:
         self._channel.write(data)
 
+    def offer(self, data: bytes, /) -> int:
+        return self._channel.offer(data)
+
     def close(self) -> None:
         self._channel.close()
 

@@ -22,14 +22,18 @@ MAX_WAITING = 64
 
 Ending = Literal["eof", "broken frame", "client gone"]
 
+MOST_OFFERED = 2**16
+"""Bytes of a frame that the loop writes itself."""
 PIPE_BUFFER = 512 if sys.platform == "win32" else select.PIPE_BUF
 
 
 class Channel(Protocol):
-    """A blocking stream in both directions. `read` returns b"" at the end; `write` writes everything."""
+    """A blocking stream in both directions. `read` returns b"" at the end; `write` writes everything, `offer` what is
+    taken at once, and says how much that is."""
 
     def read(self, size: int, /) -> bytes: ...
     def write(self, data: bytes, /) -> None: ...
+    def offer(self, data: bytes, /) -> int: ...
     def close(self) -> None: ...
 
 
@@ -40,7 +44,8 @@ class Cutting(Protocol):
 
 
 class Transport:
-    """Two daemon threads do what blocks, so that the event loop never waits for the client.
+    """Two daemon threads do what blocks, so that the event loop never waits for the client. What a client takes at once
+    is written by the loop itself: to hand it to a thread costs more than most frames.
 
     A client that floods is not read until its frames have been handled; one that does not take its answers
     is not asked for more. Neither grows the process.
@@ -75,6 +80,10 @@ class Transport:
     def send(self, body: bytes) -> None:
         frame = self._framed(body)
         with self._changed:
+            if not self._backlog:
+                frame = frame[self._offer(frame) :]
+            if not frame:
+                return
             self._backlog += len(frame)
         self._outgoing.put(frame)
 
@@ -104,6 +113,13 @@ class Transport:
             self._end_soon("broken frame")
         except OSError:
             self._end_soon("client gone")
+
+    def _offer(self, frame: bytes) -> int:
+        try:
+            return self._channel.offer(frame)
+        except OSError:
+            self._end_soon("client gone")
+            return len(frame)
 
     def _write(self) -> None:
         while (item := self._outgoing.get()) is not None:
@@ -221,6 +237,15 @@ class _Stdio:
         while rest:
             rest = rest[os.write(self._outgoing, rest) :]
 
+    def offer(self, data: bytes, /) -> int:
+        if sys.platform == "win32" or len(data) > MOST_OFFERED:
+            return 0
+        written = 0
+        while written < len(data) and select.select([], [self._outgoing], [], 0)[1]:
+            # A writable pipe has room for as much.
+            written += os.write(self._outgoing, data[written : written + PIPE_BUFFER])
+        return written
+
     def close(self) -> None:
         """Give what was printed a moment to reach the client. The descriptors live as long as the process:
         a thread may still be reading."""
@@ -240,6 +265,13 @@ class SocketChannel:
 
     def write(self, data: bytes, /) -> None:
         self._connection.sendall(data)
+
+    def offer(self, data: bytes, /) -> int:
+        if sys.platform == "win32" or len(data) > MOST_OFFERED:
+            return 0
+        with suppress(BlockingIOError):
+            return self._connection.send(data, socket.MSG_DONTWAIT)
+        return 0
 
     def close(self) -> None:
         with suppress(OSError):  # the client was faster

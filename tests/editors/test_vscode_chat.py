@@ -460,7 +460,9 @@ async def test_a_plan_is_named_by_its_title_and_run_from_the_chat(vscode: VSCode
     wire.play(says("# Fix it\n\n- [ ] Turn the sign\n- [ ] Test it\n"))
     await chat.say("the sign is wrong", "Plan")
     await expect(chat.turn.locator(".plan")).to_have_text("Fix it")
-    assert "Fix it.plan.md" in await vscode.tabs()
+    await vscode.until(
+        "vscode.window.tabGroups.all.some((it) => it.tabs.some((tab) => tab.label === args[0]))", "Fix it.plan.md"
+    )
     wire.play(says("I could not."), says("I still cannot."))
     await chat.turn.get_by_role("button", name="Run Plan").click()
     await expect(chat.turn.get_by_text("I still cannot.")).to_be_visible()

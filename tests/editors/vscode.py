@@ -128,7 +128,7 @@ class VSCode:
         return await self.eval(code, str(path))
 
     async def select(self, first: int, last: int) -> None:
-        """Whole lines of the active editor. A command comes after, because nothing else tells when it is done."""
+        """Whole lines of the active editor. Keys count on it when the status bar shows it."""
         code = """
             const editor = vscode.window.activeTextEditor;
             const end = editor.document.lineAt(args[1] - 1).range.end;
@@ -137,6 +137,7 @@ class VSCode:
             await vscode.commands.executeCommand("workbench.action.focusActiveEditorGroup");
         """
         await self.eval(code, first, last)
+        await expect(self.status("selected)")).to_contain_text(f"Ln {last}, ")
 
     async def configure(self, name: str, value: Any, *, user: bool = True) -> None:
         """A setting, of the user or of the workspace."""

@@ -34,6 +34,9 @@ class MemoryChannel:
     def read(self, size: int, /) -> bytes:
         return self._fed.get()
 
+    def offer(self, data: bytes, /) -> int:
+        return 0
+
     def write(self, data: bytes, /) -> None:
         self.taking.wait()
         if self.broken:

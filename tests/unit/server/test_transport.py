@@ -7,13 +7,15 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from functools import partial
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odin_lsp.frames import MAX_FRAME, FrameError, Frames, Lines, Oversized, as_line
-from odin_lsp.server.transport import MAX_WAITING, Transport, tcp_channel
+from odin_lsp.frames import MAX_FRAME, FrameError, Frames, Lines, Oversized, as_line, framed
+from odin_lsp.server.transport import MAX_WAITING, SocketChannel, Transport, _Stdio, tcp_channel
 
 
 def bodies(stream: bytes, sizes: list[int] | None = None) -> list[bytes | Oversized]:
@@ -170,6 +172,52 @@ async def test_the_loop_never_waits_for_a_client_that_does_not_read(channel):
     await transport.drain(timeout=10)
     assert transport.backlog == 0
     running.cancel()
+
+
+@pytest.fixture(params=["pipe", "socket"])
+def held(request):
+    """A channel whose client reads only when it is told to, and how it does so: as much as there is."""
+    if request.param == "pipe":
+        reads, writes = os.pipe()
+        yield _Stdio(os.open(os.devnull, os.O_RDONLY), writes, threading.Thread()), partial(os.read, reads)
+        os.close(reads)
+        os.close(writes)
+    else:
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            yield SocketChannel(ours), theirs.recv
+
+
+@pytest.mark.parametrize("size", [10, 5_000, 100_000])
+async def test_what_is_taken_at_once_needs_no_thread_and_order_stays(held, size):
+    """Before `run` there is no thread: what is there then the loop has written, and never waited for it."""
+    channel, read = held
+    transport = Transport(channel)
+    sent = [framed(b"%d" % number * size) for number in range(100)]
+    transport.send(b"0" * 10)
+    assert read(2**20) == framed(b"0" * 10)
+
+    for number in range(100):
+        transport.send(b"%d" % number * size)
+    left = transport.backlog
+    running = asyncio.create_task(transport.run(print))
+    found = b""
+    while len(found) < sum(map(len, sent)):
+        found += await asyncio.to_thread(read, 2**20)
+    await transport.drain(timeout=10)
+
+    assert found == b"".join(sent)
+    assert (left > 0, transport.backlog) == (size > 10, 0)
+    running.cancel()
+
+
+async def test_a_client_that_is_gone_when_something_is_offered_ends_the_run(channel):
+    channel.offer = Mock(side_effect=BrokenPipeError)
+    transport = Transport(channel)
+    transport.send(b"{}")
+
+    assert await transport.run(print) == "client gone"
+    assert transport.backlog == 0
 
 
 @pytest.mark.parametrize(("size", "most"), [(2, MAX_WAITING), (4 * 2**20, 16)], ids=["by number", "by size"])
