@@ -33,6 +33,7 @@ from odin_lsp.workspace import disk, opening
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.text import Decoded
 from odin_lsp.workspace.uris import document_key, path_of, refusal
+from tests.support.sampling import SEED
 
 READERS = ["Read", "LS", "Glob", "Grep"]
 
@@ -695,12 +696,12 @@ async def test_path_12_a_line_of_two_hundred_mebibytes_is_cut(world, within):
 
 @pytest.fixture(scope="module")
 def crowd(tmp_path_factory):
-    """A folder with 100,000 entries whose names together are longer than any output may be."""
+    """A folder with 100,000 entries, fewer in a sample, whose names together are longer than any output may be."""
     folder = tmp_path_factory.mktemp("crowd")
     here = Path.cwd()
     os.chdir(folder)
     try:
-        for number in range(100_000):
+        for number in range(20_000 if SEED else 100_000):
             os.close(os.open(f"{number:06}-{'n' * 80}", os.O_CREAT | os.O_WRONLY))
     finally:
         os.chdir(here)
@@ -708,7 +709,7 @@ def crowd(tmp_path_factory):
 
 
 @pytest.mark.thorough
-async def test_path_12_a_hundred_thousand_names_are_told_in_part_and_it_is_said_so(make_world, crowd, engine, within):
+async def test_path_12_names_without_number_are_told_in_part_and_it_is_said_so(make_world, crowd, engine, within):
     world = engine(make_world(crowd))
     async with within(5):
         listed = await world.use("LS", path=str(crowd))
@@ -722,7 +723,7 @@ async def test_path_12_a_hundred_thousand_names_are_told_in_part_and_it_is_said_
         assert "more" in told.splitlines()[-1]
     *names, _ = found.data.splitlines()
     assert set(map(os.path.basename, names)) <= set(os.listdir(crowd))  # noqa: PTH208 - thousands of names
-    assert some.count("9999") >= 18 or "more" in some
+    assert some.count("9999") >= (2 if SEED else 18) or "more" in some
 
 
 @pytest.fixture
