@@ -187,12 +187,16 @@ def _tasks(trace: dict[str, Any]) -> list[float]:
 
 
 async def _activation(vscode: VSCode) -> float:
-    """Milliseconds, as the list of running extensions has them."""
+    """Milliseconds, as the list of running extensions has them. It shows what fits, those that took longest first."""
+    size = vscode.page.viewport_size
+    await vscode.page.set_viewport_size({"width": 1280, "height": 4000})
     await vscode.palette("Developer: Show Running Extensions")
     ours = vscode.page.locator(".runtime-extensions-editor .extension", has_text="Odin").first
     told = re.search(r"(\d+)ms", await ours.inner_text())
     assert told
     await vscode.tidy()
+    if size:
+        await vscode.page.set_viewport_size(size)
     return float(told[1])
 
 
