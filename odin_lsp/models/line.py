@@ -5,6 +5,7 @@ one takes longer than all of Odin. `tests/providers/test_sdks.py` shows that wha
 
 import json
 import os
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ from odin_lsp.models.service import BROKEN, Service, rate_limit
 
 MOST_OF_A_REFUSAL = 200_000
 """Bytes of it that are read: what refuses need not be the provider."""
+OF_THE_CONNECTION = ("connection", "content-length", "host", "transfer-encoding")
+_NAME = re.compile(r"[!#$%&'*+.^_`|~\w-]+", re.ASCII)
+_VALUE = re.compile(r"[\t -~]*")
 OWN_HEADERS = {
     "accept": "application/json",
     "content-type": "application/json",
@@ -112,7 +116,20 @@ def address(service: Service) -> str:
 def custom_headers(variable: str) -> dict[str, str]:
     """What the user wants to have sent as well: a header a line, `Name: value`."""
     lines = (line.partition(":") for line in os.environ.get(variable, "").splitlines())
-    return {name.strip().lower(): value.strip() for name, colon, value in lines if colon}
+    wanted = {name.strip().lower(): value.strip() for name, colon, value in lines if colon}
+    for name, value in wanted.items():
+        if name in OF_THE_CONNECTION or not (_NAME.fullmatch(name) and _VALUE.fullmatch(value)):
+            raise ModelError(f"{variable} has a header that cannot be sent ({name[:40]!r}); correct it, or unset it")
+    return wanted
+
+
+def named_headers(variables: Mapping[str, str]) -> dict[str, str]:
+    """Headers whose values are in these variables, as far as they are set."""
+    wanted = {name: value for name, variable in variables.items() if (value := os.environ.get(variable, "").strip())}
+    for name, value in wanted.items():
+        if not _VALUE.fullmatch(value):
+            raise ModelError(f"{variables[name]} has characters that cannot be sent; correct it, or unset it")
+    return wanted
 
 
 async def _beginning(response: httpx2.Response) -> bytes:

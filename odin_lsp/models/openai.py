@@ -4,7 +4,7 @@ import os
 from urllib.parse import urlsplit
 
 from odin_lsp.models.base import Connection, Model
-from odin_lsp.models.line import OWN_HEADERS, Line, address, custom_headers
+from odin_lsp.models.line import OWN_HEADERS, Line, address, custom_headers, named_headers
 from odin_lsp.models.openai_chat import ChatModel
 from odin_lsp.models.openai_faults import TOO_LONG, refusal
 from odin_lsp.models.openai_responses import PATH, ResponsesModel
@@ -24,11 +24,10 @@ def connect(ref: ModelRef, connection: Connection) -> Model:
         too_long=TOO_LONG,
     )
     where = address(service)
-    named = {"openai-organization": "OPENAI_ORG_ID", "openai-project": "OPENAI_PROJECT_ID"}
     headers = {
         **OWN_HEADERS,
         "authorization": f"Bearer {key}",
-        **{name: value for name, variable in named.items() if (value := os.environ.get(variable))},
+        **named_headers({"openai-organization": "OPENAI_ORG_ID", "openai-project": "OPENAI_PROJECT_ID"}),
         **custom_headers("OPENAI_CUSTOM_HEADERS"),
     }
     line = Line(service, http_client(connection.network), where.removesuffix(PATH), headers, refusal)

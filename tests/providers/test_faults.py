@@ -138,6 +138,26 @@ async def test_an_address_that_is_none_is_told_and_nothing_is_sent(dialect, addr
 
 
 @pytest.mark.parametrize(
+    "header", ["X-Ä: v", "X: ü", "two words: v", ": v", "a: b\x01", "Content-Length: 3", "Host: x"]
+)
+async def test_a_header_that_cannot_be_sent_is_told_before_anything_is(header, monkeypatch, wire, connect):
+    for ref, variable in (
+        ("anthropic/claude-sonnet-5-5", "ANTHROPIC_CUSTOM_HEADERS"),
+        ("openai/gpt-6-sol", "OPENAI_CUSTOM_HEADERS"),
+    ):
+        monkeypatch.setenv(variable, f"X-Team: odin\n{header}")
+        with pytest.raises(ModelError, match=f"{variable} has a header that cannot be sent"):
+            connect(ref)
+    assert wire.sent == []
+
+
+async def test_a_name_of_ones_organization_that_cannot_be_sent_is_told(monkeypatch, connect):
+    monkeypatch.setenv("OPENAI_ORG_ID", "größer")
+    with pytest.raises(ModelError, match="OPENAI_ORG_ID has characters that cannot be sent"):
+        connect("openai/gpt-6-sol")
+
+
+@pytest.mark.parametrize(
     ("headers", "seconds"),
     [
         ({"retry-after": "2"}, 2.0),
