@@ -38,7 +38,8 @@ WORDS = ("The ", "value ", "of ", "`total` ", "is ", "**right**, ", "as ", "`mod
 ABOUT = f"""A chat of {2 * TURNS} messages with {TURNS * CALLS:,} rows of tools in a real VS Code, beside one with one
 answer: processor time of the thread that draws the window. A chat is opened with its last page, and grows here with all
 its messages shown. A task is what the thread does without a pause; while {DELTAS} deltas come at 60 a second, the
-longest of them is what typing would wait for. The extension's activation is as VS Code tells it."""
+longest of them is what typing would wait for; those in which the bench itself asks something do not count. Activation
+is as VS Code tells it, beside that of an extension which only opens a socket: what Odin's takes longer is Odin's."""
 
 
 @dataclass
@@ -69,15 +70,15 @@ class Model(Endpoint):
 
 @dataclass(frozen=True)
 class Found:
-    activation: float
+    activation: Series
     opening: Series
     task: Series
 
     def rows(self) -> list[Row]:
         most = BUDGETS["activation"]
-        activation = f"{self.activation:.0f} ms"
+        own = (median(self.activation.odin) - median(self.activation.bare)) * MS
         return [
-            Row("extension: activation", activation, "–", "–", f"≤ {most} ms", self.activation <= most),
+            row("activation; an extension that does nothing", self.activation, MS, "ms", f"≤ +{most} ms", own <= most),
             _row(f"chat of {2 * TURNS} messages opened; one with one answer", self.opening, BUDGETS["opening"]),
             _row("… longest task while it grows by 60 deltas a second; the same", self.task, BUDGETS["task"]),
         ]
@@ -89,34 +90,36 @@ def _row(what: str, series: Series, most: int) -> Row:
 
 async def found() -> Found:
     model = Model()
-    async with (
-        model.listening(),
-        window(model, "long", {f"module_{it}.py": "value = 1\n" for it in range(CALLS)}) as (
-            vscode,
-            folder,
-        ),
-    ):
-        model.files = sorted(folder.glob("*.py"))
-        chat = Chat(vscode)
-        await vscode.open_file(model.files[0])
-        await chat.open()
-        await expect(chat.box).to_be_visible()
-        activation = await _activation(vscode)
-        drawing: Any = await vscode.page.context.new_cdp_session(vscode.page)
-        await drawing.send("Performance.enable", {"timeDomain": "threadTicks"})
-        await _fill(vscode, model, 1)
-        short = await _session(vscode)
-        little = await _longest_task(vscode, chat, model)
-        await vscode.command("odin.vscode.newSession")
-        await _fill(vscode, model, TURNS)
-        long = await _session(vscode)
-        opening = Series()
-        for _ in range(TIMES):
-            opening.bare.append(await _opening(vscode, chat, drawing, short))
-            opening.odin.append(await _opening(vscode, chat, drawing, long))
-        await _show_all(chat)
-        much = await _longest_task(vscode, chat, model)
-        return Found(activation, opening, Series([much], [little]))
+    files = {f"module_{it}.py": "value = 1\n" for it in range(CALLS)}
+    async with model.listening():
+        activation = await _activation(model)
+        async with window(model, "long", files) as (vscode, folder):
+            model.files = sorted(folder.glob("*.py"))
+            opening, task = await _long_chat(vscode, model)
+    return Found(activation, opening, task)
+
+
+async def _long_chat(vscode: VSCode, model: Model) -> tuple[Series, Series]:
+    """What it costs to open it, and the longest task while it grows."""
+    chat = Chat(vscode)
+    await vscode.open_file(model.files[0])
+    await chat.open()
+    await expect(chat.box).to_be_visible()
+    drawing: Any = await vscode.page.context.new_cdp_session(vscode.page)
+    await drawing.send("Performance.enable", {"timeDomain": "threadTicks"})
+    await _fill(vscode, model, 1)
+    short = await _session(vscode)
+    little = await _longest_task(vscode, chat, model)
+    await vscode.command("odin.vscode.newSession")
+    await _fill(vscode, model, TURNS)
+    long = await _session(vscode)
+    opening = Series()
+    for _ in range(TIMES):
+        opening.bare.append(await _opening(vscode, chat, drawing, short))
+        opening.odin.append(await _opening(vscode, chat, drawing, long))
+    await _show_all(chat)
+    much = await _longest_task(vscode, chat, model)
+    return opening, Series([much], [little])
 
 
 async def _fill(vscode: VSCode, model: Model, turns: int) -> None:
@@ -179,25 +182,33 @@ async def _traced(vscode: VSCode) -> AsyncGenerator[dict[str, Any]]:
 
 
 def _tasks(trace: dict[str, Any]) -> list[float]:
-    """Seconds of the processor that each task of the drawing thread took."""
+    """Seconds of the processor that each task of the drawing thread took, without those that answered a debugger: the
+    bench asks by one what is on the page."""
     events = trace["traceEvents"]
     drawing = {(it["pid"], it["tid"]) for it in events if it.get("args", {}).get("name") == "CrRendererMain"}
-    tasks = [it for it in events if it["name"].endswith("RunTask") and (it["pid"], it["tid"]) in drawing]
-    return [it["tdur"] / 1e6 for it in tasks if "tdur" in it]
+    own = [it for it in events if (it["pid"], it["tid"]) in drawing and "tdur" in it]
+    asked = [it["ts"] for it in own if "DevTools" in _interface(it)]
+    tasks = [it for it in own if it["name"].endswith("RunTask")]
+    return [it["tdur"] / 1e6 for it in tasks if not any(it["ts"] <= at < it["ts"] + it["dur"] for at in asked)]
 
 
-async def _activation(vscode: VSCode) -> float:
-    """Milliseconds, as the list of running extensions has them. It shows what fits, those that took longest first."""
-    size = vscode.page.viewport_size
-    await vscode.page.set_viewport_size({"width": 1280, "height": 4000})
-    await vscode.palette("Developer: Show Running Extensions")
-    ours = vscode.page.locator(".runtime-extensions-editor .extension", has_text="Odin").first
-    told = re.search(r"(\d+)ms", await ours.inner_text())
-    assert told
-    await vscode.tidy()
-    if size:
-        await vscode.page.set_viewport_size(size)
-    return float(told[1])
+def _interface(event: dict[str, Any]) -> str:
+    return event["args"].get("chrome_mojo_event_info", {}).get("mojo_interface_tag", "")
+
+
+async def _activation(model: Model) -> Series:
+    """As the list of running extensions has it, in new windows. It shows what fits, those that took longest first."""
+    found = Series()
+    for _ in range(TIMES):
+        async with window(model, "new", {}) as (vscode, _):
+            await vscode.page.set_viewport_size({"width": 1280, "height": 4000})
+            await vscode.palette("Developer: Show Running Extensions")
+            for extension, times in (("Odin", found.odin), ("companion", found.bare)):
+                ours = vscode.page.locator(".runtime-extensions-editor .extension", has_text=extension).first
+                told = re.search(r"(\d+)ms", await ours.inner_text())
+                assert told
+                times.append(int(told[1]) / MS)
+    return found
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ end
 local found = { redraw = {}, marks = {} }
 
 vim.opt.runtimepath:prepend(plugin)
+vim.api.nvim_get_runtime_file("lua/none", false) -- Neovim looks through its folders anew
 found.start = seconds(function()
   vim.cmd.source(plugin .. "/plugin/odin.lua")
 end)

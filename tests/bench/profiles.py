@@ -12,9 +12,6 @@ PROFILES = """
   With an Odin that is there it takes a quarter of that time.
 - *Commands held to reading*: the namespace and the filter of system calls that hold them take 3 to 4 ms more than
   what keeps a command from writing. In all they stay below 15 ms over bash.
-- *Neovim's plugin*: its commands, their completion and its maps are defined at the start.
-- *VS Code's extension*: its activation loads the bundle with the client of the language server. Which part of the
-  longest task in a chat of 500 messages is too long is not known yet.
 - *Bytes of recorded work*: the feature and the research consist of files that the model wants to see; only what Odin
   adds to them can become less. The rename, which needs no text, is at a fifth.
 

@@ -25,6 +25,12 @@ FOCUS = """(isInFront) => {
 """A browser that is driven always has the focus."""
 NARROW = 225
 """Where the sidebar ends if it is as narrow as VS Code lets it be."""
+HIDDEN = """(it, isHidden) => new Promise((done) => {
+  const look = () =>
+    it.checkVisibility({ contentVisibilityAuto: true }) === isHidden ? requestAnimationFrame(look) : done();
+  look();
+})"""
+HEIGHT = "() => document.querySelector('main').scrollHeight"
 ROOM = "() => [document.documentElement.scrollHeight - window.innerHeight, window.scrollY]"
 
 
@@ -67,6 +73,24 @@ async def test_scrolling_past_the_end_moves_nothing_but_the_conversation(
 
     assert await chat.box.evaluate(ROOM) == [0, 0]
     await expect(chat.box).to_be_in_viewport()
+
+
+async def test_a_turn_that_is_out_of_sight_is_not_drawn_and_keeps_its_place(chat: Chat, wire: Wire, root: Path) -> None:
+    """Or else each word of an answer would take longer in a longer chat. Chromium draws what is near, too."""
+    wire.play(says("Nice to meet you."))
+    await chat.say("hello")
+    first = chat.log.get_by_text("Nice to meet you.").last
+    await expect(first).to_be_in_viewport()
+    play_calls(wire, *(("Read", {"file_path": str(root / f"{number}.txt")}) for number in range(100)))
+    wire.play(says("Nothing was found."))
+    await chat.say("look for many things")
+    await expect(chat.turn.locator(".figures")).to_be_visible()
+    await first.evaluate(HIDDEN, True)
+    height = await chat.box.evaluate(HEIGHT)
+
+    await chat.box.evaluate("() => document.querySelector('main').scrollTo(0, 0)")
+    await first.evaluate(HIDDEN, False)
+    assert await chat.box.evaluate(HEIGHT) == height
 
 
 async def test_who_focuses_the_chat_can_type_at_once(vscode: VSCode, chat: Chat, root: Path) -> None:

@@ -11,4 +11,4 @@ if vim.fn.has("nvim-0.10") == 0 then
 end
 
 require("odin.commands").define()
-require("odin.client.life").enable()
+require("odin.following").begin()

@@ -14,6 +14,13 @@ const ANNOUNCED = 1000;
 
 export class LogView {
   #turns = new Map<string, TurnView>();
+  /** It is called when sizes are known. jsdom knows none. */
+  readonly #drawn =
+    "ResizeObserver" in window
+      ? new ResizeObserver((entries) => {
+          for (const { target } of entries) target.classList.add("is-drawn");
+        })
+      : undefined;
 
   readonly #actions: TurnActions;
   #position: Position | undefined;
@@ -109,6 +116,7 @@ export class LogView {
     view.update(turn.head);
     this.#turns.set(turn.head.id, view);
     this.element.append(view.element);
+    this.#drawn?.observe(view.element);
     return view;
   }
 

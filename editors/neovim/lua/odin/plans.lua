@@ -18,17 +18,12 @@ function M.is_plan(bufnr)
   return vim.startswith(vim.api.nvim_buf_get_lines(bufnr, 0, 1, false)[1] or "", MARK)
 end
 
----Show above the steps of every plan what can be done with them.
-function M.follow()
-  vim.api.nvim_create_autocmd("LspAttach", {
-    group = vim.api.nvim_create_augroup("odin.plans", {}),
-    callback = function(event)
-      local client = vim.lsp.get_client_by_id(event.data.client_id)
-      if client and client.name == life.NAME and M.is_plan(event.buf) then
-        compat.show_lenses(event.buf)
-      end
-    end,
-  })
+---Show above the steps of a plan what can be done with them.
+function M.attached(event)
+  local client = vim.lsp.get_client_by_id(event.data.client_id)
+  if client and client.name == life.NAME and M.is_plan(event.buf) then
+    compat.show_lenses(event.buf)
+  end
 end
 
 ---What lenses do here, so that the chat shows it.

@@ -8,15 +8,10 @@ local OWN = "Odin"
 local last_file
 
 ---Keep in mind in which file the user was.
-function M.follow()
-  vim.api.nvim_create_autocmd("BufEnter", {
-    group = vim.api.nvim_create_augroup("odin.context", {}),
-    callback = function(event)
-      if vim.bo[event.buf].buftype == "" then
-        last_file = event.buf
-      end
-    end,
-  })
+function M.entered(event)
+  if vim.bo[event.buf].buftype == "" then
+    last_file = event.buf
+  end
 end
 
 ---Lines that a command was given, or what of them was selected, and the diagnostics in them.

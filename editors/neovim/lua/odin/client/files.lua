@@ -316,20 +316,10 @@ function M.changed_on_disk(bufnr)
   return known and stat and (known[1] ~= stat.mtime.sec or known[2] ~= stat.mtime.nsec) or false
 end
 
----@param bufnr integer
-local function note_time(bufnr)
-  local stat = vim.uv.fs_stat(vim.api.nvim_buf_get_name(bufnr))
-  vim.b[bufnr].odin_mtime = stat and { stat.mtime.sec, stat.mtime.nsec } or nil
-end
-
----Keep in mind when files were read and written.
-function M.follow()
-  vim.api.nvim_create_autocmd({ "BufReadPost", "BufWritePost", "FileChangedShellPost" }, {
-    group = vim.api.nvim_create_augroup("odin.files", {}),
-    callback = function(event)
-      note_time(event.buf)
-    end,
-  })
+---Keep in mind when a file was read or written.
+function M.note_time(event)
+  local stat = vim.uv.fs_stat(vim.api.nvim_buf_get_name(event.buf))
+  vim.b[event.buf].odin_mtime = stat and { stat.mtime.sec, stat.mtime.nsec } or nil
 end
 
 return M

@@ -73,49 +73,26 @@ function M.config()
   }
 end
 
----Start the server with every file from now on.
-function M.enable()
-  if not config.get().enabled then
+---A file was opened: its server is started. `vim.lsp` takes longer to load than the plugin, and has waited for the
+---first one; it looks at files that are open already only when Neovim has started.
+---@param event { buf: integer }
+---@return boolean? is_last Whether it need not be told of any other file.
+function M.opened(event)
+  if not compat.IS_NEW then
+    if M.is_ours(event.buf) then
+      M.attach(event.buf)
+    end
     return
   end
-  local group = vim.api.nvim_create_augroup("odin.client", {})
-  if compat.IS_NEW then
-    M.enable_with_first_file(group)
-    return
-  end
-  vim.api.nvim_create_autocmd("FileType", {
-    group = group,
-    callback = function(event)
-      if M.is_ours(event.buf) then
-        M.attach(event.buf)
-      end
-    end,
-  })
-end
-
----`vim.lsp` takes longer to load than the plugin, and can wait for the first file. It looks at files that are open
----already only when Neovim has started.
----@private
----@param group integer
-function M.enable_with_first_file(group)
   local function enable()
     vim.lsp.enable(M.NAME)
   end
   if vim.v.vim_did_enter == 1 then
     enable()
-    return
+  else
+    vim.api.nvim_create_autocmd("VimEnter", { once = true, callback = enable })
   end
-  vim.api.nvim_create_autocmd("FileType", {
-    group = group,
-    once = true,
-    callback = function()
-      if vim.v.vim_did_enter == 1 then
-        enable()
-      else
-        vim.api.nvim_create_autocmd("VimEnter", { group = group, once = true, callback = enable })
-      end
-    end,
-  })
+  return true
 end
 
 ---Take the settings as they are now; they count for servers that are started from here on.

@@ -29,12 +29,10 @@ function M.define()
     })
   end
   for _, map in ipairs(M.maps()) do
-    vim.keymap.set(map.modes, map.lhs, map.rhs, { desc = "Odin: " .. map.call, silent = true })
+    for _, mode in ipairs(map.modes) do
+      vim.api.nvim_set_keymap(mode, map.lhs, map.rhs, { desc = "Odin: " .. map.call, silent = true, noremap = true })
+    end
   end
-  require("odin.chat.context").follow()
-  require("odin.client.files").follow()
-  require("odin.intelligence.peers").follow()
-  require("odin.plans").follow()
 end
 
 ---How it is typed.

@@ -1,8 +1,6 @@
 -- What is decided on changes.
 
-local request = require("odin.client.request")
 local roots = require("odin.client.roots")
-local words = require("odin.words")
 
 ---The hunks that a command is about: all of them, those of its range, or the one at the cursor.
 ---@param args { bang?: boolean, line1: integer, line2: integer }
@@ -38,12 +36,12 @@ local function open_review(args)
   local here = chosen({ line1 = vim.fn.line("."), line2 = vim.fn.line(".") })[1]
   local pending = review.pending(roots.of(0))
   if #pending == 0 then
-    words.say("nothing to review")
+    require("odin.words").say("nothing to review")
   elseif args.args == "edit" then
     if here then
       require("odin.review.edit").open(here)
     else
-      words.say("no pending change here", vim.log.levels.WARN)
+      require("odin.words").say("no pending change here", vim.log.levels.WARN)
     end
   elseif args.args == "diff" then
     local bufnr = vim.api.nvim_get_current_buf()
@@ -67,7 +65,7 @@ local function undo(args)
   local argument = {}
   if args.bang then
     if not last_undo then
-      return words.say("no undo to redo")
+      return require("odin.words").say("no undo to redo")
     end
     argument.turnId = last_undo
   elseif vim.uv.fs_stat(file) then
@@ -75,13 +73,13 @@ local function undo(args)
   elseif args.args ~= "" then
     argument.turnId = args.args
   end
-  request.execute(roots.of(0), "undoTurn", argument, function(result)
+  require("odin.client.request").execute(roots.of(0), "undoTurn", argument, function(result)
     last_undo = result.undoId
     local kept = vim.tbl_map(function(it)
       return ("%s stays: %s"):format(vim.fn.fnamemodify(vim.uri_to_fname(it.uri), ":."), it.reason)
     end, result.kept)
     local restored = require("odin.words").count(#result.restored, "file") .. " restored"
-    words.say_briefly({
+    require("odin.words").say_briefly({
       table.concat(vim.list_extend({ restored }, kept), "; "),
       ("%s, %d kept; the chat says why"):format(restored, #kept),
     })

@@ -1,9 +1,7 @@
 -- What is said to Odin, and where.
 
 local completion = require("odin.commands.completion")
-local request = require("odin.client.request")
 local roots = require("odin.client.roots")
-local words = require("odin.words")
 
 ---Take the text from the command line, or ask for it, and send it with what was selected.
 ---@param mode "ask"|"plan"|"edit"
@@ -54,10 +52,10 @@ end
 ---All that comments of the workspace ask for, together.
 local function take_comments(args)
   local mode = args.args == "ask" and "ask" or "edit"
-  request.execute(roots.of(0), "commentRequests", { kind = mode }, function(found)
+  require("odin.client.request").execute(roots.of(0), "commentRequests", { kind = mode }, function(found)
     if #found.requests == 0 then
       local mark = mode == "ask" and "?" or "!"
-      return words.say(("no comment in this workspace ends in `odin%s` or `AI%s`"):format(mark, mark))
+      return require("odin.words").say(("no comment in this workspace ends in `odin%s` or `AI%s`"):format(mark, mark))
     end
     require("odin").send(mode, found.text, {})
   end)

@@ -118,29 +118,20 @@ local function watch(bufnr)
   })
 end
 
----Keep in mind what servers tell, from now on.
-function M.follow()
-  local group = vim.api.nvim_create_augroup("odin.peers", {})
-  vim.api.nvim_create_autocmd("LspAttach", {
-    group = group,
-    callback = function(event)
-      local client = vim.lsp.get_client_by_id(event.data.client_id)
-      if client and client.name ~= ODIN then
-        meet(client)
-        watch(event.buf)
-      end
-    end,
-  })
-  vim.api.nvim_create_autocmd("LspProgress", {
-    group = group,
-    pattern = "end",
-    callback = function(event)
-      local client = vim.lsp.get_client_by_id(event.data.client_id)
-      if client and client.name ~= ODIN and not rule_of(client).says then
-        meet(client).loaded = vim.uv.now()
-      end
-    end,
-  })
+---Keep in mind what a server tells, from now on.
+function M.attached(event)
+  local client = vim.lsp.get_client_by_id(event.data.client_id)
+  if client and client.name ~= ODIN then
+    meet(client)
+    watch(event.buf)
+  end
+end
+
+function M.progressed(event)
+  local client = vim.lsp.get_client_by_id(event.data.client_id)
+  if client and client.name ~= ODIN and not rule_of(client).says then
+    meet(client).loaded = vim.uv.now()
+  end
 end
 
 ---Those that serve a buffer, and offer the method as of now: some say so only after a while.
