@@ -633,6 +633,25 @@ describe("a question", () => {
     ]);
   });
 
+  it("is asked where the user looks, unless a turn waits for it in another session", async () => {
+    const asking = () => chat.store.shown.isAsking("q");
+    const asked = chat.questions.ask(QUESTION, cancellation().token);
+    odin.replies["odin.session.new"] = () => summary("s2", 0);
+    await chat.sessions.begin();
+    expect(asking()).toBe(true);
+    keeps("s2", kept(["t1", "One"]), { executing: true });
+    await chat.sessions.open("s2");
+    expect(asking()).toBe(true);
+    expect(chat.store.shown.state.head.running).toBe("t1");
+    odin.replies["odin.session.new"] = () => summary("s3", 0);
+    await chat.sessions.begin();
+    expect(asking()).toBe(false);
+    await chat.sessions.open("s2");
+    expect(asking()).toBe(true);
+    chat.questions.answer("q", { optionIds: ["deny"] });
+    expect(await asked).toEqual({ optionIds: ["deny"] });
+  });
+
   it("goes away when the server takes it back, or its turn ends", async () => {
     const { token, cancel } = cancellation();
     const first = chat.questions.ask(QUESTION, token);

@@ -34,9 +34,14 @@ export class Asking {
     this.#settle(questionId, answer);
   }
 
-  /** Its events may not tell of what is asked in it. */
-  askAgain(session: Transcript): void {
-    for (const asked of this.#asked.values()) if (asked.session === session) session.ask(asked.question);
+  /** The session is shown, or was read anew: what waits in no turn of another one that goes on is asked here. */
+  askIn(session: Transcript): void {
+    for (const asked of this.#asked.values()) {
+      const { sessionId, running } = asked.session.state.head;
+      if (running !== undefined && sessionId !== session.state.head.sessionId) continue;
+      asked.session = session;
+      session.ask(asked.question);
+    }
   }
 
   /** Some are not shown as open any more. */

@@ -63,7 +63,7 @@ export class ChatSessions {
     const { sessionId } = this.store.shown.state.head;
     if (!sessionId) return;
     await this.#inOrder(async () => {
-      this.store.show(await this.#opened(await this.odin.execute("odin.clear", { sessionId })));
+      this.#show(await this.#opened(await this.odin.execute("odin.clear", { sessionId })));
     });
   }
 
@@ -97,7 +97,7 @@ export class ChatSessions {
       this.store.forget(sessionId);
       if (this.store.shown.state.head.sessionId !== sessionId) return;
       this.kept.sessionId = undefined;
-      this.store.show(new Transcript());
+      this.#show(new Transcript());
     });
   }
 
@@ -132,7 +132,8 @@ export class ChatSessions {
       this.attempt(async () => {
         const summary = await this.reading.resume(sessionId);
         this.store.name(shown, summary.sessionId, summary.title);
-        await this.#read(shown, summary.sessionId);
+        await this.reading.read(shown, summary.sessionId);
+        this.asking.askIn(shown);
       }),
     );
   }
@@ -153,7 +154,7 @@ export class ChatSessions {
     this.store.set({ isRestoring: true });
     await this.#inOrder(async () => {
       try {
-        this.store.show(await this.#opened(await this.reading.resume(sessionId)));
+        this.#show(await this.#opened(await this.reading.resume(sessionId)));
       } catch (error) {
         // Without a server there is nothing to go on with yet: it is tried again when there is one.
         if (this.odin.state.kind !== "ready") this.#restoring = undefined;
@@ -169,7 +170,7 @@ export class ChatSessions {
     const wish = this.#wish;
     await this.#inOrder(async () => {
       if (wish !== this.#wish) return;
-      await this.attempt(async () => this.store.show(await open()));
+      await this.attempt(async () => this.#show(await open()));
     });
   }
 
@@ -186,13 +187,13 @@ export class ChatSessions {
     const going = this.store.going(sessionId);
     if (going) return going;
     const session = this.store.name(new Transcript(), sessionId, title);
-    await this.#read(session, sessionId);
+    await this.reading.read(session, sessionId);
     return session;
   }
 
-  async #read(session: Transcript, sessionId: string): Promise<void> {
-    await this.reading.read(session, sessionId);
-    this.asking.askAgain(session);
+  #show(session: Transcript): void {
+    this.store.show(session);
+    this.asking.askIn(session);
     this.store.changed();
   }
 
