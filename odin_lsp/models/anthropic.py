@@ -57,6 +57,7 @@ TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 PATH = "/v1/messages"
+VERSION = "2026-10-21"
 EPHEMERAL = {"type": "ephemeral"}
 MARK = b',"cache_control":{"type":"ephemeral"}}'
 """Ends a block up to which the cache shall reach."""
@@ -76,7 +77,7 @@ def connect(ref: ModelRef, connection: Connection) -> Model:
     headers = {
         **OWN_HEADERS,
         "authorization": f"Bearer {key}",
-        "anthropic-version": "2026-10-21",
+        "anthropic-version": VERSION,
         **custom_headers("ANTHROPIC_CUSTOM_HEADERS"),
     }
     return AnthropicModel(Line(service, http_client(connection.network), address(service), headers, _fault))

@@ -9,6 +9,7 @@ import httpx2
 
 from odin_lsp.config import Config
 from odin_lsp.errors import ModelError
+from odin_lsp.models.anthropic import VERSION
 from odin_lsp.models.base import Network
 from odin_lsp.models.service import http_client
 from odin_lsp.values import Value
@@ -50,7 +51,7 @@ _LISTINGS: Mapping[KeyProvider, _Listing] = {
         "https://api.anthropic.com",
         "/v1/models?limit=1",
         "x-api-key",
-        {"anthropic-version": "2023-06-01"},
+        {"anthropic-version": VERSION},
     ),
     "google": _Listing(
         "Google",

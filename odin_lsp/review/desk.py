@@ -194,7 +194,7 @@ class ReviewDesk:
 
     def _free(self, proposal: Proposal) -> list[PendingHunk]:
         """What may be accepted without a look at it; of a whole, all or nothing."""
-        free = [file for file in proposal.files if not self._screen.caution(file)[1]]
+        free = [file for file in proposal.files if not self._screen.needs_a_look(file)]
         is_free = not proposal.atomic or len(free) == len(proposal.files)
         return [it for file in free for it in file.pending] if is_free else []
 

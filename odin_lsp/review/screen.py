@@ -69,6 +69,13 @@ class Screen:
             old = new if file.new_path and file.path.suffix == file.new_path.suffix else ""
         return self._caution(paths, old, new, self._files.roots)
 
+    def needs_a_look(self, file: FileProposal) -> bool:
+        """Whether it may not be accepted unseen; what cannot be read now is not seen by Odin either."""
+        try:
+            return self.caution(file)[1]
+        except OSError:
+            return True
+
 
 def receipts_of(proposal: Proposal) -> list[Receipt]:
     return [receipt_of(file, it) for file in proposal.files for it in file.hunks]

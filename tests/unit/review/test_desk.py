@@ -821,6 +821,21 @@ async def test_what_is_accepted_automatically_is_asked_all_the_same_for_protecte
         assert editor.reviews[0].files[0].note == protection
 
 
+async def test_what_cannot_be_read_is_not_accepted_automatically(editor, submit, settings):
+    settings["policy"] = ReviewSettings(policy="auto")
+    answers, works = iter([None, OSError(errno.EIO, "broken")]), settings["caution"]
+
+    def fails_once():
+        if error := next(answers, None):
+            raise error
+        return works()
+
+    settings["caution"], editor.answers = fails_once, accept_all
+
+    assert await submit() == [("accepted", None)] * 3
+    assert len(editor.reviews) == 1
+
+
 async def test_events_tell_when_a_review_opens_and_closes(editor, submit, events):
     editor.answers = accept_all
     await submit()
