@@ -213,7 +213,7 @@ def release(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Measure what docs/performance.md says, write it there, and hold it against the budget."""
     session.run(ODIN / "python", "-m", "tests.bench", external=True)
-    _pytest(session, "tests/bench")
+    session.run(ODIN / "pytest", "tests/bench", *session.posargs, external=True)  # one after the other: they measure
 
 
 @nox.session(venv_backend="none", requires=["odin"], default=False)
