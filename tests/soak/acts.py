@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from tests.e2e.steps import play_calls, results_of, says
-from tests.soak.editor import VALUE, offsets_of, path_at, values_of
+from tests.soak.editor import NEVER, VALUE, offsets_of, path_at, values_of
 from tests.soak.peer import Refused
 from tests.soak.world import PATIENCE, Broken, World
 from tests.support import wire as kit
@@ -41,7 +41,7 @@ async def ask(world: World, chance: Random) -> None:
         ("Glob", {"pattern": "**/*.py"}),
         ("LS", {"path": "."}),
         ("ExecuteCommand", {"command": "pwd", "description": "see where this is"}),
-        ("ExecuteCommand", {"command": "echo never >> ran.txt", "description": "write in Ask"}),
+        ("ExecuteCommand", {"command": NEVER, "description": "write in Ask"}),
         ("TodoWrite", {"todos": [{"id": "1", "content": "look", "status": chance.choice(["pending", "completed"])}]}),
         ("AgentTool", {"description": "look around", "prompt": "look around"}),
         ("Read", {"file_path": "missing.py"}),

@@ -14,6 +14,8 @@ from odin_lsp.workspace.text import Change, Lines, Position
 from odin_lsp.workspace.uris import path_of
 from tests.soak.peer import Peer
 
+NEVER = "echo never >> ran.txt"
+"""The model runs it in Ask and Plan. If it says so in a turn that may ask, the person does not want it either."""
 VALUE = re.compile(r"^(\w+) = (\w+)$", re.MULTILINE)
 CAPABILITIES = {
     "workspace": {
@@ -159,10 +161,12 @@ class Editor:
                 return self._apply(params["edit"]["documentChanges"])
             case "odin/question":
                 self.questions.append(params)
-                return {"optionIds": ["allow_once" if self.says_yes else "deny"]}
+                is_allowed = self.says_yes and params.get("command") != NEVER
+                return {"optionIds": ["allow_once" if is_allowed else "deny"]}
             case "odin/save":
-                for uri in params["uris"]:
-                    self.save(path_at(uri))
+                for path in map(path_at, params["uris"]):
+                    if path in self.documents:  # what was closed meanwhile is saved
+                        self.save(path)
                 return {"saved": params["uris"], "failed": []}
             case "odin/reload":
                 return {"reloaded": [], "kept": []}
