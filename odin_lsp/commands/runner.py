@@ -89,8 +89,7 @@ class Runner:
         for running in tuple(self._running):
             running.stop()
         await asyncio.gather(*(running.ended() for running in tuple(self._running)))
-        if self._forker is not None:
-            await asyncio.to_thread(self._forker.close)
+        self._forker = None
 
     def _supervisor(self) -> Supervisor[Ends]:
         """One that waits for a job."""
@@ -102,9 +101,7 @@ class Runner:
             raise ToolError(f"no command can be started: {error.strerror}") from None
 
     def _ready(self) -> Forker:
-        """Another one, if somebody has killed it meanwhile."""
-        if self._forker is None or not self._forker.is_alive:
-            self._forker = Forker()
+        self._forker = Forker.of_this_process()
         return self._forker
 
 

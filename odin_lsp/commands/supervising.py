@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
-from typing import Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from odin_lsp import system
 from odin_lsp.commands.environment import hide_own_environment
@@ -140,6 +140,17 @@ class Program:
 class Forker:
     """A process that forks supervisors, at once. It ends with the last that holds on to this."""
 
+    _now: ClassVar["weakref.WeakValueDictionary[int, Forker]"] = weakref.WeakValueDictionary()
+    """By the process that has it."""
+
+    @classmethod
+    def of_this_process(cls) -> "Forker":
+        """One is enough for all sessions. Another one, if somebody has killed it meanwhile."""
+        found = cls._now.get(os.getpid())
+        if found is None or not found.is_alive:
+            found = cls._now[os.getpid()] = cls()
+        return found
+
     def __init__(self) -> None:
         self._asking, orders = socket.socketpair()
         try:
@@ -150,7 +161,7 @@ class Forker:
         finally:
             orders.close()
         self._numbers = count()
-        self.close = weakref.finalize(self, _end, self._process, self._asking)
+        weakref.finalize(self, _end, self._process, self._asking)
 
     @property
     def is_alive(self) -> bool:

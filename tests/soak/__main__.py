@@ -47,7 +47,9 @@ def main() -> int:
 
 def _tell(number: int, world: World) -> None:
     if number % TOLD_EVERY == 0:
-        sys.stdout.write(f"{number:6} acts, {world.lives:3} processes so far, {look(world)}\n")
+        now = look(world)
+        held = f"{now.memory:.0f} MiB, {now.descriptors} descriptors, {len(now.processes)} processes of its own"
+        sys.stdout.write(f"{number:6} acts, {world.lives:3} lives so far; it holds {held}\n")
         sys.stdout.flush()
 
 

@@ -179,7 +179,9 @@ class Editor:
         for change in changes:
             if change.get("kind") == "create":
                 path = path_at(change["uri"])
-                path.touch(exist_ok=False)
+                if path.exists():
+                    return {"applied": False, "failureReason": f"{path.name} exists"}
+                path.touch()
                 self.saved[path] = ""
                 self.open(path)
                 continue

@@ -1,6 +1,7 @@
 """What holds after each act of a day, whatever it was."""
 
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,8 @@ class Look:
 
     memory: float
     descriptors: int
-    processes: int
+    processes: tuple[str, ...]
+    """What each was started with."""
 
 
 async def every_request_is_answered_once(world: World) -> None:
@@ -81,11 +83,11 @@ INVARIANTS: tuple[Invariant, ...] = (
 def look(world: World) -> Look:
     assert world.process is not None
     pid = world.process.pid
-    return Look(resident(pid), len([*Path(f"/proc/{pid}/fd").iterdir()]), len(list(_children(pid))))
+    return Look(resident(pid), len([*Path(f"/proc/{pid}/fd").iterdir()]), tuple(_children(pid)))
 
 
 def compare(first: Look, now: Look) -> None:
-    if now.descriptors > first.descriptors + DESCRIPTORS or now.processes > first.processes + PROCESSES:
+    if now.descriptors > first.descriptors + DESCRIPTORS or len(now.processes) > len(first.processes) + PROCESSES:
         raise Broken(f"it holds more and more: {first} → {now}")
     if now.memory > first.memory + MEMORY:
         raise Broken(f"it grows: {first} → {now}")
@@ -93,4 +95,6 @@ def compare(first: Look, now: Look) -> None:
 
 def _children(pid: int) -> Iterator[str]:
     for task in Path(f"/proc/{pid}/task").iterdir():
-        yield from (task / "children").read_text().split()
+        for child in (task / "children").read_text().split():
+            with suppress(OSError):  # it has ended
+                yield Path(f"/proc/{child}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")[:200]

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from odin_lsp.commands.runner import Runner
+
 
 def alive(pid):
     """Whether it runs; an orphan that nobody has buried yet does not."""
@@ -189,10 +191,14 @@ async def test_nothing_is_left_open(run, runner):
     assert len(list(Path("/proc/self/fd").iterdir())) <= before
 
 
-async def test_with_a_runner_the_process_ends_that_forks_its_supervisors(run, runner):
+async def test_with_the_last_runner_the_process_ends_that_forks_all_supervisors(run, runner):
     await run("true")
+    (another := Runner()).prepare()
     pid = runner._forker._process.pid
+    assert another._forker is runner._forker
     await runner.close()
+    assert alive(pid)
+    await another.close()
     assert not alive(pid)
 
 
