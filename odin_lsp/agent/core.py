@@ -41,6 +41,7 @@ from odin_lsp.review.desk import ReviewDesk
 from odin_lsp.review.journal import ReviewJournal
 from odin_lsp.review.proposals import Proposal
 from odin_lsp.review.provenance import Provenance
+from odin_lsp.review.screen import receipts_of
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo import Undone, Wanted, take_back
 from odin_lsp.review.undo_log import UndoLog
@@ -261,7 +262,7 @@ class Core:
         finally:
             self._going_on.discard(proposal.turn_id)
         if not is_open:
-            live.session.note_event(turn.turn_id, MAIN, ReviewClosed(proposal.id, tuple(turn.receipts)))
+            live.session.note_event(turn.turn_id, MAIN, ReviewClosed(proposal.id, tuple(receipts_of(proposal))))
         live.turns.reviewed(proposal, turn.touched, is_last=not self.desk.is_waiting(proposal.turn_id))
 
     async def files_shown(self) -> list[str]:

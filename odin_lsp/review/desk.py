@@ -60,7 +60,7 @@ class ReviewDesk:
         self._editor = editor
         self._settings = settings
         self._undo_log = undo_log
-        self._journal = journal
+        self.journal = journal
         self._open: dict[str, OpenReview] = {}
         self._previews: dict[Path, tuple[OpenReview, Preview]] = {}
         self._one_preview = asyncio.Lock()
@@ -83,7 +83,7 @@ class ReviewDesk:
         """Have it decided and carried out; what became of each hunk stands in the proposal. If the turn is cancelled
         meanwhile, what was decided is made all the same, and what waits goes on waiting."""
         turn.before_waiting()
-        if lost := self._journal.begin(proposal, turn.session_id):
+        if lost := self.journal.begin(proposal, turn.session_id):
             turn.emit(Notice("warning", f"{NOT_KEPT}: {lost}"))
         review = self._show(proposal, turn)
         turn.is_waiting = True
@@ -157,7 +157,7 @@ class ReviewDesk:
             await review.rest()
             review.life.cancel()
         await asyncio.gather(*(review.life for review in reviews), return_exceptions=True)
-        self._journal.close()
+        self.journal.close()
 
     # shown, and taken off the screen
 
@@ -174,7 +174,7 @@ class ReviewDesk:
             self.proposals.close(proposal)
             del self._open[proposal.id]
             if is_new:
-                self._journal.end(proposal.id)
+                self.journal.end(proposal.id)
             raise
         review.life = asyncio.create_task(self._live(review), name=f"review {proposal.id}")
         return review
@@ -216,7 +216,7 @@ class ReviewDesk:
         proposal, turn = review.proposal, review.turn
         self.proposals.close(proposal)
         del self._open[proposal.id]
-        self._journal.end(proposal.id)
+        self.journal.end(proposal.id)
         receipts = receipts_of(proposal)
         if not review.is_late:
             turn.receipts += receipts
@@ -391,7 +391,7 @@ class ReviewDesk:
         review.proposal.keep_whole()
         hunks = [(file, it) for file in review.proposal.files for it in file.hunks]
         others = [it for _, it in hunks if told.get(it.id) != (it.state, it.applied)]
-        if lost := self._journal.note(review.proposal.id, others):
+        if lost := self.journal.note(review.proposal.id, others):
             review.turn.emit(Notice("warning", f"{NOT_KEPT}: {lost}"))
         untold = [(file, it) for file, it in hunks if it.moved or told.get(it.id) != (it.state, it.applied)]
         for _, it in untold:

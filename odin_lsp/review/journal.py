@@ -83,9 +83,14 @@ class ReviewJournal:
         self._folder = folder
         self._open: dict[str, int] = {}
         """The descriptors of those that are open here, which hold their locks."""
+        self._unwritten: dict[str, list[object]] = {}
+        """Of each: what the disk has refused so far."""
+        self._unremoved: set[str] = set()
+        """Those that have ended, and are still there."""
 
     def begin(self, proposal: Proposal, session_id: str) -> str | None:
         """Why it would not outlive Odin, if so."""
+        self.catch_up()
         path = self._folder() / f"{proposal.id}{SUFFIX}"
         try:
             log = private_files.open_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
@@ -107,28 +112,23 @@ class ReviewJournal:
             )
             for it in noted
         ]
-        log = self._open.get(proposal_id)
-        if log is None or not changes:
+        if proposal_id not in self._open or not changes:
             return None
-        try:
-            _append(log, changes)
-            if any(it.state != "pending" and it.applied is None for it in noted):
-                os.fsync(log)
-        except OSError as error:
-            return error.strerror or str(error)
-        return None
+        self._unwritten.setdefault(proposal_id, []).append(changes)
+        return self._write(proposal_id, surely=any(it.state != "pending" and it.applied is None for it in noted))
 
     def end(self, proposal_id: str) -> None:
-        """All of it is decided. What cannot be removed is emptied: nobody goes on with that."""
-        log = self._open.get(proposal_id)
-        if log is None:
-            return
-        try:
-            (self._folder() / f"{proposal_id}{SUFFIX}").unlink(missing_ok=True)
-        except OSError:
-            with suppress(OSError):
-                os.ftruncate(log, 0)
-        self._let_go(proposal_id)
+        """All of it is decided."""
+        if proposal_id in self._open:
+            self._unremoved.add(proposal_id)
+            self.catch_up()
+
+    def catch_up(self) -> None:
+        """Do what the disk has refused before."""
+        for proposal_id in tuple(self._unremoved):
+            self._remove(proposal_id)
+        for proposal_id in tuple(self._unwritten):
+            self._write(proposal_id, surely=True)
 
     def waiting(self) -> Iterator[StoredReview]:
         """Those that nobody has open; they are open here from now on. It waits for the disk, and a little for an Odin
@@ -142,6 +142,7 @@ class ReviewJournal:
 
     def close(self) -> None:
         """Let others go on with them."""
+        self.catch_up()
         for proposal_id in tuple(self._open):
             self._let_go(proposal_id)
 
@@ -164,7 +165,34 @@ class ReviewJournal:
         self._open[found.id] = descriptor
         return found
 
+    def _write(self, proposal_id: str, *, surely: bool) -> str | None:
+        """Why it is not possible, if so. `surely`: it outlives a power cut."""
+        log, records = self._open[proposal_id], self._unwritten[proposal_id]
+        try:
+            while records:
+                _append(log, records[0])
+                del records[0]
+            if surely:
+                os.fsync(log)
+        except OSError as error:
+            return error.strerror or str(error)
+        del self._unwritten[proposal_id]
+        return None
+
+    def _remove(self, proposal_id: str) -> None:
+        """Or empty it: nobody goes on with that."""
+        try:
+            (self._folder() / f"{proposal_id}{SUFFIX}").unlink(missing_ok=True)
+        except OSError:
+            try:
+                os.ftruncate(self._open[proposal_id], 0)
+            except OSError:
+                return
+        self._unremoved.discard(proposal_id)
+        self._let_go(proposal_id)
+
     def _let_go(self, proposal_id: str) -> None:
+        self._unwritten.pop(proposal_id, None)
         log = self._open.pop(proposal_id, None)
         if log is not None:
             os.close(log)

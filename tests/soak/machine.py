@@ -30,7 +30,7 @@ async def end_and_start(world: World, chance: Random) -> None:
 
 
 async def _restart(world: World, how: str) -> None:
-    if world.control.error:
+    if world.control.error or (world.is_unsure and how == "kill"):
         world.decided.clear()
     world.control.set(error=0)
     await world.end(how)

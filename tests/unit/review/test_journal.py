@@ -36,7 +36,7 @@ class Odin(Bench):
 
     @property
     def journal(self) -> ReviewJournal:
-        return self.desk._journal
+        return self.desk.journal
 
     async def show(self, *files) -> Proposal:
         proposal = Proposal("t", list(files), "because")
@@ -224,6 +224,33 @@ async def test_a_review_that_is_decided_and_cannot_be_removed_is_not_shown_again
     monkeypatch.undo()
 
     assert list((await odin()).journal.waiting()) == []
+
+
+async def test_what_the_disk_refuses_is_written_and_removed_when_it_can_be(odin, monkeypatch):
+    first = await odin()
+    one, two = first.write("a.txt", OLD), first.write("b.txt", OLD)
+    whole = await first.show(edit_of(one, OLD, NEW, WISH))
+
+    def refuse(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    for name in ("write", "unlink", "ftruncate"):
+        monkeypatch.setattr(os, name, refuse)
+    await first.decide("reject", *whole.hunks)
+    await first.waiting
+    monkeypatch.undo()
+    part = await first.show(edit_of(two, OLD, NEW, WISH))
+    await first.until(lambda: len(first.editor.reviews) > 1)
+    assert [it.stem for it in first.journal._folder().glob("*.jsonl")] == [part.id]
+
+    monkeypatch.setattr(os, "write", refuse)
+    refused, *waiting = part.hunks
+    await first.decide("reject", refused)
+    monkeypatch.undo()
+    first.journal.catch_up()
+    first.journal.close()
+    (kept,) = (await odin()).journal.waiting()
+    assert [it.state for it in kept.files[0].hunks] == ["rejected", *("pending" for _ in waiting)]
 
 
 @pytest.mark.thorough
