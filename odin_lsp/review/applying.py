@@ -29,13 +29,22 @@ Plan = tuple[str | None, str | None]
 """The text as it is, and what an edit shall make of it."""
 Intend = Callable[[str | None, str | None], Awaitable[None]]
 """Told of the plan before anything is done."""
+OnMade = Callable[[FileProposal, Sequence[PendingHunk]], None]
+"""Told of what has been done."""
 
 
 class Applier:
-    def __init__(self, files: Files, editor: Editor, timeouts: Callable[[], Timeouts]) -> None:
+    def __init__(
+        self,
+        files: Files,
+        editor: Editor,
+        timeouts: Callable[[], Timeouts],
+        on_made: OnMade | None = None,
+    ) -> None:
         self._files = files
         self._editor = editor
         self._timeouts = timeouts
+        self._on_made = on_made
         self._one_at_a_time = asyncio.Lock()
         self.stirred = asyncio.Event()
         """Set when a document changes."""
@@ -57,7 +66,10 @@ class Applier:
             finally:
                 file.under_way = False
                 self._check(file, due, expected)
-            return any(it.applied is not None for it in due)
+            made = [it for it in due if it.applied is not None]
+            if self._on_made is not None:
+                self._on_made(file, made)
+            return bool(made)
 
     async def _agree(self, file: FileProposal, intend: Intend | None) -> Plan | None:
         """What is to be done, once that is what was told."""

@@ -53,7 +53,7 @@ class ReviewDesk:
         self.proposals = Proposals()
         self.drafts: list[Proposal] = []
         """Not shown yet, or taking something back; their hunks follow the user's typing all the same."""
-        self.applier = Applier(files, editor, lambda: settings()[1])
+        self.applier = Applier(files, editor, lambda: settings()[1], self.proposals.give_way)
         self._screen = Screen(files, self.applier, caution, undo_log)
         self._maker = Maker(files, self.applier, undo_log, self.drafts)
         self._files = files
@@ -282,7 +282,8 @@ class ReviewDesk:
         try:
             while due := next((file for file in review.proposal.files if file.due), None):
                 await self._maker.make(due, review.turn)
-                self._tell(review)
+                for it in tuple(self._open.values()):
+                    self._tell(it)
         except Exception:
             log.exception("what was decided in the review %s is not applied", review.proposal.id)
             review.turn.emit(Notice("error", NOT_APPLIED))

@@ -244,6 +244,15 @@ def overlap(hunks: Sequence[Hunk]) -> bool:
     return any(one.end > two.start for one, two in pairwise(ordered))
 
 
+def clash(one: Hunk, two: Hunk, text: str) -> bool:
+    """They overlap where they stand in the text, or touch each other within a line: what differs in a word is less than
+    the word."""
+    if one.start < two.end and two.start < one.end:
+        return True
+    touched = {one.start} & {two.end} | {one.end} & {two.start}
+    return any(0 < at < len(text) and text[at - 1] not in "\r\n" for at in touched)
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class _Placed:
     """A hunk between the two steps: one of the first where it has put something, one of the second where it takes."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from odin_lsp.ports import Cause, Decision, HunkState
-from odin_lsp.review.proposals import PendingHunk, Proposal
+from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal
 from odin_lsp.review.turn_review import TurnReview
 
 REST_SECONDS = 1.0
@@ -54,6 +54,13 @@ class Proposals:
 
     def close(self, proposal: Proposal) -> None:
         self._open.pop(proposal.id, None)
+
+    def give_way(self, made: FileProposal, hunks: Sequence[PendingHunk]) -> None:
+        """To what was carried out of one of these files. What is taken back makes way for what waits again."""
+        files = [file for it in self for file in it.files]
+        if any(file is made for file in files):
+            for file in [it for it in files if it is not made and it.path == made.path and it.operation == "edit"]:
+                file.give_way(hunks)
 
     def decide(self, decisions: Iterable[Decision], cause: Cause = "person") -> list[PendingHunk]:
         """Take the decisions; the hunks that they changed."""

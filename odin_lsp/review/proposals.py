@@ -2,6 +2,7 @@
 
 import hashlib
 import uuid
+from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from odin_lsp.review.hunks import (
     Hunk,
     Typed,
     apply,
+    clash,
     compose,
     hunks_between,
     hunks_seen,
@@ -27,6 +29,7 @@ TEXT: tuple[FileOperation, ...] = ("edit", "create")
 """What leaves a text that can be edited further."""
 CHOSEN: tuple[HunkState, ...] = ("accepted", "modified")
 TYPED_INSIDE = "the user typed there meanwhile"
+OVERTAKEN = "another change was made there meanwhile"
 NOT_WHOLE = "it belongs to a change of which another part cannot be made any more"
 
 
@@ -207,6 +210,16 @@ class FileProposal:
         is_all_behind = len(steps) > 1 or len(self.lines) != count
         for it in [it for it in self.hunks if it.standing.end >= steps[0].start]:
             it.moved = it.moved or it.hunk.start <= behind or is_all_behind
+
+    def give_way(self, made: Iterable[PendingHunk]) -> None:
+        """Another proposal has just put something there. What is proposed for these words is not for those that are
+        there now, though some of them may be the same."""
+        text = self.base
+        places = sorted((it.standing for it in made), key=lambda it: (it.start, it.end))
+        for it in [it for it in self.hunks if it.is_proposed]:
+            count = bisect_right(places, it.standing.end, key=lambda place: place.start)
+            if any(clash(it.standing, place, text) for place in places[max(0, count - 2) : count]):
+                it.supersede(OVERTAKEN, "typed")
 
     def follow(self, text: str, at: int = 0, length: int | None = None) -> bool:
         """The user typed, `length` characters at a place if that is known: move the hunks along. What was typed into is

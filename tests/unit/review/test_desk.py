@@ -11,7 +11,7 @@ from odin_lsp.ports import UNASKED, Decision, ReviewAnswer
 from odin_lsp.review.applying import FAILED
 from odin_lsp.review.desk import NOT_APPLIED, NOT_SHOWN, TYPED_SINCE, ReviewDesk
 from odin_lsp.review.journal import ReviewJournal
-from odin_lsp.review.proposals import Proposal, Wish, edit_of, operation_of
+from odin_lsp.review.proposals import OVERTAKEN, TYPED_INSIDE, Proposal, Wish, edit_of, operation_of
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo import take_back
 from odin_lsp.review.undo_log import UndoLog
@@ -819,6 +819,25 @@ async def test_what_is_accepted_automatically_is_asked_all_the_same_for_protecte
     assert len(editor.reviews) == asked
     if asked:
         assert editor.reviews[0].files[0].note == protection
+
+
+@pytest.mark.parametrize("lie", ["", "tells later"])
+@pytest.mark.parametrize("proposed", [("TWO", "2"), ("a two", "b two"), ("a two", "2"), ("two a", "TWO")])
+async def test_of_two_changes_of_the_same_word_that_are_decided_together_the_first_is_made(
+    editor, desk, submit, events, lie, proposed
+):
+    editor.answers, editor.lie = lambda review: None, lie
+    tasks = [asyncio.create_task(submit(OLD.replace("two", new))) for new in proposed]
+    await until(lambda: len(editor.reviews) == 2)
+    ids = [hunk.id for review in editor.reviews for hunk in hunks(review)]
+
+    first, second = await desk.decide([Decision(hunk_id=it, decision="accept") for it in ids])
+    assert editor.text == OLD.replace("two", proposed[0])
+    assert (first.state, second.state) == ("accepted", "superseded")
+    assert second.reason in (TYPED_INSIDE, OVERTAKEN)
+    assert [await it for it in tasks] == [[("accepted", None)], [("superseded", second.reason)]]
+    told = [it for event in events if isinstance(event, ReviewChanged) for it in event.hunks]
+    assert "superseded" in {it.state for it in told}
 
 
 async def test_what_cannot_be_read_is_not_accepted_automatically(editor, submit, settings):
