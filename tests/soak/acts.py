@@ -57,7 +57,9 @@ async def ask(world: World, chance: Random) -> None:
 
 
 def _compare_what_was_read(world: World, paths: list[Path]) -> None:
-    """What it has read before is told as its changes."""
+    """What it has read before is told as its changes. A request that failed was made again, without results."""
+    if not any(it["type"] == "tool_result" for it in world.wire.sent[1].body["messages"][-1]["content"]):
+        return
     for path, text in zip(paths, results_of(world.wire.sent[1].body), strict=False):
         told = {name: value for line in text.splitlines() for name, value in VALUE.findall(line.partition("\t")[2])}
         if not told.items() <= values_of(world.editor.text(path)).items():
@@ -150,7 +152,10 @@ async def cancel(world: World, chance: Random) -> None:
         async with asyncio.timeout(PATIENCE):
             while len(world.wire.sent) < moment and not world.turns[turn_id].task.done():
                 await asyncio.sleep(0.001)
-        await world.editor.until(lambda: turn_id in world.editor.started, PATIENCE)
+        known = world.editor.started, world.editor.queued
+        await world.editor.until(lambda: any(turn_id in it for it in known), PATIENCE)
+        if turn_id not in world.editor.started:  # one that a decision let go on has got the answer that does not end
+            await may_be_refused(world.command("cancel"))
         world.turns[turn_id].is_held = False
     turn_id = chance.choice([*world.turns])
     await world.command("cancel", turnId=turn_id, **({"drop": True} if chance.random() < 0.3 else {}))
@@ -216,7 +221,8 @@ async def reopen(world: World, chance: Random) -> None:
     if decided:
         chosen = chance.choice(decided)
         receipts = (await world.command("review.reopen", hunkIds=[chosen]))["receipts"]
-        world.decided.update((it["hunkId"], it["state"]) for it in receipts)
+        stays = [it for it in receipts if it.get("cause") == "typed"]  # as it was decided
+        world.decided.update((it["hunkId"], it["state"]) for it in receipts if it not in stays)
         await world.settle()
 
 
