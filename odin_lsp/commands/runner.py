@@ -89,7 +89,8 @@ class Runner:
         for running in tuple(self._running):
             running.stop()
         await asyncio.gather(*(running.ended() for running in tuple(self._running)))
-        self._forker = None
+        if self._forker is not None:
+            await self._forker.close(self)
 
     def _supervisor(self) -> Supervisor[Ends]:
         """One that waits for a job."""
@@ -101,7 +102,7 @@ class Runner:
             raise ToolError(f"no command can be started: {error.strerror}") from None
 
     def _ready(self) -> Forker:
-        self._forker = Forker.of_this_process()
+        self._forker = Forker.used_by(self)
         return self._forker
 
 

@@ -138,17 +138,18 @@ class Program:
 
 
 class Forker:
-    """A process that forks supervisors, at once. It ends with the last that holds on to this."""
+    """A process that forks supervisors, at once. It ends with the last that uses it."""
 
     _now: ClassVar["weakref.WeakValueDictionary[int, Forker]"] = weakref.WeakValueDictionary()
     """By the process that has it."""
 
     @classmethod
-    def of_this_process(cls) -> "Forker":
-        """One is enough for all sessions. Another one, if somebody has killed it meanwhile."""
+    def used_by(cls, user: object) -> "Forker":
+        """That of this process: one is enough for all sessions. Another one, if somebody has killed it meanwhile."""
         found = cls._now.get(os.getpid())
         if found is None or not found.is_alive:
             found = cls._now[os.getpid()] = cls()
+        found._users.add(user)
         return found
 
     def __init__(self) -> None:
@@ -161,11 +162,20 @@ class Forker:
         finally:
             orders.close()
         self._numbers = count()
-        weakref.finalize(self, _end, self._process, self._asking)
+        self._users: weakref.WeakSet[object] = weakref.WeakSet()
+        self._end = weakref.finalize(self, _end, self._process, self._asking)
 
     @property
     def is_alive(self) -> bool:
         return self._process.poll() is None
+
+    async def close(self, user: object) -> None:
+        """One does not use it any more."""
+        self._users.discard(user)
+        if not self._users:
+            if self._now.get(os.getpid()) is self:
+                del self._now[os.getpid()]
+            await asyncio.to_thread(self._end)
 
     def forked(self, orders: int, printed: int, words: int) -> "Forked":
         if sys.platform == "win32":
