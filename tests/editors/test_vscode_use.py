@@ -30,7 +30,7 @@ HIDDEN = """(it, isHidden) => new Promise((done) => {
     it.checkVisibility({ contentVisibilityAuto: true }) === isHidden ? requestAnimationFrame(look) : done();
   look();
 })"""
-HEIGHT = "() => document.querySelector('main').scrollHeight"
+HEIGHT = "(it) => it.closest('.turn').offsetHeight"
 ROOM = "() => [document.documentElement.scrollHeight - window.innerHeight, window.scrollY]"
 
 
@@ -86,11 +86,11 @@ async def test_a_turn_that_is_out_of_sight_is_not_drawn_and_keeps_its_place(chat
     await chat.say("look for many things")
     await expect(chat.turn.locator(".figures")).to_be_visible()
     await first.evaluate(HIDDEN, True)
-    height = await chat.box.evaluate(HEIGHT)
+    height = await first.evaluate(HEIGHT)
 
     await chat.box.evaluate("() => document.querySelector('main').scrollTo(0, 0)")
     await first.evaluate(HIDDEN, False)
-    assert await chat.box.evaluate(HEIGHT) == height
+    assert await first.evaluate(HEIGHT) == height
 
 
 async def test_who_focuses_the_chat_can_type_at_once(vscode: VSCode, chat: Chat, root: Path) -> None:
