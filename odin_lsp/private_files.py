@@ -12,48 +12,45 @@ from typing import Any
 
 from odin_lsp import locks, system
 from odin_lsp.errors import SessionError
+from odin_lsp.folders import Folder
 
-_FOLDER = os.O_RDONLY | system.FOLDER | system.OWN
 _FILE = system.NO_WAIT | system.OWN
 NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL
 MAX_JSON = 1024 * 1024
 """Bytes of what is approved or trusted."""
 
 
-def open_folder(path: Path, *, create: bool = False) -> int:
-    """A descriptor of a folder that is no link and the user's own, as is the one above it."""
+def open_folder(path: Path, *, create: bool = False) -> Folder:
+    """A folder that is no link and the user's own, as is the one above it."""
     if create:
         for missing in reversed([it for it in (path, *path.parents) if not os.path.lexists(it)]):
             with suppress(FileExistsError):
                 missing.mkdir(mode=0o700)
-    above = system.open_no_link(path.parent, _FOLDER)
+    with Folder(path.parent) as above:
+        _keep_out_of(above, path.parent, 0o022)
+        folder = above.inner(path.name)
     try:
-        _keep_others_out(above, path.parent, 0o022)
-        folder = system.open_no_link(path.name, _FOLDER, dir_fd=above)
-    finally:
-        os.close(above)
-    try:
-        _keep_others_out(folder, path, 0o077)
+        _keep_out_of(folder, path, 0o077)
     except BaseException:
-        os.close(folder)
+        folder.close()
         raise
     return folder
 
 
 def open_file(path: Path, flags: int) -> int:
     """A descriptor of a file that has no other name, is no link, pipe or device, and is the user's own."""
-    folder = open_folder(path.parent, create=bool(flags & os.O_CREAT))
-    try:
-        descriptor = system.open_no_link(path.name, flags | _FILE, 0o600, dir_fd=folder)
-    finally:
-        os.close(folder)
+    with open_folder(path.parent, create=bool(flags & os.O_CREAT)) as folder:
+        descriptor = folder.open(path.name, flags | _FILE, 0o600)
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise SessionError(f"{path} is no file; remove it")
         if status.st_nlink > 1:
             raise SessionError(f"{path} is a file with a second name elsewhere; copy it, and remove the original")
-        _keep_others_out(descriptor, path, 0o077)
+        _refuse_others(path, status)
+        if sys.platform != "win32" and status.st_mode & 0o077:
+            with suppress(OSError):  # where nothing can be changed it can still be read
+                os.fchmod(descriptor, stat.S_IMODE(status.st_mode) & ~0o077)
     except BaseException:
         os.close(descriptor)
         raise
@@ -64,20 +61,14 @@ def write_file(path: Path, pieces: Iterable[bytes], *, durable: bool = True) -> 
     """The whole file or nothing of it, in place of one that was there, in a folder as `open_folder` wants it.
 
     `durable`: whatever happens to the machine."""
-    folder = open_folder(path.parent, create=True)
-    try:
+    with open_folder(path.parent, create=True) as folder:
         _replace(folder, path.name, pieces, durable=durable)
-    finally:
-        os.close(folder)
 
 
 def replace_file(path: Path, pieces: Iterable[bytes], *, durable: bool = True) -> None:
     """The same in any folder that is there."""
-    folder = os.open(path.parent, os.O_RDONLY | system.FOLDER | system.OWN)
-    try:
+    with Folder(path.parent.resolve()) as folder:
         _replace(folder, path.name, pieces, durable=durable)
-    finally:
-        os.close(folder)
 
 
 def read_json(path: Path) -> Any:
@@ -101,26 +92,28 @@ def update_json(path: Path, change: Callable[[Any], Any]) -> None:
         replace_file(path, [json.dumps(change(read_json(path)), indent=1).encode()])
 
 
-def _replace(folder: int, name: str, pieces: Iterable[bytes], *, durable: bool) -> None:
+def _replace(folder: Folder, name: str, pieces: Iterable[bytes], *, durable: bool) -> None:
     draft = f".{secrets.token_hex(8)}.new"
-    descriptor = system.open_no_link(draft, NEW | _FILE, 0o600, dir_fd=folder)
+    descriptor = folder.open(draft, NEW | _FILE, 0o600)
     try:
         with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, no path
             file.writelines(pieces)
             if durable:
                 file.flush()
                 os.fsync(descriptor)
-        os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+        folder.replace(draft, name)
     except BaseException:
         with suppress(FileNotFoundError):
-            os.unlink(draft, dir_fd=folder)
+            folder.unlink(draft)
         raise
 
 
-def _keep_others_out(descriptor: int, path: Path, forbidden: int) -> None:
-    status = os.fstat(descriptor)
+def _keep_out_of(folder: Folder, path: Path, forbidden: int) -> None:
+    _refuse_others(path, folder.status())
+    with suppress(OSError):  # where nothing can be changed it can still be read
+        folder.keep_others_out(forbidden)
+
+
+def _refuse_others(path: Path, status: os.stat_result) -> None:
     if status.st_uid != system.user():
         raise SessionError(f"{path} belongs to somebody else; Odin does not use it")
-    if sys.platform != "win32" and status.st_mode & forbidden:
-        with suppress(OSError):  # where nothing can be changed it can still be read
-            os.fchmod(descriptor, stat.S_IMODE(status.st_mode) & ~forbidden)

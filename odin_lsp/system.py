@@ -11,25 +11,33 @@ if sys.platform == "win32":
     NO_WAIT = FOLDER = 0
     OWN = os.O_BINARY | os.O_NOINHERIT
     KILL = signal.SIGTERM
+    NEEDED = {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP") if name in os.environ}
+    """Of the environment: no program that uses sockets or chance starts without it."""
 
-    def open_no_link(name: Path | str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
-        """A descriptor of what has this name itself: an `OSError` for a link, also for one that came meanwhile."""
+    NAME_SURROGATE = 0x20000000
+    """A bit in the tag of what leads elsewhere: links and junctions; not of what a cloud keeps."""
+
+    def open_no_link(path: Path | str, flags: int, mode: int = 0o777) -> int:
+        """A descriptor of what is at this path itself: an `OSError` for a link, also for one that came meanwhile."""
         try:
-            _refuse_link(name, os.lstat(name, dir_fd=dir_fd))
+            refuse_link(path, os.lstat(path))
         except FileNotFoundError:
             if not flags & os.O_CREAT:
                 raise
-        descriptor = os.open(name, flags, mode, dir_fd=dir_fd)
+        descriptor = os.open(path, flags, mode)
         try:
-            _refuse_link(name, os.lstat(name, dir_fd=dir_fd))
+            status = os.lstat(path)
+            refuse_link(path, status)
+            if not os.path.samestat(status, os.fstat(descriptor)):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
         except BaseException:
             os.close(descriptor)
             raise
         return descriptor
 
-    def _refuse_link(name: Path | str, status: os.stat_result) -> None:
-        if stat.S_ISLNK(status.st_mode):
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(name))
+    def refuse_link(path: Path | str, status: os.stat_result) -> None:
+        if stat.S_ISLNK(status.st_mode) or status.st_reparse_tag & NAME_SURROGATE:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
 
     def pread(descriptor: int, length: int, at: int) -> bytes:
         """Read there; where the next one reads or writes stays the same."""
@@ -59,10 +67,11 @@ else:
     NO_WAIT, FOLDER = os.O_NONBLOCK, os.O_DIRECTORY
     OWN = os.O_CLOEXEC
     KILL = signal.SIGKILL
+    NEEDED = dict[str, str]()
 
-    def open_no_link(name: Path | str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
-        """A descriptor of what has this name itself: an `OSError` for a link, also for one that came meanwhile."""
-        return os.open(name, flags | os.O_NOFOLLOW, mode, dir_fd=dir_fd)
+    def open_no_link(path: Path | str, flags: int, mode: int = 0o777) -> int:
+        """A descriptor of what is at this path itself: an `OSError` for a link, also for one that came meanwhile."""
+        return os.open(path, flags | os.O_NOFOLLOW, mode)
 
     def pread(descriptor: int, length: int, at: int) -> bytes:
         """Read there; where the next one reads or writes stays the same."""

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from odin_lsp import locks, private_files, state_folder, system
 from odin_lsp.errors import SessionError
+from odin_lsp.folders import Folder
 
 BACKLOG = 64
 PATIENCE = 1.0
@@ -22,7 +23,6 @@ MAKE_WAY = signal.SIGTERM if sys.platform == "win32" else signal.SIGUSR1
 """To one without an editor: let another listen, and end when nothing is left to do."""
 _CREDENTIALS = struct.Struct("3i")
 """Process, user and group."""
-_OPEN_FILES = Path("/proc/self/fd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +57,13 @@ def listening(owner: Owner) -> Generator[socket.socket | None]:
             return
         os.truncate(lock, 0)
         system.pwrite(lock, json.dumps(vars_of(owner)).encode(), 0)
-        folder = private_files.open_folder(path.parent)
-        try:
-            with socket.socket(socket.AF_UNIX) as listener:
-                _listen(listener, folder, path)
-                try:
-                    yield listener
-                finally:
-                    _remove(folder, f"{path.name}.sock")
-                    _remove(folder, f"{path.name}.lock")
-        finally:
-            os.close(folder)
+        with private_files.open_folder(path.parent) as folder, socket.socket(socket.AF_UNIX) as listener:
+            _listen(listener, folder, path)
+            try:
+                yield listener
+            finally:
+                _remove(folder, f"{path.name}.sock")
+                _remove(folder, f"{path.name}.lock")
     finally:
         os.close(lock)
 
@@ -78,17 +74,14 @@ def connected(root: Path) -> socket.socket | None:
         return None
     for place in folders():
         path = place / name_of(root)
-        with suppress(OSError, SessionError):
-            folder = private_files.open_folder(place)
+        with suppress(OSError, SessionError), private_files.open_folder(place) as folder:
             connection = socket.socket(socket.AF_UNIX)
             try:
                 connection.settimeout(PATIENCE)
-                connection.connect(_address(folder, path.with_suffix(".sock")))
+                connection.connect(_address(folder, f"{path.name}.sock"))
             except OSError:
                 connection.close()
                 continue
-            finally:
-                os.close(folder)
             if is_own(connection):
                 connection.setblocking(False)
                 return connection
@@ -153,23 +146,23 @@ def _is_free(lock: int, path: Path) -> bool:
     return True
 
 
-def _listen(listener: socket.socket, folder: int, path: Path) -> None:
+def _listen(listener: socket.socket, folder: Folder, path: Path) -> None:
     """The socket has its name when it can be connected to; one that was left there is replaced by it."""
     draft = path.with_suffix(".new")
     _remove(folder, draft.name)
     if sys.platform != "win32":
         os.fchmod(listener.fileno(), 0o600)  # of what `bind` makes
-    listener.bind(_address(folder, draft))
+    listener.bind(_address(folder, draft.name))
     listener.listen(BACKLOG)
     listener.setblocking(False)
-    os.replace(draft.name, f"{path.name}.sock", src_dir_fd=folder, dst_dir_fd=folder)
+    folder.replace(draft.name, f"{path.name}.sock")
 
 
-def _remove(folder: int, name: str) -> None:
+def _remove(folder: Folder, name: str) -> None:
     with suppress(FileNotFoundError):
-        os.unlink(name, dir_fd=folder)
+        folder.unlink(name)
 
 
-def _address(folder: int, path: Path) -> str:
+def _address(folder: Folder, name: str) -> str:
     """By the folder that was looked at. A path in full may be longer than an address can be."""
-    return str(_OPEN_FILES / str(folder) / path.name) if _OPEN_FILES.is_dir() else str(path)
+    return f"{folder.way}/{name}"

@@ -17,6 +17,7 @@ from odin_lsp.errors import SessionError
 from odin_lsp.sessions.store import sessions_folder
 
 LASTING = "lasting.md"
+LOCK = "notes.lock"
 MAX_NOTE = 1000
 """Characters."""
 MAX_FILE = 64 * 1024
@@ -137,14 +138,12 @@ class Memory:
     @contextmanager
     def _alone(self) -> Generator[None]:
         """No other process changes the notes meanwhile."""
-        folder = private_files.open_folder(self._folder(), create=True)
+        private_files.open_folder(self._folder(), create=True).close()
         try:
-            locks.hold(folder, self._folder())
-            yield
+            with locks.held(self._folder() / LOCK):
+                yield
         except locks.Held as error:
             raise SessionError(str(error)) from None
-        finally:
-            os.close(folder)
 
 
 def _day(name: str) -> date | None:

@@ -175,11 +175,8 @@ class SessionLog:
         self._is_doubtful = True
         os.fsync(descriptor)
         if self._synced == 0:
-            folder = private_files.open_folder(self.path.parent)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            with private_files.open_folder(self.path.parent) as folder:
+                folder.sync()
         self._is_doubtful = False
         self._synced = self._end
 

@@ -7,16 +7,16 @@ import errno
 import os
 import re
 import secrets
-import shutil
 import stat
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from odin_lsp import locks, system
 from odin_lsp.errors import ToolError
-from odin_lsp.workspace import naming
+from odin_lsp.folders import Folder
 from odin_lsp.workspace.opening import opened_folder
 from odin_lsp.workspace.text import Decoded, decode
 from odin_lsp.workspace.uris import printable
@@ -31,7 +31,7 @@ def read_text(path: Path) -> Decoded:
     """What is on disk now, to be written back with changes."""
     with _explained(path, "read"), opened_folder(path.parent) as folder:
         _regular(path, folder)
-        with os.fdopen(system.open_no_link(path.name, _FILE, dir_fd=folder), "rb") as file:
+        with os.fdopen(folder.open(path.name, _FILE), "rb") as file:
             content = decode(file.read())
     if content is None:
         raise ToolError(f"{_shown(path)} is not text that could be written back as it was; leave it alone")
@@ -43,25 +43,22 @@ def write_text(path: Path, content: Decoded, expected: str | None = None) -> Non
     attributes where that is possible. What another program writes meanwhile stays: then nothing is done."""
     data = _encoded(path, content)
     with _explained(path, "written"), opened_folder(path.parent) as folder, _held(path, folder) as current:
-        status = os.fstat(current)
-        if not status.st_mode & 0o222 or not os.access(path.name, os.W_OK, dir_fd=folder):
+        status = os.fstat(current.fileno())
+        if not status.st_mode & 0o222 or not folder.is_writable(path.name):
             raise ToolError(f"{_shown(path)} is read-only; ask the user to make it writable")
         before = _content(current)
         if expected is not None and ((decoded := decode(before)) is None or decoded.text != expected):
             raise ToolError(f"{_shown(path)} {_CHANGED}")
-        with _aside(folder, data, 0o600) as (aside, descriptor):
-            if sys.platform != "win32":
-                with suppress(PermissionError):
-                    os.fchown(descriptor, status.st_uid, status.st_gid)
-                os.fchmod(descriptor, status.st_mode & 0o777)
-            _copy_attributes(current, descriptor)
-            if not naming.exchange(aside, path.name, folder):
-                os.replace(aside, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        with _aside(folder, data, 0o600) as (aside, file):
+            _make_alike(file.fileno(), current.fileno(), status)
+            if not folder.exchange(aside, path.name):
+                _let_go(file, current)
+                folder.replace(aside, path.name)
             elif _has_still(current, before):
                 with suppress(OSError):  # the text is written, whatever becomes of the old one
-                    os.unlink(aside, dir_fd=folder)
+                    folder.unlink(aside)
             else:
-                naming.exchange(aside, path.name, folder)
+                folder.exchange(aside, path.name)
                 raise ToolError(f"{_shown(path)} {_CHANGED}")
 
 
@@ -71,22 +68,21 @@ def create_text(path: Path, content: Decoded) -> None:
     with (
         _explained(path, "created"),
         opened_folder(path.parent, make=True) as folder,
-        _aside(folder, data, 0o666) as (aside, _),
+        _aside(folder, data, 0o666) as (aside, file),
     ):
-        if not naming.give_name(aside, path.name, folder, folder):
-            os.link(aside, path.name, src_dir_fd=folder, dst_dir_fd=folder)
-            os.unlink(aside, dir_fd=folder)
+        _let_go(file)
+        folder.give_name(aside, folder, path.name)
 
 
 def delete(path: Path, *, recursive: bool) -> None:
     """Remove what is at this path; of a link, the link."""
     with _explained(path, "deleted"), opened_folder(path.parent) as folder:
-        if not stat.S_ISDIR(_status(path, folder).st_mode):
-            os.unlink(path.name, dir_fd=folder)
+        if not stat.S_ISDIR(folder.status(path.name).st_mode):
+            folder.unlink(path.name)
         elif recursive:
-            shutil.rmtree(path.name, dir_fd=folder)
+            folder.remove_tree(path.name)
         else:
-            os.rmdir(path.name, dir_fd=folder)
+            folder.rmdir(path.name)
 
 
 def rename(path: Path, new: Path) -> None:
@@ -94,39 +90,29 @@ def rename(path: Path, new: Path) -> None:
     if new.is_relative_to(path):
         raise ToolError(f"{_shown(path)} cannot be moved into itself; choose another name")
     with _explained(path, "renamed"), opened_folder(path.parent) as source:
-        status = _status(path, source)
+        source.status(path.name)
         with _explained(new, "created"), opened_folder(new.parent, make=True) as target:
-            if naming.give_name(path.name, new.name, source, target):
-                return
-            if stat.S_ISDIR(status.st_mode):
-                _rename_folder(path.name, source, new.name, target)
-                return
-            os.link(path.name, new.name, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False)
-            with _explained(path, "renamed"), _undone(os.unlink, new.name, target):
-                os.unlink(path.name, dir_fd=source)
-
-
-def _rename_folder(name: str, source: int, new: str, target: int) -> None:
-    """There are no hard links to folders. What comes in after the check is replaced only if it is an empty folder."""
-    with suppress(FileNotFoundError):
-        os.lstat(new, dir_fd=target)
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-    os.rename(name, new, src_dir_fd=source, dst_dir_fd=target)
+            source.give_name(path.name, target, new.name)
 
 
 @contextmanager
-def _held(path: Path, folder: int) -> Generator[int]:
-    """A descriptor of the file, which no other Odin changes meanwhile."""
+def _held(path: Path, folder: Folder) -> Generator[BinaryIO]:
+    """The file, which no other Odin changes meanwhile."""
     while True:
         _regular(path, folder)
-        descriptor = system.open_no_link(path.name, _FILE, dir_fd=folder)
-        try:
-            _lock(descriptor, path)
-            if os.path.samestat(os.fstat(descriptor), _status(path, folder)):  # else it has been exchanged by then
-                yield descriptor
+        with os.fdopen(folder.open(path.name, _FILE), "rb") as file:
+            _lock(file.fileno(), path)
+            status = os.fstat(file.fileno())
+            if os.path.samestat(status, folder.status(path.name)):  # else it has been exchanged by then
+                yield file
                 return
-        finally:
-            os.close(descriptor)
+
+
+def _let_go(*files: BinaryIO) -> None:
+    """Windows gives no other name to what is open, nor its name to something else."""
+    if sys.platform == "win32":
+        for file in files:
+            file.close()
 
 
 def _lock(descriptor: int, path: Path) -> None:
@@ -139,33 +125,27 @@ def _lock(descriptor: int, path: Path) -> None:
 
 
 @contextmanager
-def _aside(folder: int, data: bytes, mode: int) -> Generator[tuple[str, int]]:
+def _aside(folder: Folder, data: bytes, mode: int) -> Generator[tuple[str, BinaryIO]]:
     """A file with this in it, to be given its name in the block; gone if that fails. What others have left that were
     killed right here goes, too."""
     _sweep(folder)
     name = f".odin-{os.getpid()}-{secrets.token_hex(8)}.tmp"
-    with os.fdopen(os.open(name, _NEW, mode, dir_fd=folder), "wb") as file, _undone(os.unlink, name, folder):
+    with _undone(folder.unlink, name), os.fdopen(folder.open(name, _NEW, mode), "wb") as file:
         _lock(file.fileno(), Path(name))
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-        yield name, file.fileno()
+        yield name, file
 
 
-def _sweep(folder: int) -> None:
-    readable = os.open(".", os.O_RDONLY | system.FOLDER | system.OWN, dir_fd=folder)
-    try:
-        with os.scandir(readable) as scan:
-            asides = [it.name for it in scan if _ASIDE.fullmatch(it.name)]
-    finally:
-        os.close(readable)
-    for name in asides:
+def _sweep(folder: Folder) -> None:
+    for name in [name for name, _ in folder.listing() if _ASIDE.fullmatch(name)]:
         with suppress(OSError):
             if _is_left(name, folder):
-                os.unlink(name, dir_fd=folder)
+                folder.unlink(name)
 
 
-def _is_left(name: str, folder: int) -> bool:
+def _is_left(name: str, folder: Folder) -> bool:
     """Nobody holds the lock on it. Another Odin that is there may be about to."""
     found = _ASIDE.fullmatch(name)
     number = int(found[1]) if found else os.getpid()
@@ -173,7 +153,7 @@ def _is_left(name: str, folder: int) -> bool:
         os.kill(number, 0)
         if number != os.getpid():
             return False
-    descriptor = system.open_no_link(name, _FILE, dir_fd=folder)
+    descriptor = folder.open(name, _FILE)
     try:
         locks.hold(descriptor, Path(name), patience=0)
         return True
@@ -183,51 +163,48 @@ def _is_left(name: str, folder: int) -> bool:
         os.close(descriptor)
 
 
-def _has_still(descriptor: int, content: bytes) -> bool:
+def _has_still(file: BinaryIO, content: bytes) -> bool:
     """What cannot be read may be anything."""
     with suppress(OSError):
-        return _content(descriptor) == content
+        return _content(file) == content
     return False
 
 
-def _content(descriptor: int) -> bytes:
-    with os.fdopen(os.dup(descriptor), "rb") as file:
-        file.seek(0)
-        return file.read()
+def _content(file: BinaryIO) -> bytes:
+    file.seek(0)
+    return file.read()
 
 
-def _copy_attributes(source: int, target: int) -> None:
-    """Access lists, labels and whatever people have put there; some belong to the system and stay behind."""
-    if sys.platform != "linux":
-        return
-    with suppress(OSError):
-        for attribute in os.listxattr(source):
-            with suppress(OSError):
-                os.setxattr(target, attribute, os.getxattr(source, attribute))
+def _make_alike(target: int, source: int, status: os.stat_result) -> None:
+    """Owner, mode, access lists, labels and what people have put there; some belong to the system and stay behind."""
+    if sys.platform != "win32":
+        with suppress(PermissionError):
+            os.fchown(target, status.st_uid, status.st_gid)
+        os.fchmod(target, status.st_mode & 0o777)
+    if sys.platform == "linux":
+        with suppress(OSError):
+            for attribute in os.listxattr(source):
+                with suppress(OSError):
+                    os.setxattr(target, attribute, os.getxattr(source, attribute))
 
 
 @contextmanager
-def _undone(undo: Callable[..., None], name: str, folder: int) -> Generator[None]:
+def _undone(undo: Callable[[str], None], name: str) -> Generator[None]:
     try:
         yield
     except BaseException:
         with suppress(OSError):
-            undo(name, dir_fd=folder)
+            undo(name)
         raise
 
 
-def _regular(path: Path, folder: int) -> os.stat_result:
-    status = _status(path, folder)
+def _regular(path: Path, folder: Folder) -> None:
+    status = folder.status(path.name)
     if stat.S_ISLNK(status.st_mode):
         raise ToolError(f"{_shown(path)} has become a symbolic link; name the file that it leads to")
     if not stat.S_ISREG(status.st_mode):
         kind = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
         raise ToolError(f"{_shown(path)} is {kind}; name a file")
-    return status
-
-
-def _status(path: Path, folder: int) -> os.stat_result:
-    return os.lstat(path.name, dir_fd=folder)
 
 
 def _encoded(path: Path, content: Decoded) -> bytes:

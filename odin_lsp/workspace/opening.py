@@ -7,17 +7,15 @@ import os
 import stat
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 from odin_lsp import system
 from odin_lsp.errors import FileMissing, PermissionDenied, ToolError
+from odin_lsp.folders import IN_PROC, Folder
 from odin_lsp.workspace.uris import printable
 
-_FOLDER = system.FOLDER | system.OWN | getattr(os, "O_PATH", os.O_RDONLY)
 _FILE = os.O_RDONLY | system.NO_WAIT | system.OWN
-IN_PROC = Path("/proc/self/fd").is_dir()
 DESCRIPTORS = "/proc/self/fd" if IN_PROC else "/dev/fd"
 CLOCK_TICK_NS = 20_000_000
 """Times of files come from a clock that may be this much behind."""
@@ -36,7 +34,7 @@ def opened_file(path: Path) -> Generator[tuple[BinaryIO, os.stat_result]]:
         mode = _mode(path, folder)
         if stat.S_ISDIR(mode):
             raise ToolError(f"{_shown(path)} is a folder; list it with LS")
-        descriptor = system.open_no_link(path.name, _FILE, dir_fd=folder)
+        descriptor = folder.open(path.name, _FILE)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
@@ -45,16 +43,16 @@ def opened_file(path: Path) -> Generator[tuple[BinaryIO, os.stat_result]]:
 
 
 @contextmanager
-def opened_place(path: Path) -> Generator[tuple[int, bool]]:
-    """A descriptor of the file or folder at exactly this path, and whether it is a folder."""
+def opened_place(path: Path) -> Generator[Folder | BinaryIO]:
+    """The folder or file at exactly this path."""
     with ExitStack() as stack:
         if is_folder(path):
             with _explained(path):
                 folder = stack.enter_context(opened_folder(path))
-            yield folder, True
+            yield folder
         else:
             file, _ = stack.enter_context(opened_file(path))
-            yield file.fileno(), False
+            yield file
 
 
 def is_folder(path: Path) -> bool:
@@ -76,34 +74,24 @@ def entries(path: Path, most: int) -> list[tuple[str, bool]]:
     if not is_folder(path):
         raise ToolError(f"{_shown(path)} is a file; use Read")
     with _explained(path), opened_folder(path) as folder:
-        readable = os.open(".", os.O_RDONLY | system.FOLDER | system.OWN, dir_fd=folder)
-        try:
-            with os.scandir(readable) as scan:
-                return sorted((it.name, it.is_dir(follow_symlinks=False)) for it in islice(scan, most))
-        finally:
-            os.close(readable)
+        return sorted(folder.listing(most))
 
 
-def as_cwd(folder: int, path: Path) -> str:
-    """How a process can be started in an open folder, whatever has become of its path."""
-    return f"{DESCRIPTORS}/{folder}" if IN_PROC else str(path)
-
-
-def exchanged(files: Iterable[Path], below: Path, folder: int, since_ns: int) -> set[Path]:
-    """Those of the files that need not be what a process, started `as_cwd`, has found under these names.
+def exchanged(files: Iterable[Path], below: Path, folder: Folder, since_ns: int) -> set[Path]:
+    """Those of the files that need not be what a process, started in the folder, has found under these names.
 
     What is moved away and back again has a new change time, which nobody can set. It is looked at from the files up:
     where a folder is exchanged meanwhile, it is seen after all that was seen through it."""
 
     def is_steady(name: str, kind: int) -> bool:
         try:
-            status = os.lstat(name, dir_fd=folder)
+            status = folder.status(name)
         except OSError:
             return False
         return stat.S_IFMT(status.st_mode) == kind and status.st_ctime_ns < since_ns - CLOCK_TICK_NS
 
-    start = len(str(below).rstrip("/")) + 1
-    names = {str(file)[start:]: file for file in files}
+    start = len(below.as_posix().rstrip("/")) + 1
+    names = {file.as_posix()[start:]: file for file in files}
     moved = {name for name in names if not is_steady(name, stat.S_IFREG)}
     folders = {it for name in {_outer(name) for name in names} for it in _ways(name)} - {""}
     moved |= {it for it in sorted(folders, key=lambda it: -it.count("/")) if not is_steady(it, stat.S_IFDIR)}
@@ -124,8 +112,8 @@ def _outer(name: str) -> str:
     return name.rpartition("/")[0]
 
 
-def _is_still(path: Path, folder: int, since_ns: int) -> bool:
-    status = os.fstat(folder)
+def _is_still(path: Path, folder: Folder, since_ns: int) -> bool:
+    status = folder.status()
     try:
         return os.path.samestat(os.lstat(path), status) and status.st_ctime_ns < since_ns - CLOCK_TICK_NS
     except OSError:
@@ -133,31 +121,31 @@ def _is_still(path: Path, folder: int, since_ns: int) -> bool:
 
 
 @contextmanager
-def opened_folder(path: Path, *, make: bool = False) -> Generator[int]:
-    """A descriptor of exactly this folder, for use as `dir_fd`; an OSError where there is none."""
-    descriptor = system.open_no_link(path.anchor, _FOLDER)
+def opened_folder(path: Path, *, make: bool = False) -> Generator[Folder]:
+    """Exactly this folder, held open; an OSError where there is none."""
+    folder = Folder(Path(path.anchor))
     try:
         for name in path.parts[1:]:
-            outer, descriptor = descriptor, _inner(name, descriptor, make=make)
-            os.close(outer)
-        yield descriptor
+            outer, folder = folder, _inner(name, folder, make=make)
+            outer.close()
+        yield folder
     finally:
-        os.close(descriptor)
+        folder.close()
 
 
-def _inner(name: str, folder: int, *, make: bool) -> int:
+def _inner(name: str, folder: Folder, *, make: bool) -> Folder:
     try:
-        return system.open_no_link(name, _FOLDER, dir_fd=folder)
+        return folder.inner(name)
     except FileNotFoundError:
         if not make:
             raise
     with suppress(FileExistsError):
-        os.mkdir(name, dir_fd=folder)
-    return system.open_no_link(name, _FOLDER, dir_fd=folder)
+        folder.make(name)
+    return folder.inner(name)
 
 
-def _mode(path: Path, folder: int) -> int:
-    mode = os.lstat(path.name or ".", dir_fd=folder).st_mode
+def _mode(path: Path, folder: Folder) -> int:
+    mode = folder.status(path.name).st_mode
     if stat.S_ISLNK(mode):
         raise PermissionDenied(f"{_shown(path)} was exchanged for a link while it was opened")
     if kind := KINDS.get(stat.S_IFMT(mode)):

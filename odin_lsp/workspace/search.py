@@ -14,12 +14,13 @@ from typing import Literal
 
 from odin_lsp import system
 from odin_lsp.errors import ToolError
+from odin_lsp.folders import Folder
 from odin_lsp.workspace.buffers import Stamp
 from odin_lsp.workspace.changes import changed_since, stamps
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.globs import as_text, braces, compiled
 from odin_lsp.workspace.ignore_files import UNREAD, IgnoreFiles, is_odd, odd_above, odd_below
-from odin_lsp.workspace.opening import DESCRIPTORS, as_cwd, exchanged, is_file, opened_place
+from odin_lsp.workspace.opening import DESCRIPTORS, exchanged, is_file, opened_place
 from odin_lsp.workspace.plain_search import matching_lines, plain_pattern
 from odin_lsp.workspace.ripgrep import find_ripgrep
 from odin_lsp.workspace.search_copies import contents_of, copied, has_lone_return
@@ -39,6 +40,7 @@ _BAD_PATTERN = re.compile(r"regex parse error:.*^error: ([^\n]+)", re.DOTALL | r
 _BETWEEN = re.compile(r"\A--\r?\n")
 """What stands between groups is no path: these begin otherwise."""
 HERE = "./"
+ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8", **system.NEEDED}
 LISTING = ("--files", "--null", "--", HERE)
 MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 MAX_COLUMNS = 2000
@@ -127,14 +129,14 @@ class Search:
 
     async def files(self, where: Path) -> tuple[list[Path], bool]:
         """All files below `where` that are neither ignored nor hidden. `where` must be canonical."""
-        with opened_place(where) as (descriptor, is_folder):
-            if not is_folder:
+        with opened_place(where) as place:
+            if not isinstance(place, Folder):
                 raise ToolError(f"{printable(str(where))} is a file; use Read")
             began = time.time_ns()
-            output, complete, rules = await self._searched(LISTING, where, as_cwd(descriptor, where))
+            output, complete, rules = await self._searched(LISTING, where, place.way)
             named = [where / name for name in os.fsdecode(output).split("\0")[:-1]]
             found = await asyncio.to_thread(lambda: [it for it in named if not _left_out(it, where, rules)])
-            return await asyncio.to_thread(self._names, found, where, descriptor, began), complete
+            return await asyncio.to_thread(self._names, found, where, place, began), complete
 
     async def changed(self, where: Path, since: int) -> list[Path]:
         """Those of the `files` that have changed after a `moment`, or come to be there."""
@@ -149,7 +151,7 @@ class Search:
         found = await asyncio.to_thread(stamps, str(where), os.fsdecode(output).split("\0")[:-1])
         return found, complete, lambda it: not _left_out(it, where, rules) and not self._files.ignore.hides(it)
 
-    def _names(self, found: Sequence[Path], where: Path, folder: int, began: int) -> list[Path]:
+    def _names(self, found: Sequence[Path], where: Path, folder: Folder, began: int) -> list[Path]:
         doubtful = exchanged(found, where, folder, began)
         return [
             path for path in found if not self._files.ignore.hides(path) and (path not in doubtful or is_file(path))
@@ -157,14 +159,15 @@ class Search:
 
     async def _on_disk(self, query: Query, where: Path) -> tuple[list[Hit], bool]:
         """What ripgrep may have read elsewhere, or counts the lines of otherwise, is searched again as a copy."""
-        with opened_place(where) as (descriptor, is_folder):
+        with opened_place(where) as place:
             began = time.time_ns()
-            if is_folder:
-                hits, complete = await self._run(query, where, as_cwd(descriptor, where))
+            if isinstance(place, Folder):
+                hits, complete = await self._run(query, where, place.way)
+                found = list(dict.fromkeys(hit.path for hit in hits))
+                moved = await asyncio.to_thread(exchanged, found, where, place, began)
             else:
-                hits, complete = await self._run_file(query, where, descriptor)
-            found = list(dict.fromkeys(hit.path for hit in hits))
-            moved = await asyncio.to_thread(exchanged, found, where, descriptor, began) if is_folder else set[Path]()
+                hits, complete = await self._run_file(query, where, place.fileno())
+                found, moved = list(dict.fromkeys(hit.path for hit in hits)), set[Path]()
         good, again = await asyncio.to_thread(self._sorted_out, found, moved, query.output_mode)
         contents, all_read = await asyncio.to_thread(contents_of, again)
         better, all_found = await self._in_copies(query, where, contents)
@@ -219,7 +222,7 @@ class Search:
     def _knows_odd(self, folder: Path) -> bool:
         """Whether something is known that ripgrep would not get through."""
         self._odd = {name for name in self._odd if is_odd(name)}
-        start = f"{str(folder).rstrip('/')}/"
+        start = f"{folder.as_posix().rstrip('/')}/"
         return any(name.startswith(start) for name in self._odd) or odd_above(start.rstrip("/")) is not None
 
     async def _run_file(self, query: Query, path: Path, descriptor: int) -> tuple[list[Hit], bool]:
@@ -228,9 +231,11 @@ class Search:
             system.pread(descriptor, 1, 0)
         except OSError as error:
             raise ToolError(f"{printable(str(path))} cannot be read: {error.strerror}") from None
-        name = f"{DESCRIPTORS}/{descriptor}"
-        command = [*self._command(), *_options(query), f"--regexp={query.pattern}", "--", name]
-        output, complete = await _output(command, path.anchor, descriptor)
+        command = [*self._command(), *_options(query), f"--regexp={query.pattern}", "--"]
+        if sys.platform == "win32":  # nobody moves what is open there
+            output, complete = await _output([*command, f"{HERE}{path.name}"], str(path.parent))
+        else:
+            output, complete = await _output([*command, f"{DESCRIPTORS}/{descriptor}"], path.anchor, descriptor)
         return list(_hits(output, query.output_mode, lambda _: path)), complete
 
     def _command(self) -> Sequence[str]:
@@ -242,6 +247,7 @@ class Search:
             "--no-messages",
             "--color=never",
             "--no-heading",
+            *(("--path-separator=/",) if sys.platform == "win32" else ()),
         )
         if self._ripgrep is not None and any(self._ripgrep.resolve().is_relative_to(it) for it in self._files.roots):
             self._ripgrep = find_ripgrep(self._files.roots)  # a folder that was opened later may hold it
@@ -316,7 +322,7 @@ def _why(problem: str) -> str:
 
 
 def _left_out(path: Path, below: Path, rules: IgnoreFiles | None) -> bool:
-    return rules is not None and rules.leave_out(str(path), str(below).rstrip("/"))
+    return rules is not None and rules.leave_out(path.as_posix(), below.as_posix().rstrip("/"))
 
 
 async def _output(command: Sequence[str], cwd: str, *descriptors: int) -> tuple[bytes, bool]:
@@ -328,7 +334,7 @@ async def _output(command: Sequence[str], cwd: str, *descriptors: int) -> tuple[
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
+            env=ENVIRONMENT,
             limit=MAX_OUTPUT_BYTES,
             pass_fds=descriptors,
         )

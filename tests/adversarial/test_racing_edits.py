@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from odin_lsp import folders
+from odin_lsp.folders import Folder
 from odin_lsp.ports import FileChange, Position, Range, TextReplacement
 from odin_lsp.terminal.editor import TerminalEditor
-from odin_lsp.workspace import disk, naming
+from odin_lsp.workspace import disk
 from odin_lsp.workspace.text import Decoded
 
 ROUNDS = 200
@@ -40,7 +42,7 @@ def path(tmp_path):
 def kernel(request, monkeypatch):
     """One that can exchange two names, and one that cannot."""
     if request.param == "replaced":
-        monkeypatch.setattr(naming, "_kernel", lambda: (None, None))
+        monkeypatch.setattr(folders, "_kernel", lambda: (None, None))
     return request.param
 
 
@@ -72,7 +74,7 @@ async def test_a_change_for_another_text_is_not_made_and_that_is_said(path, kern
 @pytest.mark.parametrize("step", ["open", "fsync", "fchmod", "exchange"])
 async def test_what_another_program_appends_meanwhile_is_not_lost(path, monkeypatch, step):
     """At each step between the look at the file and the new text in its place."""
-    owner = naming if step == "exchange" else os
+    owner = Folder if step == "exchange" else os
     done = getattr(owner, step)
     appended = []
 
@@ -101,7 +103,7 @@ def test_what_a_killed_odin_has_left_aside_goes_with_the_next_change(path, momen
 
     child = os.fork()
     if child == 0:
-        setattr(naming if moment in ("exchange", "give_name") else os, moment, die)
+        setattr(Folder if moment in ("exchange", "give_name") else os, moment, die)
         if moment == "give_name":
             disk.create_text(new, Decoded("new\n", "utf-8"))
         else:
@@ -141,7 +143,7 @@ def test_what_is_being_written_aside_stays(path):
 
 
 async def test_without_help_of_the_kernel_all_of_it_works_too(path, monkeypatch):
-    monkeypatch.setattr(naming, "_kernel", lambda: (None, None))
+    monkeypatch.setattr(folders, "_kernel", lambda: (None, None))
     assert await TerminalEditor("yes").apply(change(path, OLD)) is None
     disk.create_text(Path(f"{path}.new"), Decoded("created\n", "utf-8"))
     disk.rename(path, path.with_name("b.txt"))

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from odin_lsp.workspace import naming
+from odin_lsp.folders import Folder
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 OF_OS = ("write", "replace", "rename", "link", "unlink", "rmdir", "mkdir", "fsync", "ftruncate", "utime", "fchmod")
@@ -65,7 +65,7 @@ class Writes:
         for name in self.of_os:
             self._wrap(os, name)
         for name in OF_KERNEL:
-            self._wrap(naming, name)
+            self._wrap(Folder, name)
         self._replace(os, "open", self._os_open)
         for module in (io, builtins):
             self._replace(module, "open", self._open)

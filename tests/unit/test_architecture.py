@@ -12,7 +12,7 @@ from odin_lsp import library
 
 ROOT = Path(odin_lsp.__file__).parent
 VALUES = {"errors", "values", "modes", "patterns", "messages", "records", "events", "ports", "config"}
-VALUES |= {"markdown", "redaction", "frames", "garbage", "json_rpc", "locks", "logs", "private_files"}
+VALUES |= {"markdown", "redaction", "folders", "frames", "garbage", "json_rpc", "locks", "logs", "private_files"}
 VALUES |= {"reading", "state_folder", "system", "tasks"}
 """And what everything needs of the system."""
 MAY_IMPORT = {

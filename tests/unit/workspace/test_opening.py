@@ -1,17 +1,15 @@
 """Whether what was found is still what was there."""
 
-import os
-
 import pytest
 
+from odin_lsp.folders import Folder
 from odin_lsp.workspace.opening import CLOCK_TICK_NS, exchanged
 
 
 @pytest.fixture
 def folder(tmp_path):
-    descriptor = os.open(tmp_path, os.O_RDONLY)
-    yield descriptor
-    os.close(descriptor)
+    with Folder(tmp_path) as folder:
+        yield folder
 
 
 def test_a_file_is_believed_if_it_was_changed_longer_ago_than_the_clock_may_err(tmp_path, folder):
