@@ -31,9 +31,10 @@ def scan(path: Path, file: BinaryIO, start: int, count: int) -> tuple[list[str],
             number += 1
             piece = piece.removeprefix(codecs.BOM_UTF8) if number == 1 else piece
             if start <= number < start + count:
-                if len(piece) > LONGEST_LINE:
-                    cut[len(lines)] = len(piece.rstrip(b"\r\n")) + dropped
-                lines.append(_line(path, piece.rstrip(b"\r\n")))
+                line = piece.rstrip(b"\r\n")
+                if len(line) > LONGEST_LINE:
+                    cut[len(lines)] = len(line) + dropped
+                lines.append(_line(path, line))
             dropped = 0
         if len(rest) > 2 * LONGEST_LINE:
             dropped += len(rest) - 2 * LONGEST_LINE

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from odin_lsp.permissions.trust import Trust, fingerprint
+from odin_lsp.permissions.trust import MAX_KEPT, Trust, fingerprint
 
 
 @pytest.fixture
@@ -115,11 +115,11 @@ def test_what_has_changed_since_is_named_with_its_difference(trust, root):
     commands = root / ".claude" / "commands"
     commands.mkdir(parents=True)
     for name in ("kept", "changed", "gone"):
-        (commands / f"{name}.md").write_text(f"{name}: one\ntwo\n")
+        (commands / f"{name}.md").write_text(f"{name}: one\nsame\ntwo\n")
     (root / ".mcp.json").write_text('{"mcpServers": {"a": {"command": "a", "env": {"KEY": "sk-secret"}}}}')
     trust.decide(root, trusted=True)
     trust.keep()
-    (commands / "changed.md").write_text("changed: one\nthree\n")
+    (commands / "changed.md").write_text("changed: one\nsame\nthree\n")
     (commands / "gone.md").unlink()
     (commands / "new.md").write_text("hello\n")
     (root / ".mcp.json").write_text("{}")
@@ -132,9 +132,23 @@ def test_what_has_changed_since_is_named_with_its_difference(trust, root):
         ".claude/commands/new.md": "new",
         ".mcp.json": "changed",
     }
-    assert changes[".claude/commands/changed.md"].diff == ("@@ -1,2 +1,2 @@", " changed: one", "-two", "+three")
+    assert changes[".claude/commands/changed.md"].diff == ("@@ -2,2 +2,2 @@", " same", "-two", "+three")
     assert changes[".mcp.json"].diff == ()
     assert "sk-secret" not in (root.parent / "state" / "trust.json").read_text()
+
+
+@pytest.mark.parametrize(("length", "is_shown"), [(MAX_KEPT, True), (MAX_KEPT + 1, False)])
+def test_a_difference_is_shown_of_what_is_not_too_long(trust, root, length, is_shown):
+    command = root / ".claude" / "commands" / "a.md"
+    command.parent.mkdir(parents=True)
+    command.write_text("x" * length)
+    trust.decide(root, trusted=True)
+    trust.keep()
+    command.write_text("y")
+
+    (change,) = trust.changes(root)
+
+    assert (change.how, bool(change.diff)) == ("changed", is_shown)
 
 
 def test_what_an_earlier_version_has_stored_still_counts(trust, root, tmp_path):

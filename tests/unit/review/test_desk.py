@@ -335,6 +335,16 @@ async def waiting(editor, submit):
     await asyncio.wait([task])
 
 
+async def test_a_turn_is_known_to_wait_until_all_is_decided(desk, turn, waiting):
+    task, hunks = waiting
+    assert (turn.is_waiting, desk.is_waiting("t")) == (True, True)
+
+    await desk.decide(accepted(*hunks))
+    await task
+
+    assert (turn.is_waiting, desk.is_waiting("t")) == (False, False)
+
+
 def accepted(*those):
     return [Decision(hunk_id=it.id, decision="accept") for it in those]
 
@@ -926,7 +936,7 @@ async def test_what_was_undone_in_the_editor_and_accepted_again_is_taken_back_an
     assert editor.text == OLD.replace("two", "two!").replace("five", "five?!")
 
 
-async def test_a_review_says_what_could_not_be_taken_back(editor, submit, settings, undo_folder, desk):
+async def test_a_review_says_what_could_not_be_taken_back(editor, submit, settings, undo_folder, desk, events):
     editor.answers = accept_all
     settings["policy"] = ReviewSettings(undoBytes=len(OLD) - 1)
     settings["protection"] = "careful"
@@ -935,6 +945,7 @@ async def test_a_review_says_what_could_not_be_taken_back(editor, submit, settin
 
     reason = "what it was is more than `review.undoBytes` allows"
     assert [it.note for it in editor.reviews[0].files] == [f"careful; this cannot be undone: {reason}"]
+    assert Notice("warning", f"a.txt: this cannot be undone: {reason}") in events
     assert restored_and_kept(await take_back(UndoLog(lambda: undo_folder), None, desk.applier)) == (
         [],
         [(editor.path, reason)],

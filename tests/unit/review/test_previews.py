@@ -77,3 +77,18 @@ def test_what_was_applied_and_then_typed_over_is_the_users(preview):
 
     assert states(preview) == ["accepted", "pending", "pending"]
     assert preview.before is None
+
+
+def test_what_the_editor_could_not_apply_was_not_rejected_and_the_reason_is_told(preview):
+    preview.look(OLD.replace("two", "TWO"))
+
+    preview.give_up("stale version")
+
+    assert states(preview) == ["accepted", "superseded", "superseded"]
+    assert preview.file.hunks[1].reason == "the edit cannot be seen in the document (stale version)"
+
+
+def test_what_is_not_applied_without_a_problem_stays_undecided(preview):
+    preview.give_up(None)
+
+    assert states(preview) == ["pending"] * 3

@@ -300,3 +300,13 @@ def test_whatever_is_undone_no_line_is_told_to_be_of_somebody_else(tmp_path_fact
         assert told <= true
 
     asyncio.run(play(tmp_path_factory.mktemp("story"), acts, check))
+
+
+async def test_a_rename_is_heard_by_a_process_that_was_asked_nothing_yet(bench, a, edited, provenance, written):
+    await edited(a, ("two", "TWO"))
+    renamed = bench.write("new/b.txt", "TWO\nmine\nmine\n")
+    bench.files.buffers.close(a.as_uri())
+
+    provenance.renamed(a, renamed)
+
+    assert written(renamed) == {"t": ["TWO"]}

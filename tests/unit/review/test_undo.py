@@ -410,3 +410,13 @@ async def test_what_cannot_be_noted_is_taken_back_and_known_until_odin_ends(benc
     assert (restored_and_kept(undone), undone.undo_id) == (([a], []), None)
     assert a.read_text() == OLD
     assert restored_and_kept(await undo(None)) == ([], [])
+
+
+async def test_one_change_of_a_file_that_is_gone_cannot_be_taken_back_and_that_is_told(edited, undo, a):
+    two, _ = await edited(a, "two", "seven")
+    a.unlink()
+
+    undone = await undo(hunk_ids=[two])
+
+    assert restored_and_kept(undone) == ([], [(a, CHANGED_SINCE)])
+    assert not a.exists()

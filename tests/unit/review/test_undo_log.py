@@ -353,3 +353,18 @@ async def test_two_odins_at_once_lose_nothing(folder):
             log._turns[turn_id].is_over = True
 
     await asyncio.gather(work("one"), work("two"))
+
+
+async def test_if_nobody_knows_what_became_of_the_last_step_the_text_may_be_either(log, folder):
+    first, second = (
+        replace(new_step(Path("/w/a"), "edit"), hunks=(StepHunk(new, 0, len(old), new),))
+        for old, new in (("before", "one"), ("one", "two"))
+    )
+    await log.intend("t", first, "before", ["one"])
+    await log.finish("t", first, "before", "one")
+    await log.intend("t", second, "one", ["two"])
+
+    [read] = UndoLog(lambda: folder).steps("t")
+
+    assert (read.state, log.before(read)) == ("intended", "before")
+    assert read.after == (digest_of("one"), digest_of("two"))

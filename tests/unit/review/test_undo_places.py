@@ -114,3 +114,10 @@ def test_what_others_have_taken_back_exactly_is_not_taken_back_again_whatever_lo
     plan = flipped(before, places, NOTHING, places, partly)
     assert plan.already == [first]
     assert apply(partly, [hunk for _, hunk in plan.todo]) == before
+
+
+def test_lines_that_were_removed_come_back_before_the_line_that_goes_on_there_whatever_was_typed_into_it():
+    before, after = "one\ntwo\nthree\n", "one\nthree\n"
+    places = places_of(before, [layer(before, after, map(str, count()))])
+
+    assert flip(before, places, NOTHING, places, "one\nmine three\n") == ("one\ntwo\nmine three\n", [])

@@ -52,7 +52,7 @@ def test_a_change_of_a_document_that_is_not_open_means_that_its_text_is_not_know
     other = tmp_path / "b.py"
     buffers.change(other.as_uri(), 2, typed("x"))
 
-    assert not buffers.of_path(other).synchronised
+    assert (buffers.of_path(other).synchronised, buffers.of_path(other).text) == (False, "")
     assert buffers.differing_below(tmp_path) == []
     buffers.change(other.as_uri(), 3, [Change("whole")])
     assert (buffers.of_path(other).synchronised, buffers.of_path(other).text) == (True, "whole")

@@ -181,8 +181,9 @@ def test_a_changed_stamp_is_a_miss(cache, tmp_path):
     assert full(cache, path, 1, stamp=2) is None
 
 
-def test_what_has_to_be_read_again_keeps_its_first_hash_and_its_uses(cache, tmp_path):
-    cache, path = cache(), tmp_path / "a"
+@pytest.mark.parametrize("most", [1, 100])
+def test_what_has_to_be_read_again_keeps_its_first_hash_and_its_uses(cache, tmp_path, most):
+    cache, path = cache(maxEntries=most), tmp_path / "a"
     put(cache, path, "x")
     full(cache, path, 1)
     before = cache.peek(path)

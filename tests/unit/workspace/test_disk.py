@@ -270,3 +270,14 @@ def test_nothing_is_renamed_over_something(root, outside):
     assert names(root) == ["dangling", "file", "folder", "taken", "taken folder"]
     assert (root / "taken").read_text() == "taken"
     assert names(root / "folder") == []
+
+
+def test_a_new_text_is_on_the_disk_before_it_has_the_name(root, monkeypatch):
+    path = root / "a.txt"
+    path.write_text("before")
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append((os.fstat(descriptor).st_ino, path.read_text())))
+
+    write_text(path, plain("after"))
+
+    assert synced == [(path.stat().st_ino, "before")]

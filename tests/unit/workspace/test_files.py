@@ -353,3 +353,14 @@ def test_without_auto_refresh_a_file_is_compared_when_somebody_says_so_and_for_a
     assert read(files, path).text == "changed\n"
     path.write_text("again\n")
     assert files.read(path, to_edit=True).text == "again\n"
+
+
+def test_lines_of_an_open_document_say_that_they_are_not_saved(files, root):
+    path = root / "a.txt"
+    files.buffers.open(path.as_uri(), 1, "disk\n")
+    assert not files.window(path, 1, 1).unsaved
+    files.buffers.change(path.as_uri(), 2, [Change("typed\n")])
+
+    window = files.window(path, 1, 1)
+
+    assert (window.lines, window.unsaved) == (["typed"], True)
