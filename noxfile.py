@@ -226,7 +226,7 @@ def peers(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none", requires=["odin"], default=False)
 def faults(session: nox.Session) -> None:
-    """A fault at the file operations of a whole turn, one by one: an hour, or some of them: `-- -k once`."""
+    """A fault at the file operations of a whole turn, one by one: all of them, or some: `-- -k once`."""
     session.env["PYTEST_TIMEOUT"] = "0"
     _pytest(session, "tests/faults")
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from odin_lsp.config import Timeouts
-from odin_lsp.errors import ToolError
+from odin_lsp.errors import FileMissing, ToolError
 from odin_lsp.ports import Editor, FileChange, Position, Range, TextReplacement
 from odin_lsp.review.hunks import Hunk, apply, hunks_seen, with_whole_line_ends
 from odin_lsp.review.proposals import FileProposal, PendingHunk
@@ -122,6 +122,15 @@ class Applier:
         except ToolError:
             return None
 
+    def _is_unreadable(self, path: Path) -> bool:
+        try:
+            self._files.read(path, to_edit=True)
+        except FileMissing:
+            return False
+        except ToolError:
+            return True
+        return False
+
     async def wait_for_quiet(self, file: FileProposal) -> None:
         """After a preview: until all that was shown can be seen, or nothing happens any more."""
         with suppress(TimeoutError):
@@ -164,9 +173,9 @@ class Applier:
                 return not file.path.exists() and file.new_path is not None and file.new_path.exists()
 
     def _check(self, file: FileProposal, due: Sequence[PendingHunk], expected: str | None) -> None:
-        """What is in the document now decides, hunk by hunk."""
+        """What is in the document now decides, hunk by hunk; what the editor says, where nobody can read that."""
         text = self.text(file.path)
-        is_done = self._is_done(file, expected)
+        is_done = self._is_done(file, expected) or (file.problem is None and self._is_unreadable(file.path))
         seen = {it.id for it in due} if is_done else set[str]()
         if not is_done and expected is not None and text is not None:
             seen = {due[index].id for index in hunks_seen(file.base, [it.result for it in due], text)}

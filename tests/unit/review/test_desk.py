@@ -6,6 +6,7 @@ import errno
 import pytest
 
 from odin_lsp.config import ReviewSettings, Timeouts
+from odin_lsp.errors import FileMissing, ToolError
 from odin_lsp.events import Notice, ReviewChanged, ReviewClosed, ReviewOpened
 from odin_lsp.ports import UNASKED, Decision, ReviewAnswer
 from odin_lsp.review.applying import FAILED
@@ -950,6 +951,37 @@ async def test_a_review_says_what_could_not_be_taken_back(editor, submit, settin
         [],
         [(editor.path, reason)],
     )
+
+
+@pytest.mark.parametrize(
+    ("lie", "problem", "state"),
+    [
+        ("honest", ToolError("it cannot be read: Input/output error"), "accepted"),
+        ("honest", FileMissing("it does not exist"), "superseded"),
+        ("says no and does nothing", ToolError("it cannot be read: Input/output error"), "superseded"),
+    ],
+)
+async def test_where_nobody_can_read_what_was_made_of_it_the_editor_is_believed(
+    editor, submit, monkeypatch, lie, problem, state
+):
+    def unreadable(*_, **__):
+        raise problem
+
+    def accept_and_break(review):
+        apply = editor.apply
+
+        async def apply_and_break(change):
+            said = await apply(change)
+            monkeypatch.setattr(editor.files, "read", unreadable)
+            return said
+
+        monkeypatch.setattr(editor, "apply", apply_and_break)
+        return accept_all(review)
+
+    editor.lie = lie
+    editor.answers = accept_and_break
+
+    assert [it for it, _ in await submit()] == [state] * 3
 
 
 async def until(condition) -> None:
