@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from odin_lsp.agent.attaching import given, prepared
+from odin_lsp.agent.attaching import given, named, prepared, quoted_name
 from odin_lsp.agent.context import ContextItem, gathered
 from odin_lsp.agent.turn import UserMessage
 from odin_lsp.errors import RequestError
@@ -48,6 +48,13 @@ async def test_only_files_that_are_there_are_mentioned(files):
     found = (await prepared(said(text), files, "anthropic/claude-sonnet-5-5")).attached
 
     assert found == (Document(base64.b64encode(PDF).decode(), "a paper.pdf", 1), SHOT)
+
+
+@pytest.mark.parametrize("name", ["shot.png", "a paper.pdf", "a\u00a0paper.pdf"])
+def test_a_name_that_is_offered_behind_an_at_sign_is_understood_as_a_whole(name):
+    text = f"see @{quoted_name(name)} and tell"
+
+    assert list(named(text)) == [name]
 
 
 async def test_a_model_that_cannot_see_is_not_asked_and_one_is_named_that_can(odin, files):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odin_lsp.agent.context import LEFT_OUT, ContextItem, gathered, looked_up
+from odin_lsp.agent.context import LEFT_OUT, ContextItem, as_it_stands, gathered, looked_up
 from odin_lsp.agent.quoting import quoted
 from odin_lsp.config import FileRules
 from odin_lsp.errors import RequestError
@@ -17,6 +17,8 @@ from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
+from odin_lsp.workspace.text import Change
+from odin_lsp.workspace.text import Position as At
 from tests.support.servers_in_memory import ScriptedServers
 
 PIECES = ("<", "\\", "/", "context", "CONTEXT", " ", "\n", ">", '"', "&", "&quot;", "&#10;", "x", "\r", "\u2028", "\0")
@@ -107,6 +109,17 @@ def test_a_file_is_sent_as_it_is_on_the_screen_and_a_selection_as_a_part_of_it(f
     assert sent() == ["canary", "ry"]
     files.buffers.open(uri, 1, "not saved\nso far\n")
     assert sent() == ["not saved\nso far\n", "saved\nso"]
+
+
+def test_what_was_selected_is_sent_though_something_else_is_there_by_then(files, tmp_path):
+    uri = (tmp_path / "a.txt").as_uri()
+    files.buffers.open(uri, 1, "one\ntwo\n")
+    items = as_it_stands([ContextItem(kind="selection", uri=uri, range=Range(Position(1, 0), Position(1, 3)))], files)
+
+    files.buffers.change(uri, 2, [Change("new\n", At(0, 0), At(0, 0))])
+
+    [text] = gathered(items, files).texts
+    assert [content for _, content in parsed(text)] == ["two"]
 
 
 def test_a_link_to_a_hidden_file_is_left_out_too(files, tmp_path):

@@ -6,6 +6,8 @@ import pytest
 
 from odin_lsp.config import CacheSettings, Retries, WebSettings
 from odin_lsp.errors import ToolError
+from odin_lsp.events import TurnUndone
+from odin_lsp.terminal.editor import TerminalEditor
 from tests.support.web import Host
 
 
@@ -71,6 +73,20 @@ async def test_the_turns_of_all_sessions_end_with_odin(odin):
     odin.core.abort()
 
     assert [(await turn.outcome()).reason for turn in (first, second)] == ["aborted", "aborted"]
+
+
+async def test_those_who_follow_can_tell_an_undo_from_one_that_is_taken_back(odin, call):
+    odin.person = TerminalEditor("yes")
+    path = odin.root / "new.py"
+    odin.script({"calls": [call("WriteFile", file_path=str(path), content="x\n")]}, {"text": "done"})
+    await odin.take("write it", "edit_mode")
+
+    first = await odin.core.undo(None)
+    again = await odin.core.undo(first.undo_id)
+    await odin.core.undo("turn-1")
+
+    assert again.restored == (path,)
+    assert [it.again for it in odin.of(TurnUndone)] == [False, True, False]
 
 
 async def test_what_was_noted_in_one_session_is_known_in_the_next(odin, call):

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from odin_lsp.events import ToolFinished
 from odin_lsp.messages import Message, Text, ToolCall
 from odin_lsp.models.base import Reply
 from odin_lsp.workspace.text import Change, Position
@@ -37,6 +38,21 @@ async def test_the_model_learns_what_a_formatter_made_of_its_edits(odin, call):
     told = core.sessions.current.session.messages[-1].text
     assert "the editor's formatter changed it" in told
     assert "# formatted" in told
+
+
+async def test_an_edit_that_waits_for_its_review_has_not_ended_when_odin_ends(odin, call):
+    is_shown = asyncio.Event()
+    odin.person = ScriptedEditor(None, lambda _: None, meanwhile=is_shown.set)
+    odin.person.files = odin.start().files
+    odin.script({"calls": [call("WriteFile", file_path="new.py", content="x\n")]})
+    turn = odin.turns.start(odin.message("write it", "edit_mode"))
+    async with asyncio.timeout(10):
+        await is_shown.wait()
+
+    odin.core.abort()
+    await turn.outcome()
+
+    assert odin.of(ToolFinished) == []
 
 
 async def test_a_cancelled_turn_waits_until_its_helpers_have_ended(odin):

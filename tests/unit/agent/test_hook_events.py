@@ -76,6 +76,16 @@ async def test_a_helper_goes_on_if_a_hook_wants_it(odin, hooks, call):
     assert "seen twice" in odin.session.messages[2].results[0].content
 
 
+async def test_a_hook_that_the_user_adds_meanwhile_is_asked_from_the_next_turn_on(odin, user, hooks, heard):
+    odin.script({"text": "hello"}, {"text": "hello again"})
+    await odin.take("hello")
+    hooks(user, Stop=SAYS)
+
+    await odin.take("hello again")
+
+    assert len(heard("Stop")) == 1
+
+
 async def test_a_compaction_is_told_of_before_and_after(odin, hooks, heard):
     hooks(PreCompact=SAYS, PostCompact=SAYS)
     odin.script({"text": "long " * 400}, {"text": "long " * 400}, {"text": "short"})

@@ -81,6 +81,15 @@ async def test_a_model_is_picked_where_the_one_before_cannot_be_asked(odin, type
     assert odin.of(ModelChanged)[-1].selected == "offline/odin"
 
 
+async def test_a_role_is_switched_to(odin, typed):
+    odin.script()
+
+    outcome = await typed("/role planner")
+
+    assert outcome.answer == "The role is planner now."
+    assert odin.project.now.config.role == "planner"
+
+
 async def test_compact_keeps_what_it_is_told_to(odin, typed):
     odin.script({"text": "hello"}, {"text": "the names"})
     await typed("hello")

@@ -62,3 +62,12 @@ async def test_what_odin_itself_has_edited_is_as_it_knows_it(bench, a):
     [file] = seen_files(bench.context.shown, bench.files)
     assert file.is_current
     assert file.seen[0].digest != digest
+
+
+async def test_what_would_be_sent_comes_with_the_files_that_the_model_has_seen(odin, call):
+    odin.script({"calls": [call("Read", file_path="greet.py")]}, {"text": "seen"})
+    await odin.take("look")
+
+    sent = await odin.core.preview(None, None, "and now?")
+
+    assert [it.path for it in sent.files] == [str(odin.root / "greet.py")]
