@@ -17,7 +17,7 @@ import pytest
 from hypothesis import settings
 
 from tests.support.disks import never_wait_for_them
-from tests.support.sampling import EXAMPLES, SEED
+from tests.support.sampling import EXAMPLES, SEED, sampled
 
 PRIVATE = ("ANTHROPIC_", "GEMINI_", "GOOGLE_", "OPENAI_", "ODIN_")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
@@ -84,6 +84,14 @@ settings.load_profile("odin")
 
 def pytest_report_header() -> list[str]:
     return [f"a sample: SAMPLE_SEED={SEED}"] if SEED else []
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of two tests that are thorough one is a sample; a day is lived in each."""
+    thorough = [it for it in items if it.get_closest_marker("thorough") and it.path.name != "test_day.py"]
+    left = {*thorough}.difference(sampled(thorough, 2))
+    items[:] = [it for it in items if it not in left]
+    config.hook.pytest_deselected(items=list(left))
 
 
 @pytest.hookimpl(wrapper=True)

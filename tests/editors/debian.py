@@ -39,7 +39,7 @@ class Program:
     arguments: tuple[str, ...] = ()
     """Before all others, with the same meaning of `{root}`, `{lib}` and `*`."""
     starts_itself: bool = False
-    """Then no loader can be put before it: it is made to name its own, and finds libraries by what `env` says."""
+    """Then no loader can be put before it: it is made to name its own, and its libraries."""
 
     @property
     def folder(self) -> Path:
@@ -91,6 +91,7 @@ CHROMIUM = Program(
     {"LD_LIBRARY_PATH": "{lib}:{lib}/pulseaudio", "FONTCONFIG_SYSROOT": "{root}"},
     starts_itself=True,
 )
+PYTHON = Program("sid", "python3.14", "usr/bin/python3.14", starts_itself=True)
 PROGRAMS = {
     "nvim-0.7": NEOVIM_0_7,
     "nvim-0.10": NEOVIM_0_10,
@@ -102,6 +103,7 @@ PROGRAMS = {
     "zsh": ZSH,
     "fish": FISH,
 }
+IF_NAMED = {"python3.14": PYTHON}
 
 
 def fetched(program: Program) -> Path:
@@ -142,7 +144,9 @@ def _unpack(program: Program, patchelf: Path | None) -> None:
     shutil.rmtree(archives)
     if patchelf:
         loader = root / _loader(unpacked).relative_to(unpacked)
+        libraries = f"{root}/usr/lib/{loader.parent.name}:{loader.parent}"
         run(str(patchelf), "--set-interpreter", str(loader), str(unpacked / program.binary))
+        run(str(patchelf), "--force-rpath", "--set-rpath", libraries, str(unpacked / program.binary))
     unpacked.rename(root)
 
 
@@ -201,7 +205,7 @@ def run(*command: str) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     try:
-        scripts = [fetched(PROGRAMS[name]) for name in arguments[:1] or PROGRAMS]
+        scripts = [fetched({**PROGRAMS, **IF_NAMED}[name]) for name in arguments[:1] or PROGRAMS]
     except Unavailable as error:
         sys.stderr.write(f"{error}\n")
         return 1 if os.environ.get("CI") else 0

@@ -1,8 +1,8 @@
 """How much is tried of what has more cases than anybody waits for each time: all of it, or a sample.
 
-With `SAMPLE_SEED` set, what is marked as thorough tries one case of a few, another one for each seed, so that in time
-all are tried: `.ci/run` takes the commit for it. Of the tests of hostile input one of three is run then, and with the
-oldest version of an editor one of three files.
+With `SAMPLE_SEED` set, one of two tests that are marked as thorough is run, and tries one case of a few; others for
+each seed, so that in time all are tried: `.ci/run` takes the commit for it. Of the tests of hostile input one of three
+is run then, and with the oldest version of an editor one of three files.
 `FUZZ_EXAMPLES` is how many examples each property is tried with.
 Neither name begins as Odin's own variables do: `tests/conftest.py` forgets those, and the processes that it shares the
 tests with would not hear of them.
