@@ -21,10 +21,10 @@ from odin_lsp.ports import (
 )
 from odin_lsp.review.applying import SEE_LOG, Applier
 from odin_lsp.review.journal import ReviewJournal, StoredReview
-from odin_lsp.review.making import Maker, noted_of
+from odin_lsp.review.making import Maker
 from odin_lsp.review.open_reviews import OpenReview, Proposals
-from odin_lsp.review.previews import Preview
-from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal
+from odin_lsp.review.previewing import Previewer
+from odin_lsp.review.proposals import OVERTAKEN, TYPED_INSIDE, FileProposal, PendingHunk, Proposal
 from odin_lsp.review.screen import Caution, Screen, answer_of, question_of, receipt_of, receipts_of
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo_log import UndoLog
@@ -62,8 +62,7 @@ class ReviewDesk:
         self._undo_log = undo_log
         self.journal = journal
         self._open: dict[str, OpenReview] = {}
-        self._previews: dict[Path, tuple[OpenReview, Preview]] = {}
-        self._one_preview = asyncio.Lock()
+        self._previewer = Previewer(files, self.applier, self._maker, self._screen, undo_log)
         files.buffers.watchers.append(self._watch)
 
     @property
@@ -317,29 +316,9 @@ class ReviewDesk:
             for file in review.proposal.files:
                 yield from ((review, file, it) for it in file.hunks)
 
-    # previewed by the editor
-
     async def _preview(self, editor: PreviewingEditor, review: OpenReview, file: FileProposal) -> None:
-        """Have the editor show and apply it. Hunks that cannot be seen afterwards were not wanted, or did not work."""
-        turn = review.turn
-        async with self._one_preview:
-            self.applier.catch_up(file)
-            step = replace(self._maker.step(file, turn), hunks=noted_of(file.pending))
-            await self._maker.intend(step, file, turn, file.base, file.proposed)
-            self.applier.catch_up(file)  # the user may have typed meanwhile
-            if not file.pending:
-                await self._undo_log.drop(turn.turn_id, step)
-                return
-            buffer = self._files.buffers.of_path(file.path)
-            preview = Preview(file, buffer.version if buffer else None)
-            self._previews[file.path] = review, preview
-            try:
-                problem = await editor.preview(self._screen.file(file, review.proposal))
-                await self.applier.wait_for_quiet(file)
-            finally:
-                del self._previews[file.path]
-                await self._maker.note_preview(preview, step, turn)
-        preview.give_up(problem)
+        """Hunks that cannot be seen afterwards were not wanted, or did not work."""
+        await self._previewer.show(editor, review, file)
         self.proposals.decide([Decision(hunk_id=it.id, decision="reject") for it in file.pending])
         self._tell(review)
 
@@ -348,24 +327,23 @@ class ReviewDesk:
     def _watch(self, buffer: Buffer) -> None:
         if buffer.path is None or not buffer.synchronised:
             return
+        proposals = [*self.drafts, *(it.proposal for it in self._open.values())]
+        files = [file for it in proposals for file in it.files if file.path == buffer.path]
+        reason = OVERTAKEN if any(it.under_way for it in files) else TYPED_INSIDE
         for proposal in self.drafts:
             for file in proposal.files:
-                self._follow(file, buffer)
+                self._follow(file, buffer, reason)
         for review in tuple(self._open.values()):
-            followed = [self._follow(file, buffer) for file in review.proposal.files]
+            followed = [self._follow(file, buffer, reason) for file in review.proposal.files]
             if any(followed):
                 self._tell(review, of_versions=True)
-        shown, preview = self._previews.get(buffer.path, (None, None))
-        if shown is not None and preview is not None and buffer.version != preview.version:
-            preview.version = buffer.version
-            preview.look(buffer.text)
+        if (shown := self._previewer.look(buffer.path, buffer)) is not None:
             self._tell(shown, of_versions=True)
 
-    def _follow(self, file: FileProposal, buffer: Buffer) -> bool:
-        """Move its hunks along, unless the editor is changing it, or shows it in a preview right now."""
-        if file.path != buffer.path or file.under_way:
-            return False
-        if any(preview.file is file for _, preview in self._previews.values()):
+    def _follow(self, file: FileProposal, buffer: Buffer, reason: str) -> bool:
+        """Move its hunks along, unless the editor is changing it, or shows it in a preview right now. `reason`: why
+        those are no longer proposed into which something came."""
+        if file.path != buffer.path or file.under_way or self._previewer.shows(file):
             return False
         if self._files.buffers.of_path(file.path) is not buffer:  # it has been closed
             before = file.base, file.pending
@@ -373,10 +351,10 @@ class ReviewDesk:
             return (file.base, file.pending) != before
         if buffer.change is None or buffer.change.start is None:
             before = file.base
-            file.follow_content(buffer.text)
+            file.follow_content(buffer.text, reason)
             return file.base != before
         at = file.lines.offset(buffer.change.start, self._files.buffers.encoding)
-        return file.follow(buffer.text, at, len(buffer.change.text))
+        return file.follow(buffer.text, at, len(buffer.change.text), reason)
 
     def _tell(self, review: OpenReview, *, of_versions: bool = False) -> None:
         hunks = tuple(self._screen.hunk(file, it) for file, it in self._note_untold(review))

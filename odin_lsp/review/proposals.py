@@ -109,9 +109,9 @@ class PendingHunk:
         self.hunk = Hunk(start, self.hunk.old, self.hunk.new)
         self.moved = self.moved or not is_told or start <= known_from
 
-    def disturb(self, typed: Typed) -> None:
-        """Somebody typed into it."""
-        self.supersede(TYPED_INSIDE, "typed")
+    def disturb(self, typed: Typed, reason: str) -> None:
+        """Somebody typed into it, or something else was."""
+        self.supersede(reason, "typed")
         here = self.standing
         if self.applied is None or not here.start <= typed.start <= typed.start + typed.removed <= here.end:
             self.hunk, self.is_lost, self.moved = replace(self.hunk, start=typed.start), True, True
@@ -221,16 +221,16 @@ class FileProposal:
             if any(clash(it.standing, place, text) for place in places[max(0, count - 2) : count]):
                 it.supersede(OVERTAKEN, "typed")
 
-    def follow(self, text: str, at: int = 0, length: int | None = None) -> bool:
+    def follow(self, text: str, at: int = 0, length: int | None = None, reason: str = TYPED_INSIDE) -> bool:
         """The user typed, `length` characters at a place if that is known: move the hunks along. What was typed into is
-        no longer what was shown."""
+        no longer what was shown, for this reason."""
         typed = typed_between(self.base, text, at, length)
         if typed is None or self.operation != "edit":
             return False
-        self._move_along(typed, text)
+        self._move_along(typed, text, reason)
         return True
 
-    def follow_content(self, text: str) -> None:
+    def follow_content(self, text: str, reason: str = TYPED_INSIDE) -> None:
         """The same after changes that nobody has told of one by one."""
         if self.operation != "edit" or text == self.base or self.recognise(text):
             return
@@ -239,7 +239,7 @@ class FileProposal:
         self._carried_out(seen)
         for step in reversed(hunks_between(self.base, text)):
             after = f"{self.base[: step.start]}{step.new}{self.base[step.end :]}"
-            self._move_along(Typed(step.start, len(step.old), step.new), after)
+            self._move_along(Typed(step.start, len(step.old), step.new), after, reason)
 
     def recognise(self, text: str) -> bool:
         """Whether the text is exactly what some of the hunks make of it; then these are accepted, and what was and is
@@ -268,7 +268,7 @@ class FileProposal:
         for it in hunks:
             it.state = "accepted" if it.state == "pending" else it.state
 
-    def _move_along(self, typed: Typed, text: str) -> None:
+    def _move_along(self, typed: Typed, text: str, reason: str) -> None:
         end, grown = typed.start + typed.removed, len(typed.inserted) - typed.removed
         near = [it for it in self.hunks if it.hunk.start <= end and it.standing.end >= typed.start]
         beyond = [it for it in self.hunks if it.hunk.start > end]
@@ -282,7 +282,7 @@ class FileProposal:
         behind = self.lines.replace(typed.start, end, typed.inserted)
         for it, place in places:
             if place is None or it in disturbed:
-                it.disturb(typed)
+                it.disturb(typed, reason)
             else:
                 it.move_to(place.start, behind, is_told=len(self.lines) == count)
         for it in beyond:

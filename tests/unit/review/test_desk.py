@@ -12,7 +12,7 @@ from odin_lsp.ports import UNASKED, Decision, ReviewAnswer
 from odin_lsp.review.applying import FAILED
 from odin_lsp.review.desk import NOT_APPLIED, NOT_SHOWN, TYPED_SINCE, ReviewDesk
 from odin_lsp.review.journal import ReviewJournal
-from odin_lsp.review.proposals import OVERTAKEN, TYPED_INSIDE, Proposal, Wish, edit_of, operation_of
+from odin_lsp.review.proposals import OVERTAKEN, Proposal, Wish, edit_of, operation_of
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo import take_back
 from odin_lsp.review.undo_log import UndoLog
@@ -845,7 +845,7 @@ async def test_of_two_changes_of_the_same_word_that_are_decided_together_the_fir
     first, second = await desk.decide([Decision(hunk_id=it, decision="accept") for it in ids])
     assert editor.text == OLD.replace("two", proposed[0])
     assert (first.state, second.state) == ("accepted", "superseded")
-    assert second.reason in (TYPED_INSIDE, OVERTAKEN)
+    assert second.reason == OVERTAKEN
     assert [await it for it in tasks] == [[("accepted", None)], [("superseded", second.reason)]]
     told = [it for event in events if isinstance(event, ReviewChanged) for it in event.hunks]
     assert "superseded" in {it.state for it in told}
