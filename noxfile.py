@@ -88,7 +88,7 @@ def versions(session: nox.Session, dependencies: str) -> None:
     session.install("uv")
     install = ("uv", "pip", "install", "--quiet", "--python", f"{session.bin}/python")
     session.run_install(*install, "--resolution", dependencies, ".[images,mcp,pdf,redis]")
-    session.run_install(*install, *nox.project.dependency_groups(GROUPS, "test"))
+    session.run_install(*install, *nox.project.dependency_groups(GROUPS, "types", "test"))
     parts = session.posargs or UNIT
     session.run("pytest", "-n", "3", "--dist", "worksteal", "-m", "not thorough", *parts)
 
