@@ -45,10 +45,14 @@ STOPS: Mapping[str, StopReason] = {
     "IMAGE_RECITATION": "refused",
     "IMAGE_OTHER": "refused",
     "NO_IMAGE": "refused",
+    "ESCALATION": "refused",
+    "MODEL_ARMOR": "refused",
+    "PUP_LIMITED_DISABLED": "refused",
     "MALFORMED_FUNCTION_CALL": "malformed",
     "UNEXPECTED_TOOL_CALL": "malformed",
     "TOO_MANY_TOOL_CALLS": "malformed",
     "MALFORMED_RESPONSE": "malformed",
+    "MISSING_THOUGHT_SIGNATURE": "malformed",
     "OTHER": "unknown",
 }
 STATUSES: Mapping[str, int] = {

@@ -77,7 +77,7 @@ async def test_a_number_that_is_no_json_makes_the_call_unreadable(connect, ask, 
 
 
 def test_every_finish_reason_of_the_sdk_is_known():
-    assert set(STOPS) == {reason.value for reason in FinishReason}
+    assert {reason.value for reason in FinishReason} <= set(STOPS)
 
 
 @pytest.mark.parametrize(("reason", "stop"), STOPS.items())
