@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from odin_lsp.review.undo import take_back
@@ -159,14 +159,13 @@ class World:
         before = None if is_new else self.text(path)
         if not is_new:
             await self.read(name)
+            self.keep(path)
         result = await self.bench.use("WriteFile", file_path=path, content=text)
         if not result.failed and self.text(path) != before:
             known = self.of(path)
             known.original = MADE if is_new and known.original is None else known.original
             known.is_written = True
             known.see(self.text(path), every(self.text(path)))
-        elif not is_new:
-            self.of(path).see(self.text(path), every(self.text(path)), uses=0)
 
     async def delete(self, name: str) -> None:
         path, buffer = self.path(name), self.files.buffers.of_path(self.path(name))
@@ -183,7 +182,7 @@ class World:
             self.known[new] = self.known.pop(path)
 
     def keep(self, path: Path) -> None:
-        """For undo, the whole text is looked at before a file goes."""
+        """For review and undo, the whole text is looked at before a file changes or goes."""
         self.of(path).see(self.text(path), every(self.text(path)), uses=0)
 
     def open(self, name: str) -> None:
@@ -260,6 +259,7 @@ async def play(folder: Path, acts: list[tuple[object, ...]]) -> None:
 
 @settings(max_examples=settings().max_examples // 2, deadline=None)
 @given(st.lists(ACTS, max_size=12))
+@example([("read", "a.txt", 1, 1), ("search_folder", 1), ("write", "a.txt", "")])
 def test_each_field_is_true_whatever_happens_to_the_files(acts):
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(play(Path(folder).resolve(), acts))
