@@ -16,16 +16,17 @@ from odin_lsp.agent.model_registry import ModelRegistry
 from odin_lsp.agent.open_sessions import OpenSessions
 from odin_lsp.agent.own_commands import OwnCommands
 from odin_lsp.agent.parts import Parts
+from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.planners import Planners
 from odin_lsp.agent.plans import Plans
 from odin_lsp.agent.preview import ContextPreview
 from odin_lsp.agent.stream import EventStream, log_event
 from odin_lsp.agent.toolbox import around_mcp
-from odin_lsp.agent.turn import Remark
+from odin_lsp.agent.turn import Progress, Remark
 from odin_lsp.agent.turn_queue import TurnQueue
 from odin_lsp.config import Network, SearchSettings, WebSettings
 from odin_lsp.errors import SessionError
-from odin_lsp.events import MAIN, Event, EventRecord, ModelChanged, ReviewClosed, RoleChanged, TurnUndone
+from odin_lsp.events import MAIN, Emit, Event, EventRecord, ModelChanged, ReviewClosed, RoleChanged, TurnUndone
 from odin_lsp.intelligence.servers import Servers
 from odin_lsp.language_servers.choosing import Around
 from odin_lsp.language_servers.pool import OwnServers
@@ -123,7 +124,7 @@ class Core:
                 self.files,
                 editor,
                 self.stream,
-                self._planners.for_turn,
+                self._planner_for,
                 self._planners.hooks_of,
                 self.plans,
                 lambda: self.models.naming,
@@ -249,6 +250,12 @@ class Core:
     def _go_on(self, turn: TurnReview, proposal: Proposal) -> None:
         self._going_on.add(proposal.turn_id)
         self._tasks.begin(self._have_go_on(turn, proposal))
+
+    async def _planner_for(self, live: LiveSession, progress: Progress, emit: Emit) -> Planner:
+        """With each turn, what the disk has refused is tried again."""
+        self.sessions.catch_up()
+        self.desk.journal.catch_up()
+        return await self._planners.for_turn(live, progress, emit)
 
     async def _have_go_on(self, turn: TurnReview, proposal: Proposal) -> None:
         """The turn that waited goes on, whether or not anybody has its session open."""

@@ -65,6 +65,11 @@ class OpenSessions:
     def folder(self) -> Path:
         return self._folder()
 
+    def catch_up(self) -> None:
+        """Write what the disk has refused of any of them, if it takes it now."""
+        for live in self:
+            live.session.log.catch_up()
+
     def find(self, session_id: str) -> LiveSession | None:
         """If it is open here."""
         return self._live.get(session_id)
@@ -243,7 +248,8 @@ class OpenSessions:
             timer.cancel()
 
     def _close_if_idle(self, live: LiveSession) -> None:
-        if not live.is_idle or any(seat.current is live for seat in self._seats):
+        live.session.log.catch_up()
+        if not live.is_idle or live.session.log.is_behind or any(seat.current is live for seat in self._seats):
             self._close_later(live)
             return
         self._forget(live)

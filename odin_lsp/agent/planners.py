@@ -98,7 +98,6 @@ class Planners:
 
     async def for_turn(self, live: LiveSession, progress: Progress, emit: Emit) -> Planner:
         session = live.session
-        self._desk.journal.catch_up()
         if progress.decided or progress.is_taken_up:  # another Odin may have made some of it
             progress.review.touched.update(await asyncio.to_thread(self._desk.touched, progress.message.turn_id))
         at_hand = await asyncio.to_thread(lambda: self._project.now.extensions)

@@ -9,6 +9,7 @@ import secrets
 import shutil
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -134,8 +135,20 @@ class SessionLog:
                 self._has_lost = True
                 self._waiting.clear()
 
+    @property
+    def is_behind(self) -> bool:
+        """The disk has refused some of it."""
+        return bool(self._waiting)
+
+    def catch_up(self) -> None:
+        """Write what the disk has refused, if it takes it now."""
+        if self._waiting:
+            with suppress(OSError, SessionError):
+                self._write()
+
     def close(self) -> None:
         """Let go of the lock."""
+        self.catch_up()
         if self._descriptor is None:
             return
         descriptor, self._descriptor = self._descriptor, None

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import pytest
 from lsprotocol import types
 
+from odin_lsp.sessions.memory import LOCK
 from odin_lsp.sessions.store import sessions_folder
 from tests.e2e.conftest import PATIENCE
 from tests.e2e.steps import results, says
@@ -54,12 +55,13 @@ async def test_a_lock_on_trust_that_is_kept_keeps_nobody_waiting(start, root, st
 async def test_notes_that_another_process_locks_hold_up_nothing_else(start, wire, step, anthropic, root, state):
     folder = state / "odin" / "memory" / sessions_folder(root).name
     folder.mkdir(parents=True, mode=0o700)
+    (folder / LOCK).touch(mode=0o600)
     client = await start(XDG_STATE_HOME=str(state), **anthropic)
     step(("Memory", {"action": "remember", "text": "something"}))
     step(("Memory", {"action": "remember", "text": "something"}))
     wire.play(says())
 
-    with kept(folder):
+    with kept(folder / LOCK):
         turn = asyncio.create_task(client.command("plan", turnId="t", text="begin"))
         async with asyncio.timeout(PATIENCE):
             await client.until_kind("toolStarted", "t")

@@ -1,9 +1,11 @@
 """Sessions as the core has them: switched, resumed, named, and looked at before they are sent."""
 
 import asyncio
+import errno
 import gc
 import json
 import os
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -147,18 +149,13 @@ async def test_damage_is_told_to_the_user(odin, again, person):
     assert "the last record was cut off" in person.notices[0]
 
 
-async def test_a_disk_that_fails_is_told_once_and_so_is_that_it_works_again(odin, monkeypatch):
+async def test_a_disk_that_fails_is_told_once_and_so_is_that_it_works_again(odin, full_disk):
     odin.script(*({"text": str(number)} for number in range(4)))
-    pwrite = os.pwrite
-
-    def fail(*_):
-        raise OSError(28, "No space left on device")
 
     await odin.take()
-    monkeypatch.setattr(os, "pwrite", fail)
-    await odin.take()
-    await odin.take()
-    monkeypatch.setattr(os, "pwrite", pwrite)
+    with full_disk():
+        await odin.take()
+        await odin.take()
     await odin.take()
 
     told = [(it.level, it.message) for it in odin.events if it.kind == "notice"]
@@ -324,6 +321,61 @@ async def test_a_session_that_was_left_is_closed_after_a_while_unless_something_
     while busy in list(core.sessions):
         await asyncio.sleep(0)
     assert core.sessions.current is current
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    @contextmanager
+    def full_disk():
+        def refuse(*_):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(os, "pwrite", refuse)
+            yield
+
+    return full_disk
+
+
+async def test_a_session_that_the_disk_refuses_is_not_closed_before_it_is_written(odin, full_disk):
+    odin.script({"text": "one"})
+    with full_disk():
+        outcome = await odin.take("first")
+        left = odin.live
+        odin.core.sessions._kept_open = 0.0
+        odin.core.sessions.begin()
+        for _ in range(9):
+            await asyncio.sleep(0)
+        assert left in list(odin.core.sessions)
+
+    while left in list(odin.core.sessions):
+        await asyncio.sleep(0)
+
+    again = await odin.core.sessions.open(outcome.session_id)
+    assert [it.body for it in again.session.turns] == ["first"]
+
+
+async def test_what_the_disk_refuses_of_a_session_is_written_with_the_next_turn_of_another(odin, full_disk):
+    odin.script({"text": "one"}, {"text": "two"})
+    with full_disk():
+        await odin.take("first")
+    refused = odin.session
+
+    odin.core.sessions.begin()
+    await odin.take("second")
+
+    assert [it.body for it in Session.load(refused.log.path.parent, refused.id).turns] == ["first"]
+
+
+async def test_what_the_disk_refuses_of_a_session_is_written_when_odin_ends(odin, full_disk):
+    odin.script({"text": "one"})
+    with full_disk():
+        await odin.take("first")
+    refused = odin.session
+
+    await odin.core.close()
+
+    assert [it.body for it in Session.load(refused.log.path.parent, refused.id).turns] == ["first"]
 
 
 async def test_a_closed_session_is_opened_again_as_it_was(odin):
