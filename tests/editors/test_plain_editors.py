@@ -1,5 +1,6 @@
 """Editors without a plugin, with the settings of docs/editors.md: messages, questions, and reviews by quick fixes."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -186,6 +187,7 @@ async def test_helix_asks_twice_with_free_text_and_answers_a_question(helix: Hel
         await terminal.press("%")
         await helix.write("Odin: Ask…", "<!-- Odin: Ask about plain.py, lines 1-3.", question)
         await helix.send()
+        await until(partial(is_heard, wire), "the message is sent")  # before it is read again from the disk
         await helix.reads(answer)
         assert question in said(wire)
         assert "beta = 2" in said(wire)
@@ -198,6 +200,10 @@ async def test_helix_asks_twice_with_free_text_and_answers_a_question(helix: Hel
     await terminal.shows("Allow once")
     await terminal.press("Enter")
     assert "42" in await receipts(wire)
+
+
+async def is_heard(wire: Wire) -> bool:
+    return not wire.answers
 
 
 async def test_helix_runs_a_step_of_a_plan(helix: Helix, wire: Wire, file: Path) -> None:

@@ -232,7 +232,8 @@ async def test_a_question_is_told_of_while_the_window_is_not_in_front(
 async def test_a_question_stays_on_the_screen_until_it_is_answered_or_seen(
     vscode: VSCode, wire: Wire, root: Path
 ) -> None:
-    """The last: it hides the chat, and the page that comes back is another one."""
+    """The last: it hides the chat, and the page that comes back is another one. A notification that was withdrawn when
+    the chat came up may still be on its way out: of two the first is the newest."""
     told = vscode.notification("touch asked.txt")
 
     async def ask() -> None:
@@ -245,12 +246,12 @@ async def test_a_question_stays_on_the_screen_until_it_is_answered_or_seen(
 
     await ask()
     wire.play(says("Then I will not."))
-    await told.get_by_text("Deny").click()
+    await told.get_by_text("Deny").first.click()
     await expect(told).to_have_count(0)
     await until(lambda: no_more(wire), "the turn goes on")
 
     await ask()
-    await told.get_by_text("Show in Chat").click()
+    await told.get_by_text("Show in Chat").first.click()
     await expect(told).to_have_count(0)
     await expect(vscode.status("1 question")).to_be_visible()
     await vscode.command("odin.vscode.cancel")
