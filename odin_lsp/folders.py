@@ -198,7 +198,8 @@ else:
             try:
                 os.unlink(name, dir_fd=source)
             except BaseException:
-                os.unlink(new, dir_fd=there)
+                with suppress(OSError):  # why it was not done counts, not this
+                    os.unlink(new, dir_fd=there)
                 raise
 
         def sync(self) -> None:
