@@ -9,6 +9,9 @@ from odin_lsp.review.hunks import Hunk, apply, compose, difference, hunks_seen, 
 from odin_lsp.review.undo_steps import StepHunk
 from odin_lsp.workspace.comparing import same_at_end, same_at_start
 
+LONGEST_WORD = 200
+"""Characters: more are data in which nobody reads words."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -84,10 +87,12 @@ def flipped(before: str, places: Sequence[Place], out: frozenset[str], wanted: S
     already: list[Place] = []
     for index, (place, hunk) in enumerate(here):
         start = since.start_of(hunk)
-        if start is not None:
+        if start is None:
+            (already if index in seen else typed_into).append(place)
+        elif since.is_in_the_same_word(hunk, start):
             todo.append((place, Hunk(start, hunk.old, hunk.new)))
         else:
-            (already if index in seen else typed_into).append(place)
+            typed_into.append(place)
     return Flipped(todo, typed_into, already)
 
 
@@ -126,6 +131,15 @@ class _Since:
             return None
         start = hunk.start + self._growth[before_it]
         return None if is_lines and not begins_line(self._now, start) else start
+
+    def is_in_the_same_word(self, hunk: Hunk, start: int) -> bool:
+        """What differs in a word is less than the word: with the rest of another one it makes one that nobody wrote."""
+        end = start + len(hunk.old)
+        edges = (hunk.old[:1], hunk.new[:1]), (hunk.old[-1:], hunk.new[-1:])
+        is_joined, goes_on = (any(map(_is_of_word, it)) for it in edges)
+        return (not is_joined or _word_to(self._text, hunk.start) == _word_to(self._now, start)) and (
+            not goes_on or _word_from(self._text, hunk.end) == _word_from(self._now, end)
+        )
 
     def _near(self, hunk: Hunk) -> Iterator[tuple[int, int, Hunk]]:
         at = bisect_right(self._reaches, hunk.end, key=lambda it: it[0]) - 1
@@ -195,6 +209,20 @@ def _reach(text: str, it: Hunk) -> tuple[int, int]:
 
 def _is_lines(text: str, at: int, piece: str) -> bool:
     return piece.endswith(("\n", "\r")) and begins_line(text, at)
+
+
+def _word_to(text: str, at: int) -> str:
+    before = text[max(0, at - LONGEST_WORD) : at]
+    return before[len(before) - _length(map(_is_of_word, reversed(before))) :]
+
+
+def _word_from(text: str, at: int) -> str:
+    behind = text[at : at + LONGEST_WORD]
+    return behind[: _length(map(_is_of_word, behind))]
+
+
+def _is_of_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def _length(same: Iterable[bool]) -> int:

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from random import SystemRandom
+from tempfile import NamedTemporaryFile
 
 import tests.conftest  # noqa: F401 - no key, no settings, no network but loopback
 from tests.soak.day import Step, drawn, lived, shortened
@@ -38,7 +39,9 @@ def main() -> int:
     if failure is None:
         sys.stdout.write("nothing broke\n")
         return 0
-    sys.stdout.write(f"seed {given.seed}: {failure}\n")
+    with NamedTemporaryFile("w", prefix="odin-diary-", suffix=".txt", encoding="utf-8", delete=False) as diary:
+        diary.write("\n".join(failure.diary))
+    sys.stdout.write(f"seed {given.seed}: {failure}\nwhat happened is in {diary.name}\n")
     sys.stdout.flush()
     if not given.acts:
         sys.stdout.write(f"made shorter:\n{asyncio.run(shortened(failure, SHORTENING))}\n")

@@ -188,19 +188,26 @@ async def decide(world: World, chance: Random) -> None:
 async def decide_on(world: World, chosen: list[str], kind: str, peer: Any = None) -> None:
     texts: dict[str, str] = {}
     made: dict[str, dict[str, str]] = {}
-    for file in [file for shown in (await world.command("review.list"))["proposals"] for file in shown["files"]]:
-        for hunk in [it for it in file["hunks"] if it["id"] in chosen and kind != "reject"]:
-            if kind == "modify":
-                texts[hunk["id"]] = _own_text(hunk["newText"], next(world.numbers))
-            made[hunk["id"]] = _made_by(world, file, hunk, texts.get(hunk["id"], hunk["newText"]))
-            world.editor.wanted.update(made[hunk["id"]].items())
+    for file, hunk in await _listed(world, chosen) if kind != "reject" else ():
+        if kind == "modify":
+            texts[hunk["id"]] = _own_text(hunk["newText"], next(world.numbers))
+        made[hunk["id"]] = _made_by(world, file, hunk, texts.get(hunk["id"], hunk["newText"]))
+        world.editor.wanted.update(made[hunk["id"]].items())
     name, more = ("reject", {}) if kind == "reject" else ("accept", {"texts": texts} if texts else {})
+    world.editor.diary.append(f"{kind} {chosen}, which makes {made}")
     receipts = (await world.command(f"review.{name}", peer, hunkIds=chosen, **more))["receipts"]
+    world.editor.diary.append(f"told {receipts}")
     shown = values_of("\n".join(world.editor.text(path) for path in world.editor.saved))
     for it in receipts:
         world.decided[it["hunkId"]] = it["state"]
         if it["state"] in ("accepted", "modified") and not made[it["hunkId"]].items() <= shown.items():
             raise Broken(f"{it} is not on the screen: {made[it['hunkId']]}")
+
+
+async def _listed(world: World, chosen: list[str]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Where they are now, each with its file."""
+    files = [file for shown in (await world.command("review.list"))["proposals"] for file in shown["files"]]
+    return [(file, it) for file in files for it in file["hunks"] if it["id"] in chosen]
 
 
 def _own_text(text: str, number: int) -> str:
@@ -220,14 +227,17 @@ async def reopen(world: World, chance: Random) -> None:
     decided = [it for review in reviews for it in review.hunks if it not in review.pending]
     if decided:
         chosen = chance.choice(decided)
+        for file, hunk in await _listed(world, [chosen]):  # perhaps a part of a word that others have changed since
+            world.editor.wanted.update(_made_by(world, file, hunk, hunk["oldText"]).items())
         receipts = (await world.command("review.reopen", hunkIds=[chosen]))["receipts"]
+        world.editor.diary.append(f"reopened: {receipts}")
         stays = [it for it in receipts if it.get("cause") == "typed"]  # as it was decided
         world.decided.update((it["hunkId"], it["state"]) for it in receipts if it not in stays)
         await world.settle()
 
 
 async def undo(world: World, chance: Random) -> None:
-    await world.command("undoTurn")
+    world.editor.diary.append(f"undone: {await world.command('undoTurn')}")
     world.decided.clear()  # what was accepted may wait again
     await world.settle()
 

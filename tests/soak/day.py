@@ -36,6 +36,7 @@ class Failure:
     steps: tuple[Step, ...]
     """The last one broke it."""
     why: str
+    diary: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.why}\nafter {len(self.steps)} acts:\n{' '.join(map(str, self.steps))}"
@@ -58,11 +59,14 @@ async def lived(
     steps: Iterable[Step], tell: Callable[[int, World], None] = lambda number, world: None
 ) -> Failure | None:
     done: list[Step] = []
+    diary: list[str] = []
     try:
         async with world() as here:
+            diary = here.editor.diary
             looked = _Looks()
             for step in steps:
                 done.append(step)
+                diary.append(f"{len(done)}: {step}")
                 await ACTS[step.act][0](here, Random(step.number))
                 await here.settle()
                 for invariant in INVARIANTS:
@@ -71,9 +75,8 @@ async def lived(
                 tell(len(done), here)
             await _end(here)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is told with the acts that led to it
-        return Failure(
-            tuple(done), f"{type(error).__name__}: {error}\n{''.join(traceback.format_tb(error.__traceback__)[-4:])}"
-        )
+        why = f"{type(error).__name__}: {error}\n{''.join(traceback.format_tb(error.__traceback__)[-4:])}"
+        return Failure(tuple(done), why, tuple(diary))
     return None
 
 

@@ -83,6 +83,8 @@ class Editor:
     peer: Peer | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     settings: dict[str, Any] = field(default_factory=dict[str, Any])
+    diary: list[str] = field(default_factory=list[str])
+    """What became of each text, and who wanted it."""
 
     async def connect(self, peer: Peer) -> None:
         self.peer = peer
@@ -119,11 +121,13 @@ class Editor:
         self._tell("textDocument/didClose", {"textDocument": {"uri": path.as_uri()}})
 
     def save(self, path: Path) -> None:
+        self.diary.append(f"saved {path.name}")
         self.saved[path] = self.documents[path].text
         path.write_bytes(self.saved[path].encode())
         self._tell("textDocument/didSave", {"textDocument": {"uri": path.as_uri()}})
 
     def type(self, path: Path, text: str, line: int, start: int = 0, end: int = 0) -> None:
+        self.diary.append(f"typed in {path.name}, line {line}: {text!r}")
         self._change(path, [Change(text, Position(line, start), Position(line, end))])
         self.wanted.update(values_of(self.text(path)).items())
 
@@ -176,6 +180,7 @@ class Editor:
                 return None
 
     def _apply(self, changes: list[dict[str, Any]]) -> dict[str, Any]:
+        self.diary.append(f"asked to change {changes}")
         for change in changes:
             if change.get("kind") == "create":
                 path = path_at(change["uri"])
@@ -215,6 +220,7 @@ class Editor:
             return
         before = document.text
         self._change(path, changes)
+        self.diary.append(f"changed {path.name}: {before!r} → {document.text!r}")
         self._judge(path, before, document.text)
 
     def _judge(self, path: Path, before: str, after: str) -> None:

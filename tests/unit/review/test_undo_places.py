@@ -77,6 +77,26 @@ def test_what_may_be_somebody_elses_stays(left, now):
     assert flip(before, places, NOTHING, places, now)[0] == now
 
 
+@pytest.mark.parametrize(
+    ("before", "left", "now"),
+    [
+        ("n = m1190\n", "n = m1195\n", "n = m1205\n"),
+        ("the old_name\n", "the new_name\n", "the new_names\n"),
+        ("count items\n", "recount items\n", "recounted items\n"),
+        ("a = b\n", "a = c\n", "a = xc\n"),
+    ],
+)
+def test_a_word_that_others_have_changed_stays_as_a_whole(before, left, now):
+    """Else it would be one that nobody ever wrote, such as `m1200`."""
+    places = places_of(before, [layer(before, left, map(str, count()))])
+
+    assert flip(before, places, NOTHING, places, now) == (now, places)
+    assert flip(before, places, NOTHING, places, left.replace("\n", " (mine)\n")) == (
+        before.replace("\n", " (mine)\n"),
+        [],
+    )
+
+
 def test_lines_that_the_turn_removed_stay_so_where_all_that_was_around_them_is_gone():
     before, left = "one\ntwo\nthree\nfour\n", "one\ntwo\nfour\n"
     places = places_of(before, [layer(before, left, map(str, count()))])
@@ -84,13 +104,13 @@ def test_lines_that_the_turn_removed_stay_so_where_all_that_was_around_them_is_g
     assert flip(before, places, NOTHING, places, "one\n") == ("one\n", places)
 
 
-def test_where_nobody_has_typed_nothing_has_been_flipped_before_whatever_is_around_it():
+def test_where_nobody_has_typed_nothing_has_been_flipped_before_whatever_was_typed_around_it():
     before = "aaaa\naaaa\naa"
     places = places_of(before, [[StepHunk("1", 0, 0, "baaaa\n"), StepHunk("2", 5, 7, "a")]])
     [_, last] = places
 
     again = flipped(before, places, frozenset(["2"]), [last], "aaaaaaaaa\naaaaa\naa")
-    assert [place for place, _ in again.todo] == [last]
+    assert (again.already, again.typed_into) == ([], [last])
 
 
 def test_edits_of_one_place_are_one_and_what_makes_no_difference_is_none():
