@@ -38,7 +38,10 @@ UNDO = "~"
 NO_TEXT = "it is no text"
 FOLDER = "a folder is not kept"
 TOO_LARGE = "what it was is more than `review.undoBytes` allows"
-_DAY = 24 * 60 * 60
+_DAY = 24 * 60 * 60 * 10**9
+"""Nanoseconds."""
+TICK = 1000
+"""The same: no usual file system knows times less exactly."""
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | system.OWN
 
 
@@ -66,6 +69,8 @@ class UndoLog:
         self._undoing = asyncio.Lock()
         self._grown: int | None = None
         """Bytes since something was last removed; `None`: that was not yet looked at."""
+        self._last: int | None = None
+        """When the last turn has changed something, in nanoseconds; `None`: that was not yet looked at."""
         weakref.finalize(self, _let_go, self._turns)
 
     @asynccontextmanager
@@ -260,8 +265,19 @@ class UndoLog:
         with open(log, "ab", closefd=turn is None) as file:
             file.write(b"".join(b"\n" + json.dumps(to_wire(it)).encode() + b"\n" for it in lines))
             file.flush()
-            if as_of_then and status.st_size:
-                os.utime(log, ns=(status.st_atime_ns, status.st_mtime_ns))
+        if as_of_then and status.st_size:
+            _set_changed_at(self._file(turn_id), status.st_mtime_ns)
+        else:
+            self._put_last(self._file(turn_id))
+
+    def _put_last(self, log: Path) -> None:
+        """Of all turns this one has changed something last, whatever a clock says that has jumped."""
+        if self._last is None:
+            self._last = max((_changed_at(it) for it in self._logs() if it != log), default=0)
+        if (now := _changed_at(log)) <= self._last:
+            now = self._last + TICK
+            _set_changed_at(log, now)
+        self._last = now
 
     def _read(self, turn_id: str) -> Steps:
         steps = Steps()
@@ -283,7 +299,7 @@ class UndoLog:
             _remove([it for it in self._images() if it not in sizes])
             total = sum(sizes.values()) + sum(it.stat().st_size for it in logs)
             for log in logs:
-                if total <= limit and _changed_at(log) >= time.time() - self._settings().undo_days * _DAY:
+                if total <= limit and _changed_at(log) >= time.time_ns() - self._settings().undo_days * _DAY:
                     break
                 if _is_held(log):
                     continue
@@ -340,11 +356,16 @@ def _is_held(log: Path) -> bool:
     return False
 
 
-def _changed_at(log: Path) -> float:
+def _changed_at(log: Path) -> int:
+    """In nanoseconds."""
     try:
-        return log.stat().st_mtime
+        return log.stat().st_mtime_ns
     except FileNotFoundError:
-        return 0.0
+        return 0
+
+
+def _set_changed_at(log: Path, at: int) -> None:
+    os.utime(log, ns=(at, at))  # not by its descriptor: Windows knows only names here
 
 
 def _remove(files: Sequence[Path]) -> None:

@@ -116,6 +116,12 @@ def _scandir(path: Any = ".") -> Any:
     return os.scandir(path)
 
 
+def _utime(path: Any, *times: Any, **more: Any) -> None:
+    if isinstance(path, int):
+        raise TypeError("Windows sets no times by a descriptor")
+    os.utime(path, *times, **more)
+
+
 def _refuse_open(*paths: Any) -> None:
     """Files that this process has open, and folders in which it holds one."""
     for path in paths:
@@ -151,6 +157,7 @@ PRESENT: Mapping[ModuleType, Mapping[str, Any]] = {
         "lstat": _lstat,
         "fstat": _fstat,
         "scandir": _scandir,
+        "utime": _utime,
         "rename": _rename,
         "replace": _replace,
         "unlink": _unlink,

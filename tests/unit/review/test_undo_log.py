@@ -178,6 +178,19 @@ async def test_a_text_that_is_not_what_it_was_is_not_brought_back(log, change, f
     assert [log.before(it) for it in log.steps("t")] == [None]
 
 
+async def test_the_turn_that_changed_something_last_is_the_last_one_whatever_a_clock_says(change, folder):
+    await change("ahead", "a", "one", "two")
+    ahead = (folder / "ahead.jsonl").stat().st_mtime_ns + 365 * DAY * 10**9
+    os.utime(folder / "ahead.jsonl", ns=(ahead, ahead))
+    log = UndoLog(lambda: folder)
+    for turn_id in ("first", "second"):
+        step = new_step(Path("/w/b"), "edit")
+        await log.finish(turn_id, step, "one", "two")
+
+    assert log.turns() == ["second", "first", "ahead"]
+    assert UndoLog(lambda: folder).turns() == ["second", "first", "ahead"]
+
+
 async def test_a_turn_of_an_earlier_version_is_read(log, folder):
     folder.mkdir()
     files = [
