@@ -242,7 +242,7 @@ async def test_a_question_stays_on_the_screen_until_it_is_answered_or_seen(
         await vscode.answer("touch it")
         await expect(vscode.status("1 question")).to_be_visible()
         await vscode.command("workbench.view.explorer")
-        await expect(told).to_be_visible()
+        await expect(told.first).to_be_visible()
 
     await ask()
     wire.play(says("Then I will not."))
