@@ -81,6 +81,21 @@ async def waiting(screen_of, step, one):
     await asyncio.wait([turn])
 
 
+@pytest.mark.parametrize("verb", ["accept", "reject", "reopen"])
+async def test_a_decision_counts_right_after_the_start(waiting, screen_of, one, verb):
+    """Editors show what waits while the server is started anew."""
+    screen, first, second = waiting
+    await left(screen)
+
+    other = await screen_of()
+    other.open(one)
+    chosen = first if verb == "reopen" else second
+    [receipt] = (await other.client.command(f"review.{verb}", hunkIds=[chosen]))["receipts"]
+
+    state = {"accept": "accepted", "reject": "rejected", "reopen": "pending"}[verb]
+    assert (receipt["hunkId"], receipt["state"]) == (chosen, state)
+
+
 @pytest.mark.parametrize("ending", [killed, left, hung_up])
 async def test_the_turn_goes_on_where_it_waited_without_asking_again(waiting, screen_of, wire, one, ending):
     screen, first, second = waiting

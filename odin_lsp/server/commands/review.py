@@ -22,7 +22,7 @@ async def accept(server: Work, params: wire.AcceptParams, _: Token) -> dict[str,
         Decision(hunk_id=it.id, decision="modify", text=texts[it.id])
         if it.id in texts
         else Decision(hunk_id=it.id, decision="accept")
-        for it in _selected(server, params.proposal_id, params.hunk_ids, params.uri)
+        for it in await _selected(server, params.proposal_id, params.hunk_ids, params.uri)
     ]
     return to_wire(wire.Receipts(await _decided(server, decisions)))
 
@@ -31,14 +31,14 @@ async def accept(server: Work, params: wire.AcceptParams, _: Token) -> dict[str,
 async def reject(server: Work, params: wire.RejectParams, _: Token) -> dict[str, Any]:
     decisions = [
         Decision(hunk_id=it.id, decision="reject", reason=params.reason)
-        for it in _selected(server, params.proposal_id, params.hunk_ids, params.uri)
+        for it in await _selected(server, params.proposal_id, params.hunk_ids, params.uri)
     ]
     return to_wire(wire.Receipts(await _decided(server, decisions)))
 
 
 @command("odin.review.reopen", wire.ReopenParams)
 async def reopen(server: Work, params: wire.ReopenParams, _: Token) -> dict[str, Any]:
-    hunks = _selected(server, params.proposal_id, params.hunk_ids, params.uri)
+    hunks = await _selected(server, params.proposal_id, params.hunk_ids, params.uri)
     return to_wire(wire.Receipts(tuple(await server.core.desk.reopen(hunks))))
 
 
@@ -65,9 +65,11 @@ async def _decided(server: Work, decisions: list[Decision]) -> tuple[Receipt, ..
     return server.core.desk.begin(decisions)
 
 
-def _selected(
+async def _selected(
     server: Work, proposal_id: str | None, hunk_ids: tuple[str, ...] | None, uri: str | None
 ) -> list[PendingHunk]:
+    """Editors show what waits while the server is started anew, and whoever decides then has decided."""
+    await server.core.restore_reviews()
     return server.core.desk.proposals.select(proposal_id, hunk_ids, _path(uri))
 
 
