@@ -59,6 +59,7 @@ from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
 
 log = logging.getLogger("odin.agent")
+NOT_SHOWN_AGAIN = "a review that waits cannot be shown now; Odin tries it again at its next start"
 
 
 class Core:
@@ -245,7 +246,10 @@ class Core:
             emit = self.stream.emitter(kept.turn_id, kept.session_id)
             turn = TurnReview(kept.turn_id, emit, kept.session_id, origin=kept.origin)
             turn.decided_late = partial(self._go_on, turn)
-            self.desk.restore(kept, turn)
+            try:
+                self.desk.restore(kept, turn)
+            except OSError as error:  # the others are shown, and can be decided on
+                self._editor.notify("warning", f"{NOT_SHOWN_AGAIN}: {error}")
 
     def _go_on(self, turn: TurnReview, proposal: Proposal) -> None:
         self._going_on.add(proposal.turn_id)

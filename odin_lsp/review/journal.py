@@ -158,6 +158,10 @@ class ReviewJournal:
         except locks.Held:
             os.close(descriptor)
             return None
+        except OSError as error:
+            os.close(descriptor)
+            log.warning("the review in %s cannot be read: %s", path, error)
+            return None
         if found is None:  # Odin was ended before anybody had seen it
             os.close(descriptor)
             path.unlink(missing_ok=True)

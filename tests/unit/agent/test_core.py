@@ -1,6 +1,8 @@
 """What a workspace has for all of its turns: settings, which hold from the next one on, and notes."""
 
+import errno
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -103,3 +105,21 @@ async def test_what_was_noted_in_one_session_is_known_in_the_next(odin, call):
 
     [result] = odin.session.messages[2].results
     assert "tabs, not spaces" in result.content
+
+
+async def test_a_review_that_cannot_be_shown_again_keeps_nobody_from_the_others(odin, monkeypatch):
+    core = odin.start()
+    kept = [SimpleNamespace(turn_id=it, session_id="s", origin="") for it in ("unreadable", "fine")]
+    shown = []
+
+    def restore(review, turn):
+        if review.turn_id == "unreadable":
+            raise OSError(errno.EIO, "Input/output error")
+        shown.append(turn.turn_id)
+
+    monkeypatch.setattr(core.desk.journal, "waiting", lambda: iter(kept))
+    monkeypatch.setattr(core.desk, "restore", restore)
+
+    await core.restore_reviews()
+
+    assert shown == ["fine"]

@@ -1,6 +1,7 @@
 """What waits for a decision outlives Odin, whenever it is ended: nothing that was decided is lost or made twice."""
 
 import asyncio
+import errno
 import os
 import random
 import shutil
@@ -169,6 +170,19 @@ async def test_a_review_that_was_cut_short_before_anybody_saw_it_is_forgotten(od
     path.write_text('\n{"id": "x", "turnId"')
     assert await second.restore() == []
     assert not path.exists()
+
+
+async def test_a_review_that_the_disk_does_not_give_is_left_for_another_time(odin, monkeypatch):
+    first = await odin()
+    await first.show(edit_of(first.write("a.txt", OLD), OLD, NEW, WISH))
+
+    def fail(path):
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(journals, "_read", fail)
+        assert list((await odin()).journal.waiting()) == []
+    assert len(list((await odin()).journal.waiting())) == 1
 
 
 async def test_a_review_that_cannot_be_kept_says_so(odin, tmp_path):
