@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from playwright.async_api import expect
 from odin_lsp.config import McpSettings
 from odin_lsp.errors import ToolError
 from odin_lsp.extensions.mcp_files import McpServer
-from odin_lsp.mcp.connection import Around
+from odin_lsp.mcp.connection import Around, Connection
 from odin_lsp.mcp.pool import McpServers
 from odin_lsp.mcp.values import Answered, Asked
 from tests.e2e.steps import play_calls, results, says
@@ -86,7 +87,12 @@ async def test_one_that_is_killed_or_hangs_in_a_call_is_told_of_and_started_agai
     around = Around((tmp_path,), McpSettings(timeout=3))
     pool.use({"everything": pool.of("everything").server}, around)
     await pool.begin(PATIENCE)
-    connection = await pool.of("everything").connection()
+
+    async def connected() -> Connection | None:
+        with suppress(ToolError):
+            return await pool.of("everything").connection()
+
+    connection = await nvim_kit.until(connected, "the server has started")
     calling = asyncio.create_task(call(pool, SLOW, duration=30, steps=300))
     await asyncio.sleep(0)
     assert connection.pid is not None

@@ -27,6 +27,7 @@ NEWEST = pytest.mark.parametrize("code", ["newest"], indirect=True)
 COMPANION = Path(__file__).parent / "companion"
 SETTINGS: Mapping[str, Any] = {
     "chat.disableAIFeatures": True,
+    "editor.wordBasedSuggestions": "off",  # one that comes late would take the next Enter for its own
     "extensions.ignoreRecommendations": True,
     "git.openRepositoryInParentFolders": "never",
     "remote.autoForwardPorts": False,
