@@ -6,6 +6,7 @@ these are now is seen in the text. Who has a review open holds the lock on its f
 import json
 import logging
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -93,10 +94,7 @@ class ReviewJournal:
         self.catch_up()
         path = self._folder() / f"{proposal.id}{SUFFIX}"
         try:
-            log = private_files.open_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
-            self._open[proposal.id] = log
-            locks.hold(log, path)
-            _append(log, to_wire(stored(proposal, session_id)))
+            _append(self._begun(proposal.id, path), to_wire(stored(proposal, session_id)))
         except (OSError, SessionError) as error:
             self._let_go(proposal.id)
             return (error.strerror if isinstance(error, OSError) else None) or str(error)
@@ -146,6 +144,15 @@ class ReviewJournal:
         for proposal_id in tuple(self._open):
             self._let_go(proposal_id)
 
+    def _begun(self, proposal_id: str, path: Path) -> int:
+        """An Odin that starts right now takes one that is still empty away, as it was never used."""
+        while True:
+            self._let_go(proposal_id)
+            self._open[proposal_id] = log = private_files.open_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            locks.hold(log, path)
+            if path.exists():
+                return log
+
     def _claim(self, path: Path, patience: float) -> StoredReview | None:
         try:
             descriptor = private_files.open_file(path, os.O_RDWR | os.O_APPEND)
@@ -158,13 +165,12 @@ class ReviewJournal:
         except locks.Held:
             os.close(descriptor)
             return None
-        except OSError as error:
+        except (OSError, ValueError, RequestError) as error:  # a newer Odin may have written it
             os.close(descriptor)
             log.warning("the review in %s cannot be read: %s", path, error)
             return None
-        if found is None:  # Odin was ended before anybody had seen it
-            os.close(descriptor)
-            path.unlink(missing_ok=True)
+        if found is None:
+            _take_away(path, descriptor)
             return None
         self._open[found.id] = descriptor
         return found
@@ -259,14 +265,24 @@ def _append(log: int, record: object) -> None:
         data = data[os.write(log, data) :]
 
 
+def _take_away(path: Path, log: int) -> None:
+    """While its lock is held: somebody may be about to begin it. Windows takes away nothing that is open."""
+    if sys.platform == "win32":
+        os.close(log)
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
+    if sys.platform != "win32":
+        os.close(log)
+
+
 def _read(path: Path) -> StoredReview | None:
-    """As far as it can be read: a line is cut short only where nothing was done yet of what it says."""
-    lines = iter([line for line in path.read_bytes().split(b"\n") if line])
-    try:
-        review = from_wire(StoredReview, json.loads(next(lines)))
-    except (StopIteration, ValueError, RequestError):
+    """A later line is cut short only where nothing was done yet of what it says, and the first one where nobody has
+    seen what it proposes."""
+    first, is_whole, rest = path.read_bytes().lstrip(b"\n").partition(b"\n")
+    if not is_whole:
         return None
-    for line in lines:
+    review = from_wire(StoredReview, json.loads(first))
+    for line in rest.split(b"\n"):
         with suppress(ValueError, RequestError, TypeError):
             review = _changed(review, [from_wire(HunkChange, it) for it in json.loads(line)])
     return review

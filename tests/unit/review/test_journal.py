@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from odin_lsp import private_files
 from odin_lsp.ports import Decision, Receipt
 from odin_lsp.review import journal as journals
 from odin_lsp.review import undo_log
@@ -170,6 +171,52 @@ async def test_a_review_that_was_cut_short_before_anybody_saw_it_is_forgotten(od
     path.write_text('\n{"id": "x", "turnId"')
     assert await second.restore() == []
     assert not path.exists()
+
+
+async def test_a_review_that_begins_while_another_odin_starts_is_kept(odin, tmp_path, monkeypatch):
+    first = await odin()
+    starting = ReviewJournal(lambda: tmp_path / "state" / "reviews")
+    opened = private_files.open_file
+    found = []
+
+    def opened_amid_a_start(path, flags):
+        descriptor = opened(path, flags)
+        if flags & os.O_CREAT and not found:
+            found.append(list(starting.waiting()))
+        return descriptor
+
+    with monkeypatch.context() as patched:
+        patched.setattr(private_files, "open_file", opened_amid_a_start)
+        proposal = await first.show(edit_of(first.write("a.txt", OLD), OLD, NEW, WISH))
+
+    assert found == [[]]
+    assert [it.id for it in (await odin()).journal.waiting()] == [proposal.id]
+
+
+async def test_a_review_that_a_newer_odin_has_written_is_left_to_it(odin, tmp_path):
+    first = await odin()
+    proposal = await first.show(edit_of(first.write("a.txt", OLD), OLD, NEW, WISH))
+    path = tmp_path / "state" / "reviews" / f"{proposal.id}.jsonl"
+    await first.end()
+    newer = path.read_bytes().replace(b'"turnId"', b'"urgency": 3, "turnId"', 1)
+    path.write_bytes(newer)
+
+    assert list((await odin()).journal.waiting()) == []
+    assert path.read_bytes() == newer
+
+
+async def test_an_empty_review_that_cannot_be_removed_keeps_nobody_from_the_others(odin, tmp_path, monkeypatch):
+    first = await odin()
+    proposal = await first.show(edit_of(first.write("a.txt", OLD), OLD, NEW, WISH))
+    (tmp_path / "state" / "reviews" / "0.jsonl").touch(mode=0o600)
+
+    def refuse(*_, **__):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    second = await odin()
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "unlink", refuse)
+        assert [it.id for it in second.journal.waiting()] == [proposal.id]
 
 
 async def test_a_review_that_the_disk_does_not_give_is_left_for_another_time(odin, monkeypatch):
