@@ -201,10 +201,19 @@ class SessionLog:
             if self._end != self.known_end:
                 raise SessionError(f"{self.path} was changed by somebody else")
         if self._descriptor is None:
-            descriptor = private_files.open_file(self.path, private_files.NEW)
-            self._lock(descriptor)
-            self._descriptor = descriptor
+            self._descriptor = self._made()
         return self._descriptor
+
+    def _made(self) -> int:
+        descriptor = private_files.open_file(self.path, private_files.NEW)
+        try:
+            self._lock(descriptor)
+        except SessionLocked:  # by somebody who only looks at it; next time it has to be new again
+            os.close(descriptor)
+            with suppress(OSError):
+                self.path.unlink()
+            raise
+        return descriptor
 
     def _lock(self, descriptor: int, patience: float = locks.MOMENT) -> None:
         try:

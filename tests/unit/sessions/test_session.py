@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from odin_lsp import locks
 from odin_lsp.errors import SessionError
 from odin_lsp.events import MAIN, TodosChanged
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
@@ -121,6 +122,22 @@ def test_an_id_is_no_path(tmp_path, name):
 def test_a_session_that_is_not_there_says_so(tmp_path):
     with pytest.raises(SessionError, match="there is no session"):
         Session.load(tmp_path, "nothing")
+
+
+def test_somebody_who_looks_at_a_session_while_it_begins_costs_nothing(tmp_path, monkeypatch):
+    log = SessionLog(tmp_path / "sessions", "s")
+
+    def held(_, path, **__):
+        raise locks.Held(path, "another Odin")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(locks, "hold", held)
+        with pytest.raises(SessionError, match="open in another Odin"):
+            log.append({"type": "first"})
+    log.append({"type": "second"})
+    log.close()
+
+    assert [json.loads(line)["type"] for line in log.path.read_bytes().splitlines()] == ["first", "second"]
 
 
 def test_a_disk_that_fails_costs_the_log_and_not_the_conversation(tmp_path):
