@@ -1,9 +1,7 @@
 """`odin-lsp host`: the Odins that terminals can use, those of editors and those that terminals have started."""
 
-import os
 import signal
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -57,12 +55,10 @@ def _stop(options: "Namespace") -> int:
     from odin_lsp.host import place
 
     found = [it for it in place.owners() if it.is_resident and options.cwd in (None, _folder(it.root))]
-    for it in found:
-        with suppress(ProcessLookupError):
-            os.kill(it.pid, signal.SIGTERM)
-    if not found:
+    stopped = [it for it in found if place.tell(it, signal.SIGTERM)]
+    if not stopped:
         sys.stderr.write(f"{NOTHING}\n")
-    return 0 if found else 1
+    return 0 if stopped else 1
 
 
 def _folder(name: str) -> Any:

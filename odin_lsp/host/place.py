@@ -52,8 +52,8 @@ def listening(owner: Owner) -> Generator[socket.socket | None]:
     path = folders()[0] / name_of(Path(owner.root))
     lock = private_files.open_file(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT)
     try:
-        if not _is_free(lock, path) or not os.path.samestat(os.fstat(lock), path.with_suffix(".lock").stat()):
-            yield None  # or its lock was removed just now
+        if not _is_free(lock, path) or not _is_at_its_place(lock, path.with_suffix(".lock")):
+            yield None
             return
         os.truncate(lock, 0)
         system.pwrite(lock, json.dumps(vars_of(owner)).encode(), 0)
@@ -109,14 +109,25 @@ def owner_of(root: Path) -> Owner | None:
     return next((it for it in found if it is not None), None)
 
 
+def tell(owner: Owner, number: int) -> bool:
+    """Send a signal to who listens for its folder; whether somebody did. A process that has got its number since is
+    left alone, where the kernel says who listens."""
+    connection = connected(Path(owner.root))
+    if connection is None:
+        return False
+    with connection, suppress(ProcessLookupError):
+        pid, _ = _peer(connection) or (owner.pid, None)
+        if pid == owner.pid:
+            os.kill(pid, number)
+            return True
+    return False
+
+
 def is_own(connection: socket.socket) -> bool:
     """Whether the process at the other end is the user's, as the kernel says. Where it says nothing, the folder keeps
     others out."""
-    option = getattr(socket, "SO_PEERCRED", None)
-    if option is None:
-        return True
-    _, user, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, option, _CREDENTIALS.size))
-    return user == system.user()
+    peer = _peer(connection)
+    return peer is None or peer[1] == system.user()
 
 
 def name_of(root: Path) -> str:
@@ -132,18 +143,36 @@ def _owner(path: Path) -> Owner | None:
     with suppress(OSError, SessionError, ValueError, TypeError):
         lock = private_files.open_file(path, os.O_RDWR)
         try:
-            return None if _is_free(lock, path) else Owner(**json.loads(system.pread(lock, 65536, 0)))
+            is_free = _is_free(lock, path, shared=True)  # or of two who look each would take the other for the owner
+            return None if is_free else Owner(**json.loads(system.pread(lock, 65536, 0)))
         finally:
             os.close(lock)
     return None
 
 
-def _is_free(lock: int, path: Path) -> bool:
+def _is_free(lock: int, path: Path, *, shared: bool = False) -> bool:
     try:
-        locks.hold(lock, path, patience=0)
+        locks.hold(lock, path, shared=shared, patience=0)
     except locks.Held:
         return False
     return True
+
+
+def _is_at_its_place(lock: int, path: Path) -> bool:
+    """Whoever has held it may have removed it just now."""
+    try:
+        return os.path.samestat(os.fstat(lock), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _peer(connection: socket.socket) -> tuple[int, int] | None:
+    """The process and the user at the other end, where the kernel says so."""
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None:
+        return None
+    pid, user, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, option, _CREDENTIALS.size))
+    return pid, user
 
 
 def _listen(listener: socket.socket, folder: Folder, path: Path) -> None:

@@ -5,7 +5,6 @@ import logging
 import os
 import socket
 from collections.abc import Collection
-from contextlib import suppress
 from pathlib import Path
 
 from odin_lsp import __version__
@@ -68,7 +67,7 @@ class Listening:
                 with place.listening(owner) as listener:
                     if listener is not None:
                         await self.accept(listener)
-                _take_place(root)
+                await asyncio.to_thread(_take_place, root)
             except (OSError, SessionError) as error:
                 log.warning("other programs cannot attach to this Odin: %s", error)
             await asyncio.sleep(LOOK_AGAIN)
@@ -100,5 +99,4 @@ def _take_place(root: Path) -> None:
     """An Odin that a terminal has started makes way for that of an editor."""
     owner = place.owner_of(root)
     if owner is not None and owner.is_resident:
-        with suppress(ProcessLookupError):
-            os.kill(owner.pid, place.MAKE_WAY)
+        place.tell(owner, place.MAKE_WAY)

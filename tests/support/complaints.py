@@ -28,5 +28,6 @@ _complaints = _Complaints()
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown() -> Any:
     result = yield
-    assert _complaints.take() == []
+    taken = _complaints.take()
+    assert taken == [], taken
     return result

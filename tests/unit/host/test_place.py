@@ -1,13 +1,16 @@
 """Where a host is found, and by whom."""
 
 import os
+import signal
 import socket
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
+from odin_lsp import locks
 from odin_lsp.host import place
 from odin_lsp.host.place import Owner
 
@@ -68,6 +71,52 @@ def test_what_a_killed_host_has_left_is_replaced(owner):
     with place.listening(owner) as listener:
         assert listener is not None
         place.connected(owner.root).close()
+
+
+def test_what_a_killed_host_has_left_names_nobody_while_others_look_at_it(owner):
+    lock = socket_of(owner).with_suffix(".lock")
+    with place.listening(owner):
+        left = lock.read_bytes()
+    lock.touch(mode=0o600)
+    lock.write_bytes(left)
+    looking = os.open(lock, os.O_RDWR)
+    locks.hold(looking, lock, shared=True)
+
+    assert list(place.owners()) == []
+    os.close(looking)
+
+
+def test_a_lock_that_is_removed_just_now_is_no_error(owner, monkeypatch):
+    hold = locks.hold
+
+    def hold_and_lose(descriptor, path, **more):
+        hold(descriptor, path, **more)
+        path.with_suffix(".lock").unlink()
+
+    monkeypatch.setattr(locks, "hold", hold_and_lose)
+    with place.listening(owner) as listener:
+        assert listener is None
+
+
+def test_only_who_listens_is_told_to_end(owner):
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        mistaken = replace(owner, pid=other.pid)
+        assert not place.tell(mistaken, signal.SIGTERM)
+        with place.listening(mistaken):
+            assert not place.tell(mistaken, signal.SIGTERM)
+        assert other.poll() is None
+        other.communicate(b"\n")
+
+
+def test_who_listens_is_told(owner):
+    told = []
+    before = signal.signal(signal.SIGUSR1, lambda number, _: told.append(number))
+    try:
+        with place.listening(owner):
+            assert place.tell(owner, signal.SIGUSR1)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert told == [signal.SIGUSR1]
 
 
 def test_a_folder_has_one_name_by_whatever_way_it_is_reached(owner, tmp_path):
