@@ -88,8 +88,9 @@ class Helix:
         await self.terminal.shows(head)
         await self.terminal.press("i")
         await self.terminal.write(message)
-        await self.terminal.press("Escape")
         await self.terminal.shows(message)
+        await self.terminal.press("Escape")
+        await self.terminal.shows(" NOR ")  # or it may take the next key for one with Alt
 
     async def send(self) -> None:
         """What was written, without saving it."""

@@ -105,6 +105,11 @@ async def is_placed(vscode: VSCode, words: str) -> None:
     await expect(vscode.webview().locator(".review", has_text=words)).to_be_visible()
 
 
+async def is_taken_to(vscode: VSCode, line: int) -> None:
+    """After a decision. Until then, VS Code may show the review over whatever else is opened."""
+    await vscode.until("vscode.window.activeTextEditor?.selection.active.line === args[0]", line - 1)
+
+
 async def is_at(vscode: VSCode, path: Path, line: int) -> None:
     """The file is in front, with the cursor in that line, which is to be seen."""
     editor = "vscode.window.activeTextEditor"
@@ -186,6 +191,7 @@ async def test_what_is_decided_is_reopened_and_what_is_undone_waits_again(
     mine = "line 15\nadded by me\n"
     await vscode.has_text(BEFORE.replace("line 15\n", mine), path)
     await is_placed(vscode, "3 of 3")
+    await is_taken_to(vscode, 29)
 
     await vscode.press("Shift+Alt+Enter")
     await vscode.has_text(BEFORE, path)
@@ -197,6 +203,7 @@ async def test_what_is_decided_is_reopened_and_what_is_undone_waits_again(
     await vscode.press("Alt+Enter")
     await vscode.has_text(BEFORE.replace("line 2\n", "LINE 2\n", 1), path)
     await is_placed(vscode, "2 of 3")
+    await is_taken_to(vscode, 16)
     await vscode.open_file(path)
     await vscode.press("Control+Z")
     await vscode.has_text(BEFORE, path)
@@ -420,6 +427,7 @@ async def test_a_review_outlives_the_server(vscode: VSCode, wire: Wire, root: Pa
     await shows(vscode, "restarted.txt (Odin)")
     await vscode.press("Alt+Enter")
     await is_placed(vscode, "2 of 3")
+    await is_taken_to(vscode, 16)
     await click_into(vscode, "added")
     await vscode.type(" words of mine")
 
