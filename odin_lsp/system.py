@@ -1,4 +1,5 @@
-"""What not every system has: ways to open files, to read at a place, a signal that nobody ignores, users."""
+"""What not every system has: ways to open files, to read at a place, a signal that nobody ignores, users, and a look at
+pipes and processes."""
 
 import errno
 import os
@@ -8,12 +9,17 @@ import sys
 from pathlib import Path
 
 if sys.platform == "win32":
+    import _winapi
+    import msvcrt
+    import time
+
     NO_WAIT = FOLDER = 0
     OWN = os.O_BINARY | os.O_NOINHERIT
     KILL = signal.SIGTERM
     NEEDED = {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP") if name in os.environ}
     """Of the environment: no program that uses sockets or chance starts without it."""
 
+    PAUSE = 0.02
     NAME_SURROGATE = 0x20000000
     """A bit in the tag of what leads elsewhere: links and junctions; not of what a cloud keeps."""
 
@@ -59,11 +65,39 @@ if sys.platform == "win32":
     def set_blocking(descriptor: int, blocking: bool) -> None:
         """Pipes always wait there."""
 
+    def is_readable(pipe: int, patience: float) -> bool:
+        """Whether something of it can be read, or its end, after so many seconds at the latest."""
+        handle, until = msvcrt.get_osfhandle(pipe), time.monotonic() + patience
+        while True:
+            try:
+                if _winapi.PeekNamedPipe(handle)[0]:
+                    return True
+            except BrokenPipeError:  # its end
+                return True
+            if time.monotonic() >= until:
+                return False
+            time.sleep(PAUSE)
+
+    def is_alive(pid: int) -> bool:
+        """Whether there is such a process. `os.kill` with 0 would send it Ctrl+C."""
+        try:
+            process = _winapi.OpenProcess(_winapi.SYNCHRONIZE, False, pid)
+        except PermissionError:
+            return True
+        except (OSError, OverflowError):
+            return False
+        try:
+            return _winapi.WaitForSingleObject(process, 0) == _winapi.WAIT_TIMEOUT
+        finally:
+            _winapi.CloseHandle(process)
+
     def user() -> int:
         """As files have it there: everybody's is 0."""
         return 0
 
 else:
+    import select
+
     NO_WAIT, FOLDER = os.O_NONBLOCK, os.O_DIRECTORY
     OWN = os.O_CLOEXEC
     KILL = signal.SIGKILL
@@ -82,6 +116,20 @@ else:
 
     def set_blocking(descriptor: int, blocking: bool) -> None:
         os.set_blocking(descriptor, blocking)
+
+    def is_readable(pipe: int, patience: float) -> bool:
+        """Whether something of it can be read, or its end, after so many seconds at the latest."""
+        return bool(select.select([pipe], [], [], patience)[0])
+
+    def is_alive(pid: int) -> bool:
+        """Whether there is such a process."""
+        try:
+            os.kill(pid, 0)
+        except (ProcessLookupError, OverflowError):
+            return False
+        except PermissionError:
+            return True
+        return True
 
     def user() -> int:
         return os.getuid()

@@ -1,9 +1,10 @@
 """What is piped into a command: its prompt, or what the prompt is about."""
 
 import os
-import select
 import stat
 import sys
+
+from odin_lsp import system
 
 PATIENCE = 3.0
 """Seconds that a pipe has to begin. Whoever starts Odin may have left one open by mistake."""
@@ -27,7 +28,7 @@ def _is_coming() -> bool:
         return True
     if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
         return False
-    if not select.select([sys.stdin], [], [], PATIENCE)[0]:
+    if not system.is_readable(sys.stdin.fileno(), PATIENCE):
         sys.stderr.write(NOTHING_CAME)
         return False
     return True

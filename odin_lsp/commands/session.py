@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from odin_lsp import state_folder
+from odin_lsp import state_folder, system
 from odin_lsp.commands.background import Background, BackgroundCommand
 from odin_lsp.commands.holding import Hold, Holding, Order
 from odin_lsp.commands.output import Output
@@ -116,15 +116,5 @@ def _sweep(parent: Path) -> None:
     """Remove the folders of processes that ended without doing so."""
     for folder in parent.iterdir() if parent.is_dir() else ():
         with suppress(ValueError):
-            if not _alive(int(folder.name.partition("-")[0])):
+            if not system.is_alive(int(folder.name.partition("-")[0])):
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from odin_lsp import private_files
+from odin_lsp import private_files, system
 from odin_lsp.errors import SessionError
 from odin_lsp.values import is_object
 
@@ -34,18 +34,8 @@ def remove_stale(folder: Path, pattern: str, owner: Callable[[Path, Mapping[str,
         for path in sorted(folder.glob(pattern))[:MAX_OTHERS]:
             said = private_files.read_json(path)
             pid = owner(path, said) if is_object(said) else None
-            if pid is not None and not _is_alive(pid):
+            if pid is not None and not system.is_alive(pid):
                 path.unlink(missing_ok=True)
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 CANNOT = (OSError, SessionError)

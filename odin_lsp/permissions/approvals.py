@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from odin_lsp import private_files, state_folder
+from odin_lsp import private_files, state_folder, system
 from odin_lsp.modes import Mode
 from odin_lsp.values import is_list, is_object
 
@@ -104,12 +104,9 @@ def _approvals(stored: Any) -> tuple[Approval, ...]:
 def _is_running(process: str) -> bool:
     """Whether what was allowed there may still count: an Odin that was killed could not take it back."""
     try:
-        os.kill(int(process), 0)
-    except PermissionError:
-        return True
-    except (OSError, ValueError, OverflowError):
+        return system.is_alive(int(process))
+    except ValueError:
         return False
-    return True
 
 
 def _approval(stored: object) -> Approval | None:

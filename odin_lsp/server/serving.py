@@ -10,8 +10,12 @@ from typing import Any, NoReturn, cast
 
 from pygls.lsp.server import LanguageServer
 
+from odin_lsp import system
 from odin_lsp.server.rpc import OdinProtocol
 from odin_lsp.server.transport import Channel, Transport
+
+LAST_PID = 2**31 - 1
+"""What is beyond it is no process, and its end is not waited for."""
 
 
 def run(server: LanguageServer, channel: Channel, opened: Mapping[str, Any] | None = None) -> NoReturn:
@@ -76,24 +80,15 @@ async def _signalled() -> int:
     try:
         return 128 + await received
     finally:
-        for number in signals:
-            loop.remove_signal_handler(number)
+        with suppress(NotImplementedError):
+            for number in signals:
+                loop.remove_signal_handler(number)
 
 
 async def _orphaned(server: LanguageServer) -> int:
-    while server.process_id is None or _is_alive(server.process_id):  # noqa: ASYNC110 nobody tells of its end
+    while (pid := server.process_id) is None or pid > LAST_PID or system.is_alive(pid):  # noqa: ASYNC110 nobody tells
         await asyncio.sleep(1)
     return 1
-
-
-def _is_alive(process_id: int) -> bool:
-    try:
-        os.kill(process_id, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
 
 
 async def _wind_down(server: LanguageServer, protocol: OdinProtocol, transport: Transport) -> None:

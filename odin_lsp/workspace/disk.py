@@ -149,10 +149,8 @@ def _is_left(name: str, folder: Folder) -> bool:
     """Nobody holds the lock on it. Another Odin that is there may be about to."""
     found = _ASIDE.fullmatch(name)
     number = int(found[1]) if found else os.getpid()
-    with suppress(ProcessLookupError):
-        os.kill(number, 0)
-        if number != os.getpid():
-            return False
+    if number != os.getpid() and system.is_alive(number):
+        return False
     descriptor = folder.open(name, _FILE)
     try:
         locks.hold(descriptor, Path(name), patience=0)

@@ -2,8 +2,8 @@
 
 Odin's modules, and nobody else's, see a `sys`, `os`, `signal`, `socket` and `asyncio` without what Windows does not
 have, cannot import modules that only POSIX has, and lock files as there. `os` is as there, too: it opens no folder,
-knows no `dir_fd`, gives no name to what is open or that something has, and removes nothing that is open. A folder that
-Odin holds stays where it is. Paths stay those of the system."""
+knows no `dir_fd`, gives no name to what is open or that something has, removes nothing that is open, and asks after no
+process by a signal. A folder that Odin holds stays where it is. Paths stay those of the system."""
 
 import asyncio
 import builtins
@@ -12,10 +12,12 @@ import fcntl
 import importlib
 import os
 import pkgutil
+import select
 import signal
 import socket
 import stat
 import sys
+import termios
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from types import ModuleType
@@ -122,6 +124,12 @@ def _utime(path: Any, *times: Any, **more: Any) -> None:
     os.utime(path, *times, **more)
 
 
+def _kill(pid: int, number: int) -> None:
+    if number == 0:
+        raise OSError(errno.EINVAL, "that would send Ctrl+C, if there were such a group of processes")
+    os.kill(pid, number)
+
+
 def _refuse_open(*paths: Any) -> None:
     """Files that this process has open, and folders in which it holds one."""
     for path in paths:
@@ -148,6 +156,23 @@ def _let_go(handle: int) -> None:
     os.close(handle)
 
 
+def _open_process(_access: int, _inherit: bool, pid: int) -> int:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL)) from None
+    return _hold("/")
+
+
+def _peek(pipe: int) -> tuple[int, int]:
+    waiting = bytearray(4)
+    fcntl.ioctl(pipe, termios.FIONREAD, waiting)
+    count = int.from_bytes(waiting, sys.byteorder)
+    if not count and select.select([pipe], [], [], 0)[0]:
+        raise BrokenPipeError
+    return count, 0
+
+
 PRESENT: Mapping[ModuleType, Mapping[str, Any]] = {
     sys: {"platform": "win32"},
     os: {
@@ -158,6 +183,7 @@ PRESENT: Mapping[ModuleType, Mapping[str, Any]] = {
         "fstat": _fstat,
         "scandir": _scandir,
         "utime": _utime,
+        "kill": _kill,
         "rename": _rename,
         "replace": _replace,
         "unlink": _unlink,
@@ -204,9 +230,11 @@ def _begin() -> None:
     for name in [it for it in sys.modules if it.partition(".")[0] == "odin_lsp"]:
         del sys.modules[name]
     msvcrt: Any = ModuleType("msvcrt")
-    msvcrt.LK_NBLCK, msvcrt.locking = 2, _locking
+    msvcrt.LK_NBLCK, msvcrt.locking, msvcrt.get_osfhandle = 2, _locking, int
     winapi: Any = ModuleType("_winapi")
     winapi.CreateFile, winapi.CloseHandle = _hold, _let_go
+    winapi.OpenProcess, winapi.PeekNamedPipe = _open_process, _peek
+    winapi.SYNCHRONIZE, winapi.WAIT_TIMEOUT, winapi.WaitForSingleObject = 0x100000, 258, lambda *_: 258
     sys.modules.update(msvcrt=msvcrt, _winapi=winapi)
     lacking = {module.__name__: Lacking(module) for module in ABSENT}
     really = builtins.__import__
