@@ -27,6 +27,7 @@ HOSTILE = ("tests/adversarial",)
 WINDOWS = """
 acp config connecting extensions formats hook_door ide intelligence library mcp_door models project review sessions
 tools workspace server/test_rpc.py server/test_front_door.py server/test_event_sender.py
+terminal/test_person.py
 """
 """The parts that need no more of the system than Windows has."""
 

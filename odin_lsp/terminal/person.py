@@ -7,6 +7,29 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+if sys.platform == "win32":
+    import msvcrt
+
+    PAUSE = 0.02
+
+    async def _typed() -> str:
+        """Asked after again and again: the event loop waits for no console there."""
+        while not msvcrt.kbhit():  # noqa: ASYNC110
+            await asyncio.sleep(PAUSE)
+        return await asyncio.to_thread(sys.stdin.readline)
+
+else:
+
+    async def _typed() -> str:
+        loop = asyncio.get_running_loop()
+        ready = loop.create_future()
+        loop.add_reader(sys.stdin, lambda: ready.done() or ready.set_result(None))
+        try:
+            await ready
+            return sys.stdin.readline()
+        finally:
+            loop.remove_reader(sys.stdin)
+
 
 def say(text: str) -> None:
     """To the person, not into the answer that may be piped on; if nobody is there any more, to nobody."""
@@ -19,15 +42,8 @@ async def line(prompt: str) -> str | None:
     """A line from the terminal, `None` at its end; unlike a thread that reads, this can be cancelled."""
     sys.stderr.write(f"{prompt} ")
     sys.stderr.flush()
-    loop = asyncio.get_running_loop()
-    ready = loop.create_future()
-    loop.add_reader(sys.stdin, lambda: ready.done() or ready.set_result(None))
-    try:
-        await ready
-        typed = sys.stdin.readline()
-        return typed.strip() if typed else None
-    finally:
-        loop.remove_reader(sys.stdin)
+    typed = await _typed()
+    return typed.strip() if typed else None
 
 
 def is_at_terminal() -> bool:

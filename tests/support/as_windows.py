@@ -231,6 +231,7 @@ def _begin() -> None:
         del sys.modules[name]
     msvcrt: Any = ModuleType("msvcrt")
     msvcrt.LK_NBLCK, msvcrt.locking, msvcrt.get_osfhandle = 2, _locking, int
+    msvcrt.kbhit = lambda: bool(select.select([sys.stdin], [], [], 0)[0])
     winapi: Any = ModuleType("_winapi")
     winapi.CreateFile, winapi.CloseHandle = _hold, _let_go
     winapi.OpenProcess, winapi.PeekNamedPipe = _open_process, _peek
