@@ -44,7 +44,7 @@ MAX_COMMAND = 200
 
 
 class _NobodyToAsk(OutsideGate):
-    async def allow(self, path: Path, name: str) -> None:
+    async def allow(self, path: Path, name: str, opened: Path | None = None) -> None:
         raise PermissionDenied(f"{path} is outside the workspace folders, and nobody is asked yet")
 
 

@@ -144,7 +144,7 @@ class ToolContext:
         """The canonical path of a name that the model gave; outside of the workspace the user decides."""
         place = self.files.resolve(name)
         if not place.inside:
-            await self.outside.allow(place.path, name)
+            await self.outside.allow(place.path, name, self.files.around(place.path))
             if self.files.resolve(name) != place:
                 raise PermissionDenied(f"{printable(name)} was exchanged while the user was asked")
         if str(place.path) != (called := os.path.normpath(self.files.absolute(name))):
@@ -167,7 +167,7 @@ class ToolContext:
             raise ToolError("no folder is open; open one in the editor and ask again")
         for root in self.files.search_roots:
             if not vouches(root):
-                await self.outside.allow(root, str(root))
+                await self.outside.allow(root, str(root), root)
         return self.files.search_roots
 
 

@@ -131,6 +131,10 @@ class Files:
         """Inside a workspace folder. The whole disk or the user's home as a folder vouches for nothing."""
         return any(map(path.is_relative_to, self._vouching))
 
+    def around(self, path: Path) -> Path | None:
+        """The workspace folder that the path is in, whether that vouches for it or not."""
+        return next(filter(path.is_relative_to, self.search_roots), None)
+
     def shown(self, path: Path) -> str:
         """The path as it is called in this workspace: relative to its folder, which is named if there are several."""
         for label, root in self._labels.items():

@@ -1032,6 +1032,8 @@ async def test_path_20_a_home_behind_a_link_vouches_for_nothing_either(make_worl
     with pytest.raises(PermissionDenied):
         await world.use("Read", file_path=str(home / "diary.txt"))
 
+    assert "a workspace folder so wide that Odin asks" in world.person.questions[0].detail
+
 
 async def test_path_20_a_folder_around_the_home_vouches_for_nothing_either(make_world, home):
     world = make_world(home.parent)
