@@ -54,7 +54,7 @@ def _found(files: Files) -> list[str]:
     programs = ((name, find_program(name, files.roots)) for name in PROGRAMS)
     told = [f"{name} is {os.path.realpath(path)}" if path else f"{name} is not installed" for name, path in programs]
     lines = [f"- Programs: {', '.join(told)}"]
-    for root in files.roots[:1]:
+    for root in filter(files.contains, files.roots[:1]):
         names = dict(_top(root, files))
         managers = dict.fromkeys(manager for file, manager in MANAGERS.items() if file in names)
         environment = find_virtual_environment(root, files.roots)

@@ -9,9 +9,10 @@ from pathlib import Path
 from odin_lsp.errors import OdinError, ToolError
 from odin_lsp.intelligence.code import Code, around, code_of
 from odin_lsp.intelligence.questions import Answer, Asked, Found, What
-from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.files import Files, vouches
 from odin_lsp.workspace.search import Query, Search
 from odin_lsp.workspace.text import split_lines
+from odin_lsp.workspace.uris import printable
 
 SOURCE = "by name only"
 ANSWERS: tuple[What, ...] = ("definition", "references", "callers", "callees", "outline", "symbols")
@@ -39,17 +40,29 @@ class ByName:
         left = len(candidates) - MAX_FILES
         caveats = [_OTHERS] if asked.what != "symbols" else []
         caveats += [f"{left} more files have the name and were not looked into"] if left > 0 else []
-        return Answer(tuple(found), SOURCE, is_complete and left <= 0, "; ".join(caveats), more=more)
+        wide = self._too_wide(asked)
+        caveats += [f"{it} is too wide to be searched as a whole: name a folder in it as file_path" for it in wide]
+        return Answer(tuple(found), SOURCE, is_complete and left <= 0 and not wide, "; ".join(caveats), more=more)
 
     async def _files_with(self, word: str, asked: Asked) -> tuple[list[Path], bool]:
         query = Query(pattern=word, ignore_case=asked.what == "symbols")
         paths: list[Path] = []
         is_complete = True
-        for folder in [asked.folder] if asked.folder is not None else self._files.search_roots:
-            hits, is_whole = await self._search.grep(query, folder, asked.drafts)
+        for place in self._places_for(asked):
+            hits, is_whole = await self._search.grep(query, place, asked.drafts)
             paths += [hit.path for hit in hits]
             is_complete = is_complete and is_whole
         return paths, is_complete
+
+    def _places_for(self, asked: Asked) -> list[Path]:
+        """Where nobody has to be asked any more: about what the model has named, the user was."""
+        if asked.folder is not None:
+            return [asked.folder]
+        named = [asked.path] if asked.path is not None and not self._files.contains(asked.path) else []
+        return [*self._files.vouching_roots, *named]
+
+    def _too_wide(self, asked: Asked) -> list[str]:
+        return [printable(str(it)) for it in self._files.search_roots if asked.folder is None and not vouches(it)]
 
     async def _outline(self, asked: Asked) -> Answer:
         if asked.path is None:

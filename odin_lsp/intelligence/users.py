@@ -37,7 +37,7 @@ async def users_of(names: Collection[str], changed: Collection[Path], files: Fil
     found: list[Path] = []
     try:
         async with asyncio.timeout(SEARCH_SECONDS):
-            for folder in files.search_roots:
+            for folder in files.vouching_roots:
                 hits, _ = await search.grep(query, folder)
                 found += [hit.path for hit in hits]
     except (OdinError, TimeoutError):

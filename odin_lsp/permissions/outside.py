@@ -32,7 +32,7 @@ class OutsideGate:
             question_id=uuid.uuid4().hex,
             kind="outside",
             title=f"May Odin look at {printable(str(path))}?",
-            detail=f"It is {_where(opened)}{written}.",
+            detail=f"It is {_where(path, opened)}{written}.",
             paths=(str(path),),
             options=(Option("allow_once", "Allow once"), *for_session, Option("deny", "Deny")),
         )
@@ -45,15 +45,16 @@ class OutsideGate:
                     self._allowed.add(lasting)
             case _:
                 raise PermissionDenied(
-                    f"{printable(str(path))} is {_where(opened)}, and the user did not allow it; go on with what is"
-                    " allowed, or say why it is needed"
+                    f"{printable(str(path))} is {_where(path, opened)}, and the user did not allow it; go on with what"
+                    " is allowed, or say why it is needed"
                 )
 
 
-def _where(opened: Path | None) -> str:
+def _where(path: Path, opened: Path | None) -> str:
     if opened is None:
         return "outside of the workspace folders"
-    return f"in {printable(str(opened))}, a workspace folder so wide that Odin asks about what is in it"
+    around = "" if path == opened else f"in {printable(str(opened))}, "
+    return f"{around}a workspace folder so wide that Odin asks about what is in it"
 
 
 def _lasting(path: Path) -> tuple[str, Path | None]:

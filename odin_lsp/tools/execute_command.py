@@ -23,7 +23,6 @@ from odin_lsp.tools.base import Params, Tool, ToolContext, ToolFailed, ToolOutpu
 from odin_lsp.tools.editing import report_receipts
 from odin_lsp.workspace.buffers import moved
 from odin_lsp.workspace.changes import moment
-from odin_lsp.workspace.files import vouches
 from odin_lsp.workspace.uris import printable
 
 MAX_TIMEOUT_MS = 600_000
@@ -271,7 +270,7 @@ async def _changed(since: int, context: ToolContext) -> list[Path]:
     """In a workspace that takes too long to look through nobody is told: the command's result does not wait for it."""
     with suppress(TimeoutError, ToolError):
         async with asyncio.timeout(LOOK_SECONDS):
-            roots = [root for root in context.files.search_roots if vouches(root)]
+            roots = context.files.vouching_roots
             return sorted([path for root in roots for path in await context.search.changed(root, since)])
     return []
 

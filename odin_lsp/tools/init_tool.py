@@ -40,6 +40,7 @@ class InitTool(Tool[InitParams]):
         if not context.files.roots:
             raise ToolError("no folder is open; open one in the editor and ask again")
         root = context.files.roots[0]
+        await context.reach(str(root))
         path = await context.reach(str(root / NAME))
         found, complete = await context.search.files(root)
         facts = survey(root, found, lambda it: _text(it, context))

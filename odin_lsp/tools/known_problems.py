@@ -51,7 +51,7 @@ async def _files(folder: Path | None, context: ToolContext) -> tuple[list[Path],
     """Those to ask about, and whether these are all that there are in languages that somebody may know."""
     found: list[Path] = []
     is_all = True
-    for root in [folder] if folder is not None else context.files.search_roots:
+    for root in [folder] if folder is not None else context.files.vouching_roots:
         paths, is_whole = await context.search.files(root)
         found += [it for it in paths if it.suffix.lower() in LANGUAGES]
         is_all = is_all and is_whole

@@ -69,7 +69,7 @@ def _named(suffixes: tuple[str, ...]) -> str:
 async def _lines(query: Query, context: ToolContext) -> list[str]:
     return [
         f"{context.files.shown(hit.path)}:{hit.line}"
-        for root in context.files.search_roots
+        for root in context.files.vouching_roots
         for hit in (await context.search.grep(query, root, context.draft.texts))[0]
     ]
 

@@ -86,7 +86,12 @@ class Files:
     @property
     def search_roots(self) -> list[Path]:
         """The folders without those that lie in others."""
-        return [root for root in self.roots if not any(root != it and root.is_relative_to(it) for it in self.roots)]
+        return _outermost(self.roots)
+
+    @property
+    def vouching_roots(self) -> list[Path]:
+        """Of these, and of those within, where somebody may search whom nobody has allowed anything."""
+        return _outermost(self._vouching)
 
     def resolve(self, name: str) -> Place:
         """The canonical place of `name`. What it leads to is decided, not how it is written."""
@@ -339,6 +344,10 @@ def _where_it_would_be(path: Path) -> Path:
         return Path(os.path.realpath(path))
     except OSError:
         raise ToolError(f"{printable(str(path))} changes while it is looked up; try again") from None
+
+
+def _outermost(roots: Sequence[Path]) -> list[Path]:
+    return [root for root in roots if not any(root != it and root.is_relative_to(it) for it in roots)]
 
 
 def vouches(root: Path) -> bool:

@@ -1042,6 +1042,28 @@ async def test_path_20_a_folder_around_the_home_vouches_for_nothing_either(make_
         await world.use("Read", file_path=str(home / "diary.txt"))
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        *[("Lookup", {"what": it, "symbol": "diary"}) for it in ("definition", "references", "callers", "symbols")],
+        ("Lookup", {"what": "definition", "symbol": "diary", "file_path": "known.py", "line": 1}),
+    ],
+)
+async def test_path_20_nothing_of_the_home_is_known_but_what_was_allowed(make_world, home, engine, tool, arguments):
+    world = engine(make_world(home, home / "project"))
+    (home / "diary.py").write_text(f"def diary(:\n    return {world.canary!r}\n\ndef write(): diary()\n")
+    (home / "known.py").write_text("diary()\n")
+    (home / "project").mkdir()
+    (home / "project" / "own.py").write_text("def diary(): pass\n\ndiary()\n")
+    world.person.answers = ["allow_once"]
+
+    said = await world.text(tool, **arguments)
+
+    assert "diary.py" not in said
+    assert world.canary not in said
+    assert "own.py" in said
+
+
 @pytest.mark.parametrize("tool", ["Grep", "Glob"])
 async def test_path_20_a_search_of_everything_in_the_home_is_asked_for(make_world, tmp_path, monkeypatch, engine, tool):
     monkeypatch.setenv("HOME", str(tmp_path / "ws"))

@@ -6,6 +6,11 @@ import pytest
 
 from odin_lsp.agent import surroundings
 from odin_lsp.agent.surroundings import TITLE
+from odin_lsp.workspace.buffers import Buffers
+from odin_lsp.workspace.cache import FileCache
+from odin_lsp.workspace.files import Files
+from tests.support.context import tool_context
+from tests.support.reviewing import ScriptedEditor
 
 
 async def told(odin, text="hello"):
@@ -88,3 +93,15 @@ async def test_names_are_data(odin):
     assert text.count("</reminder>") == 1
     assert "\nUser" not in text
     assert "id_rsa" not in text
+
+
+@pytest.mark.parametrize("is_home", [False, True])
+async def test_of_a_home_that_is_open_the_model_is_told_no_names(tmp_path, monkeypatch, is_home):
+    monkeypatch.setenv("HOME", str(tmp_path if is_home else tmp_path.parent / "elsewhere"))
+    (tmp_path / "diary").mkdir()
+    files = Files([tmp_path], Buffers(), FileCache())
+    context = tool_context(files, ScriptedEditor(files), tmp_path / "state")
+
+    text = await surroundings.surroundings(files, context.commands, may_run=False)
+
+    assert ("diary/" in text) is not is_home

@@ -50,9 +50,10 @@ async def test_a_file_of_the_home_itself_is_allowed_for_the_session_and_no_other
 async def test_the_home_and_what_is_above_it_can_be_allowed_only_once(home, where):
     person = Person("allow_once")
 
-    await ask(person, (home / where).resolve())
+    await ask(person, (home / where).resolve(), opened=(home / where).resolve())
 
     assert [it.id for it in person.questions[0].options] == ["allow_once", "deny"]
+    assert person.questions[0].detail.startswith("It is a workspace folder so wide")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import pytest
 
 from odin_lsp.ports import Decision, ReviewAnswer
 from tests.support.context import reviewed, tool_context
+from tests.support.reviewing import Bench
 
 
 class Editor:
@@ -81,3 +82,15 @@ async def test_what_the_file_says_besides_stays_and_only_differences_are_shown(i
     assert text.count("\n") == text.count("\r\n")
     assert "old words" in "".join(hunk.old_text for hunk in editor.reviews[0].files[0].hunks)
     assert "Be kind" not in "".join(hunk.old_text for hunk in editor.reviews[0].files[0].hunks)
+
+
+async def test_a_home_that_is_open_is_looked_at_only_if_that_was_allowed(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "ws"))
+    bench = Bench(tmp_path)
+    bench.editor.says = "deny"
+
+    result = await bench.use("InitTool")
+
+    assert [it.title for it in bench.editor.questions] == [f"May Odin look at {bench.root}?"]
+    assert result.failed
+    assert not (bench.root / "ODIN.md").exists()

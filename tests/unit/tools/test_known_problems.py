@@ -96,3 +96,10 @@ async def test_hidden_files_are_left_out(world, root):
 async def test_where_nobody_tells_of_problems_the_model_is_told_that(world, root):
     with pytest.raises(ToolError, match="run the project's own checks"):
         await look(replace(world, servers=NoServers()), root / "a.py")
+
+
+async def test_a_home_that_is_open_is_not_checked_as_a_whole(world, root, monkeypatch):
+    monkeypatch.setenv("HOME", str(root))
+    world.files.configure([root, root / "part"], FileRules())
+
+    assert (await look(world)).data == "part/b.py:3 two is not defined [toy E1]"

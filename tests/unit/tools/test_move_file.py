@@ -2,6 +2,7 @@
 
 import pytest
 
+from odin_lsp.config import FileRules
 from tests.support.reviewing import Bench, reject
 
 SEEM = "Lines that seem to import it, and may have to be changed: "
@@ -50,3 +51,11 @@ async def test_of_what_stays_nothing_is_told(bench):
     bench.editor.decide = reject
 
     assert SEEM not in await moved(bench, "pkg/board.py", "x.py")
+
+
+async def test_a_home_that_is_open_is_not_searched_as_a_whole(bench, monkeypatch):
+    monkeypatch.setenv("HOME", str(bench.root))
+    bench.files.configure([bench.root, bench.root / "pkg"], FileRules())
+    bench.write("many.py", "import board\n")
+
+    assert (await moved(bench, "pkg/board.py", "pkg/shelf.py")).endswith(f"\n{SEEM}pkg/a.py:2, pkg/b.py:1")
