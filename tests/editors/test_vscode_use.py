@@ -84,7 +84,7 @@ async def test_a_turn_that_is_out_of_sight_is_not_drawn_and_keeps_its_place(chat
     play_calls(wire, *(("Read", {"file_path": str(root / f"{number}.txt")}) for number in range(100)))
     wire.play(says("Nothing was found."))
     await chat.say("look for many things")
-    await expect(chat.turn.locator(".figures")).to_be_visible()
+    await expect(chat.turn.filter(has_text="Nothing was found.").locator(".figures")).to_be_visible()
     await first.evaluate(HIDDEN, True)
     height = await first.evaluate(HEIGHT)
 

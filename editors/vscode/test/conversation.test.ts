@@ -162,11 +162,22 @@ describe("the conversation", () => {
   it("stays where it was when something comes above it", () => {
     page.show([turnWith([], { id: "2" })], { hasEarlier: true });
     const main = find("main");
-    const heights = [1000, 1400];
-    Object.defineProperty(main, "scrollHeight", { get: () => heights.shift() });
+    Object.defineProperty(main, "scrollHeight", { get: () => 600 + 400 * main.querySelectorAll(".turn").length });
     main.scrollTop = 30;
     page.show([turnWith([], { id: "1" }), turnWith([], { id: "2" })]);
     expect(main.scrollTop).toBe(430);
+  });
+
+  it("leaves whoever scrolls up where they are, also while text is coming", () => {
+    const main = find("main");
+    Object.defineProperty(main, "clientHeight", { value: 100 });
+    Object.defineProperty(main, "scrollHeight", { value: 1000 });
+    page.show([turnWith([])]);
+    expect(main.scrollTop).toBe(1000);
+    main.scrollTop = 0;
+    page.show([turnWith([]), turnWith([], { id: "2" })]);
+    expect(main.scrollTop).toBe(0);
+    expect(find(".to-end").hidden).toBe(false);
   });
 
   it("scrolls to a turn that somebody asks for, as soon as it is there", () => {

@@ -185,6 +185,7 @@ export class App {
   }
 
   #patch(patches: Patch[]): void {
+    if (this.#scroller.scrollTop !== this.#scrollTop) this.#scrolled(); // nobody is told of that before the next frame
     const isAtEnd = this.#saved.scroll === undefined;
     const isAll = patches.some((it) => it.kind === "all");
     const first = this.#state.turns[0]?.head.id;
@@ -265,6 +266,7 @@ export class App {
 
   #scrollToEnd(): void {
     this.#scroller.scrollTop = this.#scroller.scrollHeight;
+    this.#scrollTop = this.#scroller.scrollTop;
   }
 
   /** Whoever has said something wants to see what comes of it. */
