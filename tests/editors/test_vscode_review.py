@@ -339,6 +339,8 @@ async def test_files_are_created_deleted_and_renamed(vscode: VSCode, wire: Wire,
     await ask(vscode)
 
     await shows_set(vscode)
+    await vscode.command("odin.vscode.previousChange")
+    await is_placed(vscode, "3 of 3 · 3 of 3 files")
     await vscode.page.locator(".pane-body .monaco-list-row", has_text="new.txt").click()
     await is_placed(vscode, "1 of 3 · 1 of 3 files")
     await vscode.command("odin.vscode.acceptChange")
