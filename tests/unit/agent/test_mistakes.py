@@ -90,7 +90,7 @@ MISTAKES = {
     "a folder that is read": Mistake(("Read", {"file_path": "{root}/sub"}), "sub is a folder; list it with LS"),
     "a file that is listed": Mistake(("LS", {"path": "{root}/greet.py"}), "greet.py is a file; use Read"),
     "a file outside of the workspace": Mistake(
-        ("Read", {"file_path": "/etc/hostname"}), "the user did not allow it; go on with what is inside"
+        ("Read", {"file_path": "/etc/hostname"}), "the user did not allow it; go on with what is allowed"
     ),
     "a line behind the end": Mistake(
         ("Read", {"file_path": "{root}/greet.py", "offset": 99}), "only 2 lines; set offset to one of them"
