@@ -54,7 +54,7 @@ def _where(path: Path, opened: Path | None) -> str:
     if opened is None:
         return "outside of the workspace folders"
     around = "" if path == opened else f"in {printable(str(opened))}, "
-    return f"{around}a workspace folder so wide that Odin asks about what is in it"
+    return f"{around}a workspace folder that holds a whole home folder"
 
 
 def _lasting(path: Path) -> tuple[str, Path | None]:

@@ -90,7 +90,7 @@ class Files:
 
     @property
     def vouching_roots(self) -> list[Path]:
-        """Of these, and of those within, where somebody may search whom nobody has allowed anything."""
+        """Where may be searched without asking: the folders that vouch, without those that lie in others."""
         return _outermost(self._vouching)
 
     def resolve(self, name: str) -> Place:

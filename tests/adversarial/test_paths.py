@@ -1032,7 +1032,7 @@ async def test_path_20_a_home_behind_a_link_vouches_for_nothing_either(make_worl
     with pytest.raises(PermissionDenied):
         await world.use("Read", file_path=str(home / "diary.txt"))
 
-    assert "a workspace folder so wide that Odin asks" in world.person.questions[0].detail
+    assert "a workspace folder that holds a whole home folder" in world.person.questions[0].detail
 
 
 async def test_path_20_a_folder_around_the_home_vouches_for_nothing_either(make_world, home):
@@ -1062,6 +1062,18 @@ async def test_path_20_nothing_of_the_home_is_known_but_what_was_allowed(make_wo
     assert "diary.py" not in said
     assert world.canary not in said
     assert "own.py" in said
+
+
+async def test_path_20_what_was_allowed_in_the_home_is_looked_into(make_world, home, engine):
+    world = engine(make_world(home))
+    (home / "diary.py").write_text(f"diary({world.canary!r})\n")
+    (home / "known.py").write_text("def diary(): pass\n\ndiary()\n")
+    world.person.answers = ["allow_once"]
+
+    said = await world.text("Lookup", what="references", symbol="diary", file_path="known.py", line=1)
+
+    assert "known.py\n1:def diary(): pass" in said
+    assert "diary.py" not in said
 
 
 @pytest.mark.parametrize("tool", ["Grep", "Glob"])

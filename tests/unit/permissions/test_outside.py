@@ -53,11 +53,12 @@ async def test_the_home_and_what_is_above_it_can_be_allowed_only_once(home, wher
     await ask(person, (home / where).resolve(), opened=(home / where).resolve())
 
     assert [it.id for it in person.questions[0].options] == ["allow_once", "deny"]
-    assert person.questions[0].detail.startswith("It is a workspace folder so wide")
+    assert person.questions[0].detail.startswith("It is a workspace folder that holds")
 
 
 @pytest.mark.parametrize(
-    ("is_open", "where"), [(False, "outside of the workspace folders"), (True, "a workspace folder so wide")]
+    ("is_open", "where"),
+    [(False, "outside of the workspace folders"), (True, "holds a whole home folder")],
 )
 async def test_person_and_model_learn_where_it_is(home, is_open, where):
     person = Person(None)
