@@ -25,17 +25,9 @@ AFTER = "one\n2\n3\nfour\nfive\n"
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def shared(start_vscode: StartVSCode, vsix: Path) -> VSCode:
     window = await start_vscode(vsix, settings={"files.autoSave": "off"}, ODIN_TITLES="false")
-    await until(lambda: _is_trusted(window), "VS Code knows that its folder is trusted")
-    return window
-
-
-async def _is_trusted(window: VSCode) -> bool:
-    """Keys and the palette learn of it when VS Code has nothing else to do."""
-    await window.press("F1")
-    await window.quick_input.fill(">Odin: Edit…")
-    picks = await window.picks()
+    await window.open_palette("Odin: Edit…")
     await window.press("Escape")
-    return any(it.startswith("Odin: Edit…") for it in picks)
+    return window
 
 
 @pytest_asyncio.fixture(loop_scope="module")

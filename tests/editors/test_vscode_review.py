@@ -193,13 +193,15 @@ async def test_what_is_decided_is_reopened_and_what_is_undone_waits_again(
     await is_placed(vscode, "3 of 3")
     await is_taken_to(vscode, 29)
 
+    version = await vscode.eval(f"return {PROPOSED}.version")
     await vscode.press("Shift+Alt+Enter")
     await vscode.has_text(BEFORE, path)
-    await proposed_is(vscode, AFTER.replace("added", "added by me"))
     await expect(vscode.lens("Reject with Reason…")).to_have_count(3)
-
     await vscode.press("Alt+F5")
     await is_placed(vscode, "1 of 3")
+    await proposed_is(vscode, AFTER.replace("added", "added by me"))
+    assert await vscode.eval(f"return {PROPOSED}.version") == version
+
     await vscode.press("Alt+Enter")
     await vscode.has_text(BEFORE.replace("line 2\n", "LINE 2\n", 1), path)
     await is_placed(vscode, "2 of 3")

@@ -176,9 +176,13 @@ class VSCode:
 
     async def palette(self, title: str) -> None:
         """Run a command by the title that it has in the palette."""
-        await self.press("F1")
-        await self.quick_input.fill(f">{title}")
+        await self.open_palette(title)
         await self._row(title).click()
+
+    async def open_palette(self, title: str) -> None:
+        """With this command in it. It lists what there was when it opened; keys and the palette learn that a folder is
+        trusted when VS Code has nothing else to do."""
+        await until(lambda: self._palette_opened(title), f"{title} in the palette")
 
     @property
     def quick_input(self) -> Locator:
@@ -323,20 +327,33 @@ class VSCode:
     def _actions(self) -> Locator:
         return self.page.locator(".action-widget .monaco-list-row.action")
 
+    async def _palette_opened(self, title: str) -> bool:
+        await self.press("F1")
+        await self.quick_input.fill(f">{title}")
+        if await _comes(self._row(title)):
+            return True
+        await self.press("Escape")
+        return False
+
     async def _menu_opened(self) -> bool:
         """VS Code forgets that it was asked if it looks for actions by itself, as it does soon after each change."""
         await self.press("Control+.")
-        try:
-            await expect(self._actions.first).to_be_visible(timeout=3000)
-        except AssertionError:
-            return False
-        return True
+        return await _comes(self._actions.first)
 
     def _row(self, label: str) -> Locator:
         quoted = json.dumps(label, ensure_ascii=False)
         return self.page.locator(
             f".quick-input-widget:visible .quick-input-list .monaco-list-row[aria-label^={quoted}]"
         ).first
+
+
+async def _comes(locator: Locator) -> bool:
+    """Whether it is soon to be seen."""
+    try:
+        await expect(locator).to_be_visible(timeout=3000)
+    except AssertionError:
+        return False
+    return True
 
 
 class Companion:

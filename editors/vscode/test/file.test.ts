@@ -268,12 +268,26 @@ test("what is reopened waits again, with what the user had made of it", async ()
   await it.rest();
   expect(it.real.text).toBe("one\nmy TWO\nthree\nfour\n");
 
+  const { version } = it.proposed;
   it.apply("a", "pending");
   await it.rest();
+  expect(it.proposed.version).toBe(version);
   expect(it.real.text).toBe(BASE);
   expect(it.proposed.text).toBe("one\nmy TWO\nthree\nnew\nfour\n");
   expect(it.file.own.unused).toEqual(["my TWO"]);
   expect(it.file.decide("a")).toEqual({ decision: "modify", text: "my TWO" });
+});
+
+test("what goes with the text around it does not wait again, whatever is typed there", async () => {
+  const it = screen();
+  it.apply("b", "accepted");
+  await it.rest();
+  it.real.type({ start: it.real.find("three"), end: it.real.find("four"), text: "" });
+  it.real.type({ start: it.real.find("four"), end: it.real.find("four"), text: "typed\n" });
+  await it.rest();
+
+  expect(it.real.text).toBe("one\ntwo\ntyped\nfour\n");
+  expect(it.proposed.text).toBe("one\nTWO\ntyped\nfour\n");
 });
 
 test("what was decided before the window was opened is known, and can be reopened", () => {

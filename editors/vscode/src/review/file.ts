@@ -1,7 +1,7 @@
 // A file under review: its text, the text that is proposed for it, and a document for each, both of which can be edited.
 
 import type { TextDocument, TextDocumentContentChangeEvent } from "vscode";
-import type { ReviewFile } from "../protocol";
+import type { ReviewFile, ReviewHunk } from "../protocol";
 import { isInDocument, isPending } from "../session/reviews";
 import { Layout, type Settled } from "./layout";
 import { OwnTexts } from "./own-texts";
@@ -176,12 +176,34 @@ export class FileUnderReview {
 
   #followReal(changes: readonly Change[]): void {
     if (this.file.operation === "edit") {
-      this.settled = changes.reduce(allMoved, this.settled);
-      this.sheet = changes.reduce(changedBelow, this.sheet);
+      for (const change of changes) {
+        const { base, hunks } = changedBelow(this.sheet, change);
+        const back = this.settled.flatMap((it) => this.#takenBack(it, change));
+        this.settled = allMoved(this.settled, change);
+        this.sheet = { base, hunks: apart([...hunks, ...back]) };
+      }
     } else if (changes.length > 0) {
       this.sheet = { base: changes.reduce(changed, this.sheet.base), hunks: [] };
       this.#place(true);
     }
+  }
+
+  /** An accepted hunk waits again when its old text stands there again. The server says so only afterwards: until then
+   * it is shown all the same. */
+  #takenBack({ id, start, end }: Settled, by: Change): Placed[] {
+    const hunk = this.file.hunks.find((it) => it.id === id);
+    if (!hunk || !isInDocument(hunk) || by.start < start || end < by.end) {
+      return [];
+    }
+    const old = unified(hunk.oldText);
+    const before = this.sheet.base.slice(start, end);
+    const after = changed(before, { start: by.start - start, end: by.end - start, text: by.text });
+    return after === old ? [{ id, start, old, text: this.#wanted(hunk) }] : [];
+  }
+
+  /** What is to stand in place of a hunk. */
+  #wanted({ id, newText }: ReviewHunk): string {
+    return this.own.of(id) ?? unified(newText);
   }
 
   /** Put the hunks where the server says, or leave them where they have moved to if that is news of an older text. */
@@ -200,7 +222,7 @@ export class FileUnderReview {
       // What was accepted is told before it is done, and is shown until then as it was.
       const isDue = isInDocument(hunk) && isOld && (anew ? base.slice(start, end) === old : !("end" in (known ?? {})));
       if (isOld && (isPending(hunk) || isDue)) {
-        hunks.push({ id, start, old, text: this.own.of(id) ?? unified(hunk.newText) });
+        hunks.push({ id, start, old, text: this.#wanted(hunk) });
       } else if (start !== undefined && !isPending(hunk)) {
         settled.push({ id, start, end });
       }

@@ -36,7 +36,7 @@ export class Layout {
       const at = start + grownBefore(sheet, start);
       return [id, { real: stretch(this.real, start, text), proposed: stretch(this.proposed, at, text) }];
     });
-    this.#hunks = new Map([...waiting, ...decided]);
+    this.#hunks = new Map([...decided, ...waiting]);
   }
 
   /** In the file and in the text that is proposed. */
