@@ -45,11 +45,11 @@ class Asker:
 
     async def ask(self, method: str, params: Any) -> Any:
         """A request to the editor; what it answers, or `{"error": …}`."""
-        await self.declared
-        number = next(self._ids)
-        answer = self._answers[number] = asyncio.get_running_loop().create_future()
-        self._send({"id": number, "method": method, "params": params})
         async with asyncio.timeout(PATIENCE):
+            await asyncio.shield(self.declared)
+            number = next(self._ids)
+            answer = self._answers[number] = asyncio.get_running_loop().create_future()
+            self._send({"id": number, "method": method, "params": params})
             return await answer
 
     async def close(self) -> None:

@@ -54,6 +54,8 @@ still.replaceSync("*, *::before, *::after { animation-iteration-count: 1 !import
 document.adoptedStyleSheets.push(still);
 """
 """What turns as long as something runs would be drawn again and again, without a graphics card."""
+MACHINE = "odin.server."
+"""Of a machine: VS Code keeps them with its server. Among a user's they count only until it knows what they are."""
 STRANGE = ("PORT", "PASSWORD", "HASHED_PASSWORD", "ELECTRON_", "VSCODE_", "CODE_SERVER_")
 """Variables by which code-server could be told something else."""
 
@@ -461,8 +463,11 @@ async def start(
 
 
 def _prepare(place: Path, extensions: Iterable[Path], settings: Mapping[str, Any]) -> None:
-    (place / "data" / "User").mkdir(parents=True)
-    (place / "data" / "User" / "settings.json").write_text(json.dumps(settings))
+    machine = {name: value for name, value in settings.items() if name.startswith(MACHINE)}
+    user = {name: value for name, value in settings.items() if name not in machine}
+    for owner, chosen in (("User", user), ("Machine", machine)):
+        (place / "data" / owner).mkdir(parents=True)
+        (place / "data" / owner / "settings.json").write_text(json.dumps(chosen))
     shutil.copytree(COMPANION, place / "extensions" / "companion")
     for number, extension in enumerate(extensions):
         installed = place / "extensions" / f"extension-{number}"
