@@ -192,6 +192,7 @@ async def test_what_is_decided_is_reopened_and_what_is_undone_waits_again(
     await vscode.has_text(BEFORE.replace("line 15\n", mine), path)
     await is_placed(vscode, "3 of 3")
     await is_taken_to(vscode, 29)
+    await expect(vscode.lens("Reopen")).to_have_count(1)
 
     version = await vscode.eval(f"return {PROPOSED}.version")
     await vscode.press("Shift+Alt+Enter")
