@@ -57,6 +57,24 @@ return vim.iter(vim.api.nvim_buf_get_extmarks(..., queue, 0, -1, { details = tru
   return vim.iter(mark[4].virt_lines):map(function(line) return line[1][1] end):totable()
 end):flatten():totable()
 """
+STATE_IS_LATE = """
+local request = require("odin.client.request")
+local execute = request.execute
+request.execute = function(root, command, argument, done, failed)
+  if command ~= "state" then
+    return execute(root, command, argument, done, failed)
+  end
+  request.execute = execute
+  execute(root, command, argument, function(...)
+    local answer = { ... }
+    _G.answer_state = function() done(unpack(answer)) end
+  end, failed)
+end
+"""
+QUEUED_BY_THE_SERVER = """
+require("odin.client.request").execute(..., "queue", { action = "list" }, function(it) _G.queued = #it.queue end)
+return _G.queued
+"""
 CHOOSE = """
 _G.plain_select = _G.plain_select or vim.ui.select
 _G.offered = {}
@@ -139,6 +157,12 @@ def write(root: Path) -> Write:
         return path
 
     return write
+
+
+def carries_out(wire: Wire, step: str, answer: str) -> None:
+    """The model does a step of a plan, notes that it is done, and answers."""
+    play_calls(wire, ("TodoWrite", {"todos": [{"id": step, "content": "It", "status": "completed"}]}))
+    wire.play(says(answer))
 
 
 async def outcome(neovim: Neovim, number: int = 1) -> dict[str, Any]:
@@ -241,10 +265,11 @@ async def test_a_plan_shows_its_todos_and_its_steps_are_decided_on(neovim: Neovi
     await neovim.command("OdinSteps")
     await neovim.until("vim.fn.getline('.') == '- [x] Write'")
     assert (await neovim.lua("return _G.offered"))[0] == "Odin: Run: - [ ] Write"
-    wire.play(says("Done so."))
+    carries_out(wire, "step-1", "Done so.")
     await neovim.lua(CHOOSE, "Odin: Run the open steps")
     await neovim.command("OdinSteps")
-    assert (await outcome(neovim, 2))["answer"] == "Done so."
+    run = await outcome(neovim, 2)
+    assert (run["answer"], run["reason"]) == ("Done so.", "end_turn")
     assert (await chat(neovim))[0] == "## Edit"
 
 
@@ -339,6 +364,23 @@ async def test_a_turn_is_cancelled_by_a_key_and_the_next_waits_until_it_is_wante
     assert [(await outcome(neovim, number))["answer"] for number in (2, 3)] == ["two", "three"]
     assert (await chat(neovim))[2] == "three"
     assert await neovim.lua("return require('odin').status()") == ""
+
+
+async def test_what_is_sent_while_the_chat_is_being_read_is_shown_as_queued(
+    neovim: Neovim, wire: Wire, write: Write, root: Path
+) -> None:
+    await attached(neovim, write("late.py", "x = 1"))
+    start = kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, "Well"))
+    wire.play(kit.Answer([start], held=True))
+    await neovim.command("OdinAsk one")
+    await happened(neovim, "OdinTextStreamed")
+    await neovim.lua(STATE_IS_LATE)
+    await neovim.command("bwipeout! odin://chat* | OdinChat")
+    await neovim.until("_G.answer_state ~= nil")
+    await neovim.command("OdinAsk two")
+    await comes(neovim, QUEUED_BY_THE_SERVER, 1, str(root))
+    await neovim.lua("_G.answer_state()")
+    await comes(neovim, QUEUE, ["queued: two"], await neovim.lua(NAMED, "odin://chat"))
 
 
 async def test_the_prompt_completes_mentions_and_is_sent_by_a_key(neovim: Neovim, wire: Wire, write: Write) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.e2e.steps import says
 from tests.editors.neovim import Neovim
-from tests.editors.test_neovim import CHOOSE, attached, chat, comes, outcome, told
+from tests.editors.test_neovim import CHOOSE, attached, carries_out, chat, comes, outcome, told
 from tests.support.wire import Wire
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -47,11 +47,12 @@ async def test_what_can_be_done_with_steps_stands_above_them(neovim: Neovim, wir
     await neovim.lua("vim.lsp.codelens.run()")
     await neovim.until("vim.fn.getline('.') == '- [x] Write'")
     await comes(neovim, LENSES, sorted([*OF_PLAN, *OF_STEP, "Odin: Open again"]))
-    wire.play(says("Looked."))
+    carries_out(wire, "step-1", "Looked.")
     await neovim.command("/Look")
     await neovim.lua(CHOOSE, "Odin: Run")
     await neovim.lua("vim.lsp.codelens.run()")
-    assert (await outcome(neovim, 2))["answer"] == "Looked."
+    run = await outcome(neovim, 2)
+    assert (run["answer"], run["reason"]) == ("Looked.", "end_turn")
     assert (await chat(neovim))[0] == "## Edit"
 
 
@@ -70,13 +71,15 @@ async def test_a_plan_is_run_from_anywhere_and_steps_by_their_numbers(neovim: Ne
     await neovim.command("OdinPlan run")
     assert "no plan yet" in await neovim.messages()
     await planned(neovim, wire)
-    wire.play(says("Written."))
+    carries_out(wire, "step-2", "Written.")
     await neovim.command("OdinPlan run 2")
-    assert (await outcome(neovim, 2))["answer"] == "Written."
+    run = await outcome(neovim, 2)
+    assert (run["answer"], run["reason"]) == ("Written.", "end_turn")
     carried_out = told(wire).rpartition("in this order.")[2].partition("These steps")[0]
     assert "Write" in carried_out
     assert "Look" not in carried_out
-    wire.play(says("Done."))
+    carries_out(wire, "step-1", "Done.")
     await neovim.command("OdinSteps run")
-    assert (await outcome(neovim, 3))["answer"] == "Done."
+    run = await outcome(neovim, 3)
+    assert (run["answer"], run["reason"]) == ("Done.", "end_turn")
     assert await neovim.lua("return vim.fn.getcompletion('OdinPlan r', 'cmdline')") == ["run"]

@@ -104,7 +104,7 @@ async def test_a_session_looks_the_same_while_it_happens_and_when_it_is_read_aga
     play_calls(wire, ("ExecuteCommand", {"command": "touch made.txt; echo one; echo two"}))
     waits = "until test -e go; do sleep 0.05; done; echo later"
     play_calls(wire, ("ExecuteCommand", {"command": waits, "run_in_background": True}))
-    wire.play(says("It ran."))
+    wire.play(says("It ran."), says("It ran, and the rest of the list can wait."))
     await turn(neovim, "OdinEdit run it", 2)
     (own_root / "go").touch()
     await happened(neovim, "OdinBackgroundFinished")

@@ -179,6 +179,36 @@ describe("sessions", () => {
     expect(chat.store.shown.state.turns[0]?.items).toMatchObject([{ message: "in the page" }, { message: "after it" }]);
   });
 
+  it("takes what is told while the server answers how things are after that answer, which may be older", async () => {
+    keeps("s1", { ...kept(["a", "One", "end_turn"]), seq: 6 });
+    odin.replies["odin.state"] = () => {
+      odin.tell("b", { kind: "turnStarted", mode: "ask_mode", model: "m", text: "Two" }, "s1", "main", 7);
+      odin.tell("c", { kind: "turnQueued", position: 1 }, "s1", "main", 8);
+      odin.tell("c", { kind: "turnStarted", mode: "ask_mode", model: "m", text: "Three" }, "s1", "main", 10);
+      const queue = [{ turnId: "c", body: "Three", mode: "ask_mode" }];
+      return { executing: false, suspended: false, compacting: false, queue, unbegun: [], usage: {} };
+    };
+    await chat.sessions.open("s1");
+    expect(shown().at(-1)).toEqual(["Three", "running"]);
+    expect(chat.store.shown.state.head.queue).toEqual([]);
+  });
+
+  it("shows a review once, although its turn is told after it", async () => {
+    keeps("s1", { ...kept(["a", "One", "end_turn"]), seq: 6 });
+    const proposal = { proposalId: "p", turnId: "b", sessionId: "s1", reason: "", files: [] };
+    odin.replies["odin.review.list"] = () => {
+      if (odin.of("odin.state").length === 0) return { proposals: [] };
+      odin.tell("b", { kind: "turnStarted", mode: "edit_mode", model: "m", text: "Two" }, "s1", "main", 7);
+      odin.tell("b", { kind: "reviewOpened", proposal }, "s1", "main", 8);
+      return { proposals: [proposal] };
+    };
+    await chat.sessions.open("s1");
+    const reviews = chat.store.shown.state.turns.flatMap((turn) =>
+      turn.items.filter((it) => it.kind === "review").map((it) => [turn.head.said, it.isOpen]),
+    );
+    expect(reviews).toEqual([["Two", true]]);
+  });
+
   it("shows what came earlier when it is wanted", async () => {
     keeps("s1", { ...kept(["b", "Two", "end_turn"]), earlierTurns: 1, before: 77 }, { usage: { costUsd: 1.25 } });
     await chat.sessions.open("s1");

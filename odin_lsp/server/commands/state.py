@@ -18,8 +18,10 @@ from odin_lsp.values import to_wire
 @command("odin.state", glance.StateParams)
 async def state(server: Work, params: glance.StateParams, _: Token) -> dict[str, Any]:
     core, now = server.core, server.project.now
-    live = core.sessions.find(params.session_id) if params.session_id else core.sessions.current
+    mcp_servers = await states_of_servers(core, now)
     session = await core.sessions.read(params.session_id)
+    # Nothing is awaited from here on, so that all of it is true at once.
+    live = core.sessions.find(params.session_id) if params.session_id else core.sessions.current
     running = live.turns.running if live else None
     instructions = live.scope.briefing.instructions if live else Instructions.load(now.roots)
     at_work = [helper for it in core.sessions if it.helpers for helper in it.helpers.helpers.values()]
@@ -56,7 +58,7 @@ async def state(server: Work, params: glance.StateParams, _: Token) -> dict[str,
             cache_config=now.config.cache.model_dump(by_alias=True),
             models=tuple(model.status() for model in core.models),
             language_servers=tuple(core.own_servers.states()),
-            mcp_servers=await states_of_servers(core, now),
+            mcp_servers=mcp_servers,
         )
     )
 

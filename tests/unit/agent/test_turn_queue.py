@@ -340,6 +340,18 @@ async def test_updates_are_shown_while_it_runs_and_gone_afterwards(odin, call, p
     assert (await odin.state())["updates"] == []
 
 
+async def test_the_state_is_no_older_than_what_took_longest_to_learn(odin, busy, monkeypatch):
+    agent, *_ = busy
+
+    async def meanwhile(*_):
+        agent.start(odin.message("meanwhile"))
+        return ()
+
+    monkeypatch.setattr("odin_lsp.server.commands.state.states_of_servers", meanwhile)
+
+    assert [it["body"] for it in (await odin.state())["queue"]] == ["then", "meanwhile"]
+
+
 async def test_the_state_has_all_its_parts(odin, call):
     odin.script({"calls": [call("Read", file_path=str(odin.root / "greet.py"))]}, {"text": "done"})
     await odin.take("what?", "plan_mode")

@@ -25,12 +25,12 @@ export class Reading {
       const page = await this.odin.execute("odin.session.events", { sessionId });
       session.read(page);
       seq = page.seq ?? 0;
+      session.settleWith(await this.odin.execute("odin.state", { sessionId }));
+      const { proposals } = await this.odin.execute("odin.review.list", {});
+      session.setReviews(proposals);
     } finally {
       release(seq);
     }
-    session.settleWith(await this.odin.execute("odin.state", { sessionId }));
-    const { proposals } = await this.odin.execute("odin.review.list", {});
-    session.setReviews(proposals);
   }
 
   /** The page before the first turn that is shown. */

@@ -64,6 +64,8 @@ export class ReviewItems {
     }
     this.#hunks.set(review.proposalId, hunks);
     const { proposalId: id } = review;
+    const before = this.find(id);
+    if (before && before.turn !== turn) this.#ledger.drop(before.turn, [before.item]);
     const files = review.files.map(({ uri, operation }) => ({ uri, operation, pending: 0, accepted: 0, rejected: 0 }));
     const waits = turn.head.status !== "running";
     this.#ledger.put(turn, {
