@@ -137,6 +137,17 @@ describe("the queue", () => {
     await settled();
     expect(chat.store.shown.state.head.queue.map((it) => it.body)).toEqual(["Two", "From a code action"]);
   });
+
+  it("does not show a message as waiting that has begun before that is known", async () => {
+    const queue = [{ turnId: "x", body: "From a code action", mode: "ask_mode", timestamp: 0 }];
+    odin.replies["odin.queue"] = () => {
+      start("x", "From a code action");
+      return { queue };
+    };
+    odin.tell("x", { kind: "turnQueued", position: 2 });
+    await settled();
+    expect(chat.store.shown.state.head.queue.map((it) => it.body)).toEqual(["Two"]);
+  });
 });
 
 it("drops a review with its turn while that runs, and leaves it to others afterwards", async () => {

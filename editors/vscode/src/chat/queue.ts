@@ -43,7 +43,8 @@ export class MessageQueue {
     } else if (!chat.waiting(turnId)) {
       const { queue } = await this.odin.execute("odin.queue", { action: "list" });
       const found = queue.find((it) => it.turnId === turnId);
-      if (found) chat.enqueue({ turnId, body: found.body, mode: found.mode, lost: false });
+      const hasBegun = chat.turn(turnId)?.number !== undefined;
+      if (found && !hasBegun) chat.enqueue({ turnId, body: found.body, mode: found.mode, lost: false });
     }
   }
 }
