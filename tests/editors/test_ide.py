@@ -96,8 +96,11 @@ async def test_gemini_cli_has_an_edit_reviewed_in_neovim(
         "new_string": "\n".join(WANTED),
     }
     model = Model(wire, [("read_file", {"file_path": str(file)}), ("replace", edit)], 1)
+    wire.may_answer.clear()
 
     async with running(AGENTS["gemini"], own_root, env, wire.url, "-m", "gemini-2.5-pro", "-i", FOLLOW) as terminal:
+        await terminal.shows("1 open file")  # it asks the model before it has found its IDE
+        wire.may_answer.set()
         await decide(beside)
         await terminal.shows(SAYS)
 

@@ -75,6 +75,12 @@ QUEUED_BY_THE_SERVER = """
 require("odin.client.request").execute(..., "queue", { action = "list" }, function(it) _G.queued = #it.queue end)
 return _G.queued
 """
+NO_LENSES = """
+for _, bufnr in ipairs(vim.lsp.codelens.enable and vim.api.nvim_list_bufs() or {}) do
+  vim.lsp.codelens.enable(false, { bufnr = bufnr })
+end
+"""
+"""Else Neovim may ask for those of a buffer that is gone by then, and call that an error."""
 CHOOSE = """
 _G.plain_select = _G.plain_select or vim.ui.select
 _G.offered = {}
@@ -136,6 +142,7 @@ async def neovim(shared: Neovim, wire: Wire) -> AsyncIterator[Neovim]:
     """As if it had just been started; and no test leaves an error behind."""
     await shared.press("<C-\\><C-n>")
     await shared.until("vim.fn.mode() == 'n'")
+    await shared.lua(NO_LENSES)
     await shared.command("silent! tabonly | silent! only | silent! %bwipeout! | messages clear")
     await shared.lua("_G.events, _G.finished = {}, {}")
     wire.answers.clear()

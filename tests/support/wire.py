@@ -87,6 +87,8 @@ class Wire:
         """An answer that fits the request, instead of the next one in turn."""
         self.hears: int | None = None
         """Hangs up after so many bytes of a request, whatever else it should do."""
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
         self.sent: list[Sent] = []
         self.hung_up = asyncio.Event()
         self.port = 0
@@ -120,8 +122,10 @@ class Wire:
         first, *lines = head.strip().split("\r\n")
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
-        self.sent.append(Sent(first.split()[1], headers, body))
-        answer = self.reply_to(self.request) or self.answers.popleft()
+        sent = Sent(first.split()[1], headers, body)
+        self.sent.append(sent)
+        await self.may_answer.wait()
+        answer = self.reply_to(sent.body) or self.answers.popleft()
         if isinstance(answer, bytes):
             writer.write(answer)
             return False
