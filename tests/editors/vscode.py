@@ -338,8 +338,9 @@ class VSCode:
         return False
 
     async def _menu_opened(self) -> bool:
-        """VS Code forgets that it was asked if it looks for actions by itself, as it does soon after each change."""
-        await self.press("Control+.")
+        """VS Code forgets that it was asked if it looks for actions by itself, as it does soon after each change. The
+        key would take an action if the menu has come late."""
+        await self.command("editor.action.quickFix")
         return await _comes(self._actions.first)
 
     def _row(self, label: str) -> Locator:
