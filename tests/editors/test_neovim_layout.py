@@ -227,6 +227,9 @@ async def test_a_question_is_answered_while_the_user_types(neovim: Neovim, wire:
     await neovim.press("i")
     await neovim.command("OdinEdit make a file")
     await neovim.until("(_G.events.OdinQuestion or 0) > 0")
+    await neovim.command("normal! zz")  # which leaves the mode and comes back to it
+    await neovim.lua("vim.schedule(function() _G.events.later = 1 end)")
+    await neovim.until("_G.events.later")
     assert "a question waits" in await neovim.lua("return require('odin').status()")
     assert any("<C-\\>1  Allow once" in line for line in await _floating(neovim))
     await neovim.press("x<C-\\>1")

@@ -80,13 +80,15 @@ function M.when_idle(run)
   local key = require("odin.keys").answer(1)
   local plain = "Odin has a question; leave this mode to see it"
   words.say_briefly({ key and ("%s, or press %s …"):format(plain, key) or plain, plain })
-  vim.api.nvim_create_autocmd("ModeChanged", {
-    callback = function()
-      if IDLE[vim.v.event.new_mode] then
-        vim.schedule(run)
-        return true
+  local waiting
+  waiting = vim.api.nvim_create_autocmd("ModeChanged", {
+    callback = vim.schedule_wrap(function() -- `:normal` changes the mode and changes it back
+      if waiting and IDLE[vim.api.nvim_get_mode().mode] then
+        vim.api.nvim_del_autocmd(waiting)
+        waiting = nil
+        run()
       end
-    end,
+    end),
   })
 end
 
