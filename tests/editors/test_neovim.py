@@ -63,6 +63,24 @@ for _, bufnr in ipairs(vim.lsp.codelens.enable and vim.api.nvim_list_bufs() or {
 end
 """
 """Else Neovim may ask for those of a buffer that is gone by then, and call that an error."""
+STATE_IS_LATE = """
+local request = require("odin.client.request")
+local execute = request.execute
+request.execute = function(root, command, argument, done, failed)
+  if command ~= "state" then
+    return execute(root, command, argument, done, failed)
+  end
+  request.execute = execute
+  execute(root, command, argument, function(...)
+    local answer = { ... }
+    _G.answer_state = function() done(unpack(answer)) end
+  end, failed)
+end
+"""
+QUEUED_BY_THE_SERVER = """
+require("odin.client.request").execute(..., "queue", { action = "list" }, function(it) _G.queued = #it.queue end)
+return _G.queued
+"""
 CHOOSE = """
 _G.plain_select = _G.plain_select or vim.ui.select
 _G.offered = {}
@@ -353,6 +371,23 @@ async def test_a_turn_is_cancelled_by_a_key_and_the_next_waits_until_it_is_wante
     assert [(await outcome(neovim, number))["answer"] for number in (2, 3)] == ["two", "three"]
     assert (await chat(neovim))[2] == "three"
     assert await neovim.lua("return require('odin').status()") == ""
+
+
+async def test_what_is_sent_while_the_chat_is_being_read_is_shown_as_queued(
+    neovim: Neovim, wire: Wire, write: Write, root: Path
+) -> None:
+    await attached(neovim, write("late.py", "x = 1"))
+    start = kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, "Well"))
+    wire.play(kit.Answer([start], held=True))
+    await neovim.command("OdinAsk one")
+    await happened(neovim, "OdinTextStreamed")
+    await neovim.lua(STATE_IS_LATE)
+    await neovim.command("bwipeout! odin://chat* | OdinChat")
+    await neovim.until("_G.answer_state ~= nil")
+    await neovim.command("OdinAsk two")
+    await comes(neovim, QUEUED_BY_THE_SERVER, 1, str(root))
+    await neovim.lua("_G.answer_state()")
+    await comes(neovim, QUEUE, ["queued: two"], await neovim.lua(NAMED, "odin://chat"))
 
 
 async def test_the_prompt_completes_mentions_and_is_sent_by_a_key(neovim: Neovim, wire: Wire, write: Write) -> None:

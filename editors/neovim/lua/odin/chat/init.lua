@@ -4,6 +4,8 @@ local Story = require("odin.session.story")
 local Transcript = require("odin.chat.transcript")
 local words = require("odin.words")
 
+---@alias odin.Held { record: odin.EventRecord, client_id: integer }[]
+
 ---@class odin.Chat
 ---@field root string
 ---@field transcript odin.Transcript
@@ -22,7 +24,7 @@ local words = require("odin.words")
 ---@field before? integer Where the events are that come before those that are told.
 ---@field private sent table<string, string> What the user said here, by turn.
 ---@field queued string[] Turns that wait.
----@field private held? { record: odin.EventRecord, client_id: integer }[] What happens while a session is being read.
+---@field private held? odin.Held What happens while a session is being read.
 ---@field private shown? string What statuslines tell of it.
 ---@field private told integer The last event of this server that was read with the session.
 local Chat = {}
@@ -163,15 +165,24 @@ end
 
 ---A session is being read, to be shown from here on.
 ---@param session string
+---@return odin.Held awaited
 function Chat:await(session)
   if self.session ~= session then
     self.sent, self.title, self.plan = {}, nil, nil
     self:forget()
   end
-  self.session, self.held = session, self.held or {}
+  self.session, self.held = session, { unpack(self.held or {}) }
+  return self.held
 end
 
----Show a session.
+---Whether it is still to be shown, and no other one is, nor the same one read anew.
+---@param awaited odin.Held
+---@return boolean
+function Chat:is_awaiting(awaited)
+  return self.held == awaited
+end
+
+---Show a session; what happened after that is heard when its queue is known.
 ---@param page odin.EventPage
 ---@param client_id integer
 function Chat:restore(page, client_id)
@@ -183,7 +194,6 @@ function Chat:restore(page, client_id)
   self.story:take_cut_off()
   self.story:show_earlier(page.earlierTurns, self.before == nil)
   self.transcript:show_end()
-  self:go_on_hearing()
 end
 
 ---What waits in the session that is shown, as the server knows it.
@@ -224,7 +234,9 @@ function Chat:go_on_hearing()
 end
 
 function Chat:on_turnQueued(_, record)
-  table.insert(self.queued, record.turnId)
+  if not vim.list_contains(self.queued, record.turnId) then
+    table.insert(self.queued, record.turnId)
+  end
   self:show_queue()
 end
 

@@ -170,30 +170,37 @@ function M.begin(root)
   end)
 end
 
----Have the chat tell what has happened in a session.
+---Have the chat tell what has happened in a session, and then what happens meanwhile.
 ---@param root string
 ---@param id string
 ---@param done? fun()
 function M.show(root, id, done)
-  local chat = require("odin.chat").of_root(root)
-  chat:await(id)
-  request.execute(root, "session.events", { sessionId = id, limit = M.PAGE }, function(page, client)
-    if chat.session ~= id then
-      return -- another one is on its way
-    end
-    require("odin.chat").of_root(root):restore(page, client.id)
-    request.execute(root, "state", { sessionId = id }, function(state)
-      if chat.session == id and vim.api.nvim_buf_is_valid(chat.transcript.bufnr) then
-        chat.is_compacting = state.compacting
-        chat:restore_queue(state.queue)
+  local awaited = require("odin.chat").of_root(root):await(id)
+  ---@param use fun(chat: odin.Chat, ...)
+  local function unless_late(use)
+    return function(...)
+      local chat = require("odin.chat").of_root(root)
+      if chat:is_awaiting(awaited) then
+        use(chat, ...)
       end
+    end
+  end
+  local go_on = unless_late(function(chat)
+    chat:go_on_hearing()
+  end)
+  local restore = unless_late(function(chat, page, client)
+    chat:restore(page, client.id)
+    local settle = unless_late(function(_, state)
+      chat.is_compacting = state.compacting
+      chat:restore_queue(state.queue)
+      chat:go_on_hearing()
     end)
+    request.execute(root, "state", { sessionId = id }, settle, go_on)
     if done then
       done()
     end
-  end, function()
-    chat:go_on_hearing()
   end)
+  request.execute(root, "session.events", { sessionId = id, limit = M.PAGE }, restore, go_on)
 end
 
 ---Have it tell what comes before that.
