@@ -134,15 +134,21 @@ def test_its_exit_code_is_told(tmp_path, text, code):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_is_passed_on(tmp_path, number):
-    handled = f"""
+    awaited = f"""
         import os, signal
-        signal.signal({number:d}, lambda *_: os._exit(42))
+        signal.pthread_sigmask(signal.SIG_BLOCK, [{number:d}])
+        print(flush=True)
+        signal.sigwait([{number:d}])
+        os._exit(42)
+    """
+    not_handled = f"""
+        import signal
+        signal.signal({number:d}, signal.SIG_DFL)
         print(flush=True)
         signal.pause()
     """
-    default = handled.replace("lambda *_: os._exit(42)", "signal.SIG_DFL")
 
-    assert [_ended_by(number, forked(script(tmp_path, it))) for it in (handled, default)] == [42, -number]
+    assert [_ended_by(number, forked(script(tmp_path, it))) for it in (awaited, not_handled)] == [42, -number]
 
 
 def _ended_by(number, command):

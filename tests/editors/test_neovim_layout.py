@@ -238,6 +238,7 @@ async def test_a_question_is_answered_while_the_user_types(neovim: Neovim, wire:
     assert await neovim.lua("return { vim.fn.mode(), vim.fn.getline(1):sub(1, 1) }") == ["i", "x"]
     assert not await neovim.lua(ANSWERS)
     await neovim.press("<Esc>")
+    await neovim.command("silent edit!")
 
 
 async def test_no_message_stops_whoever_works_at_80_columns(neovim: Neovim, wire: Wire, root: Path) -> None:
