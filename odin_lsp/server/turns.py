@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import uuid
+from weakref import WeakValueDictionary
 
 from lsprotocol import types
 
@@ -28,6 +29,8 @@ class Turns:
     def __init__(self, server: Work) -> None:
         self._server = server
         self._by_token: dict[types.ProgressToken, str] = {}
+        self._in_order = WeakValueDictionary[str | None, asyncio.Lock]()
+        """By session: its messages are taken in the order in which they came, whatever is read for each of them."""
 
     async def take(
         self,
@@ -39,10 +42,17 @@ class Turns:
         todos: tuple[Todo, ...] = (),
     ) -> Outcome:
         """`meaning`: what the model is told beside the user's words."""
+        begun = None
+        async with self._in_order.setdefault(params.session_id, asyncio.Lock()):
+            typed = await asyncio.to_thread(self._server.core.own.understood, params.text, mode)
+            if not typed.is_apart:
+                begun = await self._begin(typed, params, meaning, todos)
+        return await (self._see_through(*begun, token) if begun else self._apart(typed, params, token))
+
+    async def _begin(
+        self, typed: Typed, params: MessageParams, meaning: tuple[str, ...], todos: tuple[Todo, ...]
+    ) -> tuple[LiveSession, Turn]:
         core = self._server.core
-        typed = await asyncio.to_thread(core.own.understood, params.text, mode)
-        if typed.is_apart:
-            return await self._apart(typed, params, token)
         self.check(typed.mode)
         live = await self._server.seat.take_up(params.session_id)
         context = gathered(await looked_up(params.context, core.servers, core.search), core.files)
@@ -64,7 +74,7 @@ class Turns:
         )
         for notice in context.left_out:
             self._server.editor.notify("warning", notice)
-        return await self._see_through(live, turn, token)
+        return live, turn
 
     async def _apart(self, typed: Typed, params: MessageParams, token: types.ProgressToken | None) -> Outcome:
         """What changes the session itself is no turn of it, but is answered like one."""

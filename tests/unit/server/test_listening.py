@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import socket
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -191,6 +192,30 @@ async def test_a_guest_that_does_not_read_is_left_and_the_others_are_not(host, a
     deaf.close()
 
     assert (await workspace.begin().send("ask_mode", "still there?").outcome()).reason == "end_turn"
+
+
+async def test_messages_are_taken_in_the_order_in_which_they_came(host, attach, monkeypatch):
+    """Though the first takes longer to be understood."""
+    begun, has_begun, understood = [], threading.Event(), host.core.own.understood
+
+    def follow(record):
+        if isinstance(record.event, TurnStarted):
+            begun.append(record.turn_id)
+            has_begun.set()
+
+    def late(text, mode):
+        if text == "one":
+            has_begun.wait(0.2)
+        return understood(text, mode)
+
+    host.core.stream.subscribe(follow)
+    monkeypatch.setattr(host.core.own, "understood", late)
+    session = (await attach()).begin()
+    await session.named()
+    turns = [session.send("ask_mode", text) for text in ("one", "two")]
+    await asyncio.gather(*(turn.outcome() for turn in turns))
+
+    assert begun == [turn.id for turn in turns]
 
 
 async def test_documents_are_the_editors(attach):
