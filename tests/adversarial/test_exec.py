@@ -83,7 +83,7 @@ def _working_in(folder):
 def running(pid):
     try:
         return Path(f"/proc/{int(pid)}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 

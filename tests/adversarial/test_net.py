@@ -25,6 +25,7 @@ from odin_lsp.tools.base import all_tools
 from odin_lsp.web.fetch import HEADERS, MAX_REDIRECTS, Redirected
 from odin_lsp.web.pages import KEPT_SECONDS, Pages
 from tests.support.forking import children
+from tests.support.ports import reserved_port
 from tests.support.web import Host, Names, answer, moved
 
 PUBLIC = "93.184.216.34"
@@ -135,13 +136,12 @@ async def test_net_02_a_loopback_host_is_allowed_by_the_users_own_settings_only(
 
 
 async def test_net_02_an_allowed_host_is_written_as_in_a_url(names):
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    for allowed in ("[::1]", f"[::1]:{port}", "127.0.0.1", f"LocalHost:{port}"):
-        client = Pages(WebSettings(privateHosts=(allowed,), timeout=300), resolve=names)
-        host = allowed.removesuffix(f":{port}")
-        assert "cannot be fetched" in await refusal(client, f"http://{host}:{port}/")
-        assert "is not fetched" in await refusal(client, f"http://127.0.0.2:{port}/")
+    with reserved_port() as port:
+        for allowed in ("[::1]", f"[::1]:{port}", "127.0.0.1", f"LocalHost:{port}"):
+            client = Pages(WebSettings(privateHosts=(allowed,), timeout=300), resolve=names)
+            host = allowed.removesuffix(f":{port}")
+            assert "cannot be fetched" in await refusal(client, f"http://{host}:{port}/")
+            assert "is not fetched" in await refusal(client, f"http://127.0.0.2:{port}/")
 
 
 async def test_net_01_not_even_the_user_can_allow_metadata_and_link_local(names):

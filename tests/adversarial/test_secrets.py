@@ -205,6 +205,7 @@ async def test_sec_05_06_what_odin_writes_is_private_and_in_no_shared_place(
     wire.play(says())
     await client.command("edit", text="go")
     await client.command("trust", decision="trust")
+    await client.leave()
 
     written = [path for path in state.rglob("*") if not path.is_symlink()]
     loose = [path for path in written if stat.S_IMODE(path.stat().st_mode) & 0o077 and path.is_file()]

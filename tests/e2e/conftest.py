@@ -203,7 +203,7 @@ def run(root: Path) -> Callable[..., Any]:
             cwd=root,
             env={**os.environ, **env},
         )
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(2 * PATIENCE):
             out, err = await process.communicate(stdin)
         return process.returncode, out.decode(), err.decode()
 

@@ -27,7 +27,8 @@ async def test_a_lookup_is_answered_by_a_server_of_odins_own_which_ends_with_it(
 ):
     (root / "user.py").write_text("from greet import greet\n\nprint(greet('x'))\n")
     (root / "other.py").write_text("class Other:\n    def greet(self): ...\n\n\nOther().greet()\n")
-    client = await start(**anthropic, **with_pyright)
+    patient = {"settings": {"languageServers": {"timeout": 60}}}
+    client = await start(options=patient, **anthropic, **with_pyright)
     client.opens(root / "user.py", "from greet import greet\n\n# not saved\nprint(greet('x'))\n")
     assert (await client.command("state"))["languageServers"] == []
     step(("Lookup", {"what": "references", "symbol": "greet", "file_path": str(root / "greet.py"), "line": 1}))

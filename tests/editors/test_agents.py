@@ -123,8 +123,7 @@ async def two_of_three(neovim: Neovim, model: Model) -> None:
     await model.edits.wait()
     await happened(neovim, "OdinReviewOpened")
     for old, decision in zip(("hello", "bye", "thanks"), ("Accept", f"Reject {WHY}", "Accept"), strict=True):
-        await neovim.command(f"/{old}")
-        await neovim.command(f"Odin{decision}")
+        await neovim.command(f"execute '/{old}' | Odin{decision}")
 
 
 async def check(neovim: Neovim, file: Path, model: Model, steps: int) -> None:

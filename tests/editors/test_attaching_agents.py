@@ -50,12 +50,9 @@ async def test_an_agent_reads_the_buffer_and_its_hunks_are_reviewed_in_neovim(
         editing = asyncio.create_task(agent.call_tool("MultiEditTool", {"file_path": "a.py", "edits": EDITS}))
         await happened(neovim, "OdinReviewOpened")
         assert (await neovim.lua(MARKED)).count("proposed by mcp") == 3
-        await neovim.command("/line 3$")
-        await neovim.command("OdinAccept")
-        await neovim.command("/line 15$")
-        await neovim.command("OdinReject keep it")
-        await neovim.command("/line 27$")
-        await neovim.command("OdinAccept")
+        await neovim.command("execute '/line 3$' | OdinAccept")
+        await neovim.command("execute '/line 15$' | OdinReject keep it")
+        await neovim.command("execute '/line 27$' | OdinAccept")
         edited = await editing
 
     assert TYPED in read.content[0].text

@@ -65,8 +65,7 @@ async def decide(neovim: Neovim) -> None:
     """The first and the last of three."""
     await happened(neovim, "OdinReviewOpened")
     for place, command in (("hello", "OdinAccept"), ("bye", "OdinReject too formal"), ("COUNT", "OdinAccept")):
-        await neovim.command(f"/{place}")
-        await neovim.command(command)
+        await neovim.command(f"execute '/{place}' | {command}")
 
 
 async def is_as_reviewed(neovim: Neovim, file: Path) -> None:

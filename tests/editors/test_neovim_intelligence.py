@@ -246,6 +246,7 @@ async def test_the_model_is_told_which_callers_its_edit_has_broken_and_that_they
         await asked.neovim.until("(_G.events.OdinReviewOpened or 0) >= ... and _G.looked_at > 1", number)
         await asked.neovim.lua("_G.looked_at = 0; vim.cmd('OdinAccept!')")
 
+    await asked.neovim.lua(CONFIGURE, {"odin": {"diagnostics": {"wait": PATIENCE // 1000}}})
     await asked.neovim.command("buffer a.py")
     await asked.neovim.lua(FORGET_EVENTS)
     await asked.neovim.lua(COUNT_LOOKS)

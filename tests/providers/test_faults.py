@@ -10,6 +10,7 @@ import pytest
 
 from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavailable
 from odin_lsp.models.base import ArgumentsDelta, CallReady, Connection, Network, Reached, Reply, TextDelta
+from tests.support.ports import reserved_port
 from tests.support.sampling import sampled
 
 HTML = b"<!DOCTYPE html><html><body>Please log in to the hotel's network</body></html>"
@@ -276,14 +277,11 @@ async def test_the_key_is_never_repeated_in_an_error(dialect, connect, ask, kit)
     assert "the key [key] is wrong" in str(caught.value)
 
 
-async def test_a_server_that_is_not_there_is_unavailability(dialect, monkeypatch, wire, connect, kit):
-    silent = await asyncio.start_server(wire.serve, "127.0.0.1", 0)
-    port = silent.sockets[0].getsockname()[1]
-    silent.close()
-    await silent.wait_closed()
-    monkeypatch.setenv(dialect.base_variable, f"http://127.0.0.1:{port}{dialect.path}")
-    with pytest.raises(ModelUnavailable, match=f"cannot be reached .*check .*{dialect.base_variable}"):
-        await anext(connect(dialect.ref).stream(kit.HELLO))
+async def test_a_server_that_is_not_there_is_unavailability(dialect, monkeypatch, connect, kit):
+    with reserved_port() as port:
+        monkeypatch.setenv(dialect.base_variable, f"http://127.0.0.1:{port}{dialect.path}")
+        with pytest.raises(ModelUnavailable, match=f"cannot be reached .*check .*{dialect.base_variable}"):
+            await anext(connect(dialect.ref).stream(kit.HELLO))
 
 
 async def test_a_server_that_is_too_slow_is_unavailability(dialect, wire, connect, kit):

@@ -1,13 +1,12 @@
 """A key is checked by listing models; only what a provider says is wrong is refused."""
 
 import json
-from contextlib import closing
-from socket import create_server
 
 import pytest
 
 from odin_lsp.config import Config
 from odin_lsp.models.key_check import CheckedKey, KeyProvider, check
+from tests.support.ports import reserved_port
 from tests.support.wire import KEY, Answer, Wire
 
 PROVIDERS: tuple[tuple[KeyProvider, str, str, str], ...] = (
@@ -51,8 +50,7 @@ async def test_what_says_nothing_about_the_key_leaves_it_open(wire: Wire, answer
 async def test_a_provider_that_cannot_be_reached_leaves_it_open(
     monkeypatch: pytest.MonkeyPatch, provider: KeyProvider
 ) -> None:
-    with closing(create_server(("127.0.0.1", 0))) as free:
-        port = free.getsockname()[1]
-    monkeypatch.setenv(VARIABLES[provider], f"http://127.0.0.1:{port}")
-    checked = await check(provider, KEY, Config())
+    with reserved_port() as port:
+        monkeypatch.setenv(VARIABLES[provider], f"http://127.0.0.1:{port}")
+        checked = await check(provider, KEY, Config())
     assert (checked.verdict, "cannot be reached" in checked.detail) == ("unknown", True)

@@ -1,8 +1,6 @@
 """Model servers on this computer: found when somebody asks for them, and spoken to without a key or a proxy."""
 
 import json
-from contextlib import closing
-from socket import create_server
 
 import pytest
 
@@ -13,6 +11,7 @@ from odin_lsp.models import local_servers, providers
 from odin_lsp.models.base import Reply, Request
 from odin_lsp.models.local_servers import SERVERS, FoundServer, LocalServer, find
 from odin_lsp.models.providers import Candidate
+from tests.support.ports import reserved_port
 from tests.support.wire import DIALECTS, HELLO, Answer, Wire
 
 JSON = {"content-type": "application/json"}
@@ -60,10 +59,9 @@ async def test_what_is_no_model_server_is_not_found(
 
 
 async def test_where_nobody_listens_nothing_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    with closing(create_server(("127.0.0.1", 0))) as free:
-        port = free.getsockname()[1]
-    monkeypatch.setattr(local_servers, "SERVERS", {"vllm": LocalServer("vLLM", port)})
-    assert await find() == ()
+    with reserved_port() as port:
+        monkeypatch.setattr(local_servers, "SERVERS", {"vllm": LocalServer("vLLM", port)})
+        assert await find() == ()
 
 
 @pytest.mark.parametrize(
@@ -101,15 +99,14 @@ async def test_a_local_model_is_asked_without_a_key_and_past_every_proxy(wire: W
 
 
 async def test_a_server_that_has_ended_says_what_to_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    with closing(create_server(("127.0.0.1", 0))) as free:
-        port = free.getsockname()[1]
-    monkeypatch.setenv("OLLAMA_HOST", f":{port}")
-    model = await providers.connect(Candidate("ollama/qwen3", None, ""), Config())
-    try:
-        with pytest.raises(ModelUnavailable, match=f"^Ollama does not answer at 127.0.0.1:{port}; start it"):
-            [it async for it in model.stream(Request((), ()))]
-    finally:
-        await model.aclose()
+    with reserved_port() as port:
+        monkeypatch.setenv("OLLAMA_HOST", f":{port}")
+        model = await providers.connect(Candidate("ollama/qwen3", None, ""), Config())
+        try:
+            with pytest.raises(ModelUnavailable, match=f"^Ollama does not answer at 127.0.0.1:{port}; start it"):
+                [it async for it in model.stream(Request((), ()))]
+        finally:
+            await model.aclose()
 
 
 def test_no_untrusted_folder_chooses_what_listens_here() -> None:

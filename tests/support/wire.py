@@ -108,8 +108,8 @@ class Wire:
         try:
             while await self._exchange(reader, writer):
                 pass
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass  # asyncio complains of one that is cancelled at the end of a test
         finally:
             writer.close()
 

@@ -9,7 +9,13 @@ import pytest
 
 from odin_lsp import locks
 
-HOLDER = "import fcntl, sys; file = open(sys.argv[1], 'a'); fcntl.flock(file, fcntl.LOCK_EX); print(); sys.stdin.read()"
+HOLDER = """
+import fcntl, sys
+file = open(sys.argv[1], "a")
+fcntl.flock(file, fcntl.LOCK_EX)
+print(flush=True)
+sys.stdin.read()
+"""
 FOR_EVER = 3600.0
 
 

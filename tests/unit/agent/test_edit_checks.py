@@ -114,7 +114,7 @@ async def test_errors_that_were_there_before_the_turn_do_not_hold_it_up(checked,
 
 
 async def test_what_is_not_known_in_time_is_said_so_and_told_at_the_next_step(checked, call):
-    checked.settings["diagnostics"] = {"wait": 0.5}
+    checked.settings["diagnostics"] = {"wait": 30}
     checked.script(
         read(call, checked),
         edit(call, checked, "def total", "def sum_up"),
@@ -166,7 +166,7 @@ async def test_a_caller_of_which_the_past_is_unknown_is_told_of_where_it_has_the
 
 async def test_what_was_known_after_the_last_edit_is_what_there_was_before_the_next(checked, call):
     """Though nobody could say it again in time."""
-    checked.settings["diagnostics"] = {"wait": 0.2}
+    checked.settings["diagnostics"] = {"wait": 30}
     (checked.root / "caller.py").write_text("# not sum_up\nuse(total)\n")
     checked.script(
         read(call, checked),
@@ -350,7 +350,8 @@ async def test_a_moved_file_keeps_its_problems(checked, call):
     assert (compared.introduced, compared.fixed, compared.remaining) == ((), (), 1)
 
 
-async def test_with_all_reviews_at_the_end_the_turn_goes_on_with_what_they_broke(checked, call):
+async def test_with_all_reviews_at_the_end_the_turn_goes_on_with_what_they_broke(checked, call, monkeypatch):
+    monkeypatch.setattr("odin_lsp.agent.edit_checks.AT_ONCE", 30)
     checked.settings["review"] = {"policy": "end"}
     checked.script(read(call, checked), edit(call, checked, "def total", "def sum_up"), {"text": "a"}, {"text": "b"})
     checked.start()

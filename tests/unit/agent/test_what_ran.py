@@ -30,12 +30,12 @@ async def test_which_command_ran_and_how_it_ended_is_in_outcome_event_and_record
 
 
 async def test_a_command_that_was_stopped_is_told_with_what_it_had_printed(odin, call):
-    late = call("ExecuteCommand", command="echo seen; sleep 60", timeout=500)
+    late = call("ExecuteCommand", command="echo seen; sleep 60", timeout=3000)
     odin.script({"calls": [late]}, {"text": "done"})
 
     [tool] = (await odin.take("go", "edit_mode")).tools
 
-    assert (tool.status, tool.description, tool.ran.exit_code) == ("error", "timed out after 0.5 s", -15)
+    assert (tool.status, tool.description, tool.ran.exit_code) == ("error", "timed out after 3 s", -15)
     assert (tool.ran.command, tool.ran.output) == ("echo seen; sleep 60", "seen\n")
 
 

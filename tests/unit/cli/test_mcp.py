@@ -69,6 +69,7 @@ def test_what_is_added_to_a_project_is_listed_and_wants_trust(mcp):
 
 
 def test_a_server_is_started_and_its_tools_are_listed(mcp, tmp_path):
+    before = own_processes()
     tools = [{"name": "echo", "description": "Say it again.\nAnd more."}, {"name": "echo"}]
     mcp("add", "toy", "--", *table(tmp_path, {"tools": tools}))
 
@@ -76,7 +77,7 @@ def test_a_server_is_started_and_its_tools_are_listed(mcp, tmp_path):
 
     assert "protocol 2025-11-25\n  mcp__toy__echo: Say it again.\n" in said
     assert "a second tool with the name echo is left out" in said
-    assert own_processes() == []
+    assert own_processes() == before
 
 
 def test_one_that_does_not_start_says_why(mcp, tmp_path, capsys):

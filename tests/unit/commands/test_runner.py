@@ -14,7 +14,7 @@ def alive(pid):
     """Whether it runs; an orphan that nobody has buried yet does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 

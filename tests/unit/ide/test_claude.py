@@ -83,7 +83,7 @@ async def test_what_the_agent_has_written_is_saved_in_the_editor(root, locks):
 async def test_a_last_line_end_that_the_agent_forgets_is_there_again_when_it_has_looked_at_its_file(
     root, locks, monkeypatch
 ):
-    monkeypatch.setattr(changes, "WRITE_SECONDS", 0.2)
+    monkeypatch.setattr(changes, "WRITE_SECONDS", 2)
     greet = root / "greet.py"
     async with world(root, "claude") as odin, claude(locks) as code:
         odin.open(greet)

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import socket
 import stat
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from odin_lsp.mcp.login import log_in
 from odin_lsp.mcp.pool import McpServers
 from odin_lsp.mcp.trying import try_out
 from tests.support.login_server import LoginServer, browse
+from tests.support.ports import reserved_port
 
 LOG_IN = "toy: it wants a login; run `odin-lsp mcp login toy`"
 
@@ -56,9 +56,8 @@ other_pool = pool
 
 @pytest.fixture
 def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+    with reserved_port() as port:
+        yield port
 
 
 async def add(pool):

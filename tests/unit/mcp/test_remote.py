@@ -1,7 +1,6 @@
 """Servers behind HTTP: streamable, and the way before it."""
 
 import asyncio
-import socket
 import sys
 
 import pytest
@@ -12,6 +11,7 @@ from odin_lsp.extensions.mcp_files import McpServer
 from odin_lsp.mcp.connection import Around
 from odin_lsp.mcp.pool import McpServers
 from tests.support.mcp_servers import SCRIPT
+from tests.support.ports import reserved_port
 
 PATHS = {"streamable-http": ("http", "/mcp"), "sse": ("sse", "/sse")}
 
@@ -19,11 +19,8 @@ PATHS = {"streamable-http": ("http", "/mcp"), "sse": ("sse", "/sse")}
 class Remote:
     """A server that can be stopped, and started again at the same place."""
 
-    def __init__(self, kind):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.kind = kind
+    def __init__(self, kind, port):
+        self.kind, self.port = kind, port
         transport, path = PATHS[kind]
         self.entry = McpServer(name="toy", transport=transport, url=f"http://127.0.0.1:{self.port}{path}")
 
@@ -48,10 +45,11 @@ class Remote:
 @pytest.fixture
 async def remote(request, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    remote = Remote(request.param)
-    await remote.start()
-    yield remote
-    await remote.stop()
+    with reserved_port() as port:
+        remote = Remote(request.param, port)
+        await remote.start()
+        yield remote
+        await remote.stop()
 
 
 @pytest.fixture

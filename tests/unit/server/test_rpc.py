@@ -394,7 +394,7 @@ async def test_nothing_that_hangs_delays_the_end(server, session, serving):
     session.request(2, "odin/echo")
     session.notify("exit")
 
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(10):
         assert await serving == 1
     released.set()
 

@@ -272,6 +272,7 @@ channel = stdio_channel()
 {act}
 channel.write(channel.read(100))
 channel.close()
+channel._forwarder.join()
 os._exit(0)
 """
 
@@ -349,13 +350,14 @@ def pipe():
             os.close(end)
 
 
-def test_tcp_serves_one_client_on_loopback(capfd):
+def test_tcp_serves_one_client_on_loopback(pipe, monkeypatch):
+    reading, writing = pipe
+    said = os.fdopen(writing, "w", buffering=1, closefd=False)
+    monkeypatch.setattr("sys.stderr", said)
     opened = []
     server = threading.Thread(target=lambda: opened.append(tcp_channel("localhost", 0)))
     server.start()
-    announced = ""
-    while "\n" not in announced:
-        announced += capfd.readouterr().err
+    announced = os.fdopen(reading, closefd=False).readline()
     address, _, port = announced.removeprefix("listening on ").strip().rpartition(":")
 
     with socket.create_connection((address, int(port)), timeout=10) as client:

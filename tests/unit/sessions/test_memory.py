@@ -116,7 +116,8 @@ def test_no_link_leads_elsewhere(memory, folder, tmp_path):
 
 def test_processes_that_write_at_the_same_time_lose_nothing(memory, folder):
     script = (
-        "import sys; from pathlib import Path; from odin_lsp.sessions.memory import Memory\n"
+        "import os, sys; from pathlib import Path; from odin_lsp.sessions.memory import Memory\n"
+        "os.fsync = lambda _: None\n"  # whoever waits for a lock waits for the disk of whoever has it
         "memory = Memory(lambda: Path(sys.argv[1]))\n"
         "for number in range(20): memory.remember(f'{sys.argv[2]} {number}', lasting=True)\n"
     )
