@@ -5,6 +5,8 @@ import asyncio
 import pytest
 from pygls.exceptions import JsonRpcException
 
+from tests.e2e.steps import says
+
 
 async def test_what_odin_does_itself_is_answered_as_a_turn_without_a_request(start, wire, anthropic):
     client = await start(**anthropic)
@@ -66,8 +68,10 @@ async def test_a_terminal_knows_them_too(run, script):
     assert (wrong, complaint.strip()) == (2, "odin: there is no command /cots; did you mean /cost?")
 
 
-async def test_a_message_that_is_edited_while_it_waits_means_what_it_says_then(start, script):
-    client = await start(**script({"text": "one", "delayMs": 2000}, {"text": "two"}))
+async def test_a_message_that_is_edited_while_it_waits_means_what_it_says_then(start, wire, anthropic):
+    client = await start(**anthropic)
+    wire.play(says("one"), says("two"))
+    wire.may_answer.clear()
     first = asyncio.create_task(client.command("ask", turnId="1", text="hi"))
     await client.until_kind("turnStarted", "1")
     words = asyncio.create_task(client.command("ask", turnId="2", text="/cost"))
@@ -76,6 +80,7 @@ async def test_a_message_that_is_edited_while_it_waits_means_what_it_says_then(s
 
     await client.command("queue", action="edit", turnId="2", text="just words")
     await client.command("queue", action="edit", turnId="3", text="/cost")
+    wire.may_answer.set()
 
     await first
     assert (await words)["answer"] == "two"

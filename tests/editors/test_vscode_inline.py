@@ -110,6 +110,7 @@ async def test_one_that_is_rejected_with_a_reason_is_made_again(vscode: VSCode, 
     await proposes(vscode, box, "IIIII")
 
     await box.get_by_role("button", name="Say what should be different…").click()
+    await expect(box.locator(".monaco-editor.focused")).to_be_visible()
     await vscode.type("Arabic ones")
     await vscode.press("Enter")
     await proposes(vscode, box, "23")

@@ -148,10 +148,15 @@ async def test_what_would_be_sent_is_shown(vscode: VSCode) -> None:
     assert "# What would be sent" in await vscode.text()
 
 
+async def _is_asked(wire: Wire) -> bool:
+    return not wire.answers
+
+
 async def test_a_turn_is_cancelled_from_the_status_bar(vscode: VSCode, wire: Wire) -> None:
     wire.play(Answer(held=True))
     await vscode.palette("Odin: Ask")
     await vscode.answer("think")
+    await until(lambda: _is_asked(wire), "the model is asked")
     await vscode.status("Ask").click()
     await vscode.pick("Cancel Turn")
     await expect(vscode.status("Ask")).to_have_count(0)
