@@ -98,6 +98,7 @@ class RemoteSession:
         self._workspace = workspace
         self._begins = begins
         """It is to be a new one, once something is said."""
+        self._naming = asyncio.Lock()
         self.id = ""
         self.title = title
         self.usage = Usage()
@@ -187,10 +188,11 @@ class RemoteSession:
 
     async def named(self) -> None:
         """Until it has an id, if it is a new one."""
-        if self._begins:
-            self._begins = False
-            said = await self._workspace.execute("odin.session.new", title=None if self.title == NEW else self.title)
-            self.id = said["sessionId"]
+        async with self._naming:
+            if self._begins:
+                title = None if self.title == NEW else self.title
+                said = await self._workspace.execute("odin.session.new", title=title)
+                self.id, self._begins = said["sessionId"], False
 
 
 class RemoteWorkspace:

@@ -211,11 +211,11 @@ async def test_messages_are_taken_in_the_order_in_which_they_came(host, attach, 
     host.core.stream.subscribe(follow)
     monkeypatch.setattr(host.core.own, "understood", late)
     session = (await attach()).begin()
-    await session.named()
     turns = [session.send("ask_mode", text) for text in ("one", "two")]
     await asyncio.gather(*(turn.outcome() for turn in turns))
 
     assert begun == [turn.id for turn in turns]
+    assert len(host.core.sessions.find(session.id).session.turns) == 2
 
 
 async def test_documents_are_the_editors(attach):
