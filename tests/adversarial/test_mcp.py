@@ -104,8 +104,8 @@ async def test_mcp_08_nobody_is_sent_to_a_strange_address(world, call, person, u
 
 
 STARTS = {
-    "never says what it can do": ({"initialize": []}, SHORT, "bad has not answered"),
-    "never lists its tools": ({"tools/list": []}, SHORT, "bad has not answered"),
+    "never says what it can do": ({"initialize": []}, 8, "bad has not answered"),
+    "never lists its tools": ({"tools/list": []}, 8, "bad has not answered"),
     "dies at once": ({"start": [{"exit": 9}]}, 20, "bad has stopped with code 9"),
     "dies while it lists": ({"tools/list": [{"exit": 9}]}, 20, "bad has stopped with code 9"),
     "refuses": ({"initialize": [{"refuse": "no"}]}, 20, "bad refuses: no"),
