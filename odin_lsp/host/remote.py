@@ -98,7 +98,7 @@ class RemoteSession:
         self._workspace = workspace
         self._begins = begins
         """It is to be a new one, once something is said."""
-        self._naming = asyncio.Lock()
+        self._one_at_a_time = asyncio.Lock()
         self.id = ""
         self.title = title
         self.usage = Usage()
@@ -188,7 +188,7 @@ class RemoteSession:
 
     async def named(self) -> None:
         """Until it has an id, if it is a new one."""
-        async with self._naming:
+        async with self._one_at_a_time:
             if self._begins:
                 title = None if self.title == NEW else self.title
                 said = await self._workspace.execute("odin.session.new", title=title)

@@ -171,7 +171,7 @@ function Chat:await(session)
     self.sent, self.title, self.plan = {}, nil, nil
     self:forget()
   end
-  self.session, self.held = session, { unpack(self.held or {}) }
+  self.session, self.held = session, vim.list_slice(self.held or {})
   return self.held
 end
 
