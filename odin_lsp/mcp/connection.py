@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 NOT_INSTALLED = "the package `mcp` is not installed; run: pip install 'odin-lsp[mcp]'"
 LONGEST_SECONDS = 600.0
-LAST_WORDS_SECONDS = 0.5
+LAST_WORDS_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ class Connection:
     async def _look_whether_it_is_there(self, session: "SdkSession") -> None:
         """Of one that is elsewhere nobody hears that it has stopped."""
         try:
-            await session.tools(LAST_WORDS_SECONDS * 4)
+            await session.tools(LAST_WORDS_SECONDS)
         except ToolError as error:
             self._end_early(self._why(error))
 

@@ -2,6 +2,7 @@
 told what to do."""
 
 import asyncio
+import contextlib
 import json
 import os
 import shutil
@@ -275,7 +276,8 @@ async def test_door_08_garbage_is_nobody_elses_trouble(editor, root, garbage):
     connection.settimeout(PATIENCE)
     async with agent_calls(root, agent="agent") as calls:
         await calls.call("Read", {"file_path": "a.py"})
-        await asyncio.to_thread(connection.sendall, garbage)
+        with contextlib.suppress(ConnectionError):  # it may be left before all is said
+            await asyncio.to_thread(connection.sendall, garbage)
         editor.decide = accepting
         assert not (await calls.call("EditTool", CHANGE)).failed
     connection.close()

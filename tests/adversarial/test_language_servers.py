@@ -17,7 +17,7 @@ PLACE = {"uri": "file:///x", "range": {"start": {"line": 0, "character": 0}, "en
 HEADER = "Content-Length: "
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0
-SHORT = 2.5
+SHORT = 5
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ async def world(tmp_path):
     world = World(tmp_path, timeout=PATIENCE)
     yield world
     await world.servers.close()
-    assert own_processes() == before
+    assert own_processes() <= before
 
 
 @pytest.fixture
@@ -213,7 +213,7 @@ async def test_what_a_server_has_started_ends_with_it(world, path):
     assert await servers.of(path) == []
 
     await servers.close()
-    assert own_processes() == before
+    assert own_processes() <= before
 
 
 KILLED = """

@@ -665,7 +665,7 @@ def test_rpc_10_a_thousand_unanswered_questions_leave_nothing_behind(crashing, m
 
 
 def test_rpc_10_answers_and_errors_arrive_where_they_were_asked_for(crashing):
-    crashing.request(1, "test/ask", {"rounds": 3, "timeout": 1})
+    crashing.request(1, "test/ask", {"rounds": 3, "timeout": 5})
     first, second, third = (crashing.wait_for_question("test/question")["id"] for _ in range(3))
     crashing.send({"jsonrpc": "2.0", "id": third, "error": {"code": 1, "message": "no"}})
     crashing.send({"jsonrpc": "2.0", "id": first, "result": {"jsonrpc": "2.0"}})

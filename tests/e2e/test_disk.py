@@ -45,11 +45,12 @@ async def test_a_lock_on_trust_that_is_kept_keeps_nobody_waiting(start, root, st
         async with asyncio.timeout(PATIENCE):
             client = await start(options={"trusted": True}, XDG_STATE_HOME=str(state))
             config = (await client.command("state"))["config"]
-            warned = await client.lsp.wait_for_notification("window/showMessage")
+            while not (warned := warnings_of(client)):
+                await client.command("state")
             await client.leave()
 
     assert config["sandbox"] is True
-    assert f"{lock} is held by another Odin (process {os.getpid()})" in warned.message
+    assert f"{lock} is held by another Odin (process {os.getpid()})" in warned[0]
 
 
 async def test_notes_that_another_process_locks_hold_up_nothing_else(start, wire, step, anthropic, root, state):

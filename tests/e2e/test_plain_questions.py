@@ -53,10 +53,11 @@ async def test_where_messages_with_buttons_are_unknown_code_actions_answer(clien
 
 
 async def test_a_message_that_nobody_sees_does_not_keep_code_actions_from_answering(client, wire, root):
-    given_up = asyncio.Event()
+    asked, given_up = asyncio.Event(), asyncio.Event()
 
     @client.lsp.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)
     async def unseen(params):
+        asked.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -64,6 +65,7 @@ async def test_a_message_that_nobody_sees_does_not_keep_code_actions_from_answer
 
     turn = asyncio.create_task(client.command("edit", text="count"))
     offered = await answers(client, root / "greet.py")
+    await asked.wait()
 
     await press(client, next(it for it in offered if it.title.startswith("Odin: Deny")))
 

@@ -92,5 +92,5 @@ def processes_below(pid: int) -> list[int]:
     return found
 
 
-def own_processes():
-    return processes_below(os.getpid())
+def own_processes() -> set[int]:
+    return set(processes_below(os.getpid()))

@@ -61,7 +61,7 @@ async def test_before_the_folder_is_trusted_nothing_of_it_starts_or_is_told(odin
 
     await odin.take(mode="edit_mode")
 
-    assert own_processes() == before
+    assert own_processes() <= before
     assert "evil" not in str(requests)
     assert "mcp.client" not in sys.modules or odin.core.mcp.names == []
 
@@ -298,12 +298,12 @@ async def test_trust_that_is_taken_back_ends_the_servers(odin, serve):
     odin.script({"text": "done"})
     odin.start(trusted=True)
     await odin.take(mode="edit_mode")
-    assert own_processes() != before
+    assert not own_processes() <= before
 
     odin.project.decide_trust(trusted=False)
 
     assert odin.core.mcp.states() == []
-    while own_processes() != before:
+    while not own_processes() <= before:
         await asyncio.sleep(0.01)
 
 

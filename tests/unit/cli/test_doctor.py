@@ -24,7 +24,7 @@ def diagnosed(tmp_path, monkeypatch, capsys):
         file.write_text(json.dumps({"languageServers": settings}))
         before = own_processes()
         diagnose(root)
-        assert own_processes() == before
+        assert own_processes() <= before
         _, _, said = capsys.readouterr().out.partition("in Edit, commands")
         return said.partition("\n")[2].partition("✓ sessions in")[0].replace(str(root), "WS")
 

@@ -77,7 +77,7 @@ def test_a_server_is_started_and_its_tools_are_listed(mcp, tmp_path):
 
     assert "protocol 2025-11-25\n  mcp__toy__echo: Say it again.\n" in said
     assert "a second tool with the name echo is left out" in said
-    assert own_processes() == before
+    assert own_processes() <= before
 
 
 def test_one_that_does_not_start_says_why(mcp, tmp_path, capsys):

@@ -31,7 +31,7 @@ async def test_an_error_is_told_in_the_words_of_the_server(world):
 
 async def test_a_question_is_asked_again_where_the_text_changed_while_it_was_answered(world):
     changed = {"message": {"id": "same", "error": {"code": -32801, "message": "content modified"}}}
-    world.script({REFERENCES: [changed], "textDocument/hover": [{"answer": "x"}]}, timeout=2.5)
+    world.script({REFERENCES: [changed], "textDocument/hover": [{"answer": "x"}]}, timeout=5)
     path = world.write("a.toy", "x\n")
     server = await world.first(path)
 
@@ -72,7 +72,7 @@ async def test_all_that_a_server_asks_is_answered(world):
 
 
 async def test_a_question_that_is_left_is_left_to_the_server(world):
-    world.script({REFERENCES: [{"late": []}]}, timeout=2.5)
+    world.script({REFERENCES: [{"late": []}]}, timeout=5)
     path = world.write("a.toy", "x\n")
     server = await world.first(path)
 

@@ -29,7 +29,7 @@ async def test_nothing_starts_before_somebody_asks(world):
     assert await servers.problems([], 1) == {}
     assert await servers.of(world.write("a.txt", "")) == []
     assert servers.states() == []
-    assert own_processes() == before
+    assert own_processes() <= before
 
 
 async def test_one_server_is_for_all_files_of_a_project_and_all_who_ask_at_once(world):
@@ -57,11 +57,11 @@ async def test_nothing_is_left_when_they_are_closed(world):
     before = own_processes()
     servers = world.script({})
     await world.first(world.write("a.toy", "x\n"))
-    assert len(own_processes()) > len(before)
+    assert not own_processes() <= before
 
     await servers.close()
 
-    assert own_processes() == before
+    assert own_processes() <= before
     assert await servers.of(world.write("a.toy", "x\n")) == []
 
 
@@ -73,7 +73,7 @@ async def test_one_that_is_still_starting_is_ended_too(world):
 
     await servers.close()
 
-    assert own_processes() == before
+    assert own_processes() <= before
 
 
 async def test_one_that_died_is_started_again(world):
@@ -134,17 +134,17 @@ async def test_one_that_is_disabled_ends_at_once(world):
 
     assert await servers.of(path) == []
     assert servers.states() == []
-    while own_processes() != before:
+    while not own_processes() <= before:
         await asyncio.sleep(0.01)
 
 
 async def test_one_that_nobody_asks_is_ended_and_started_when_it_is_needed(world):
     before = own_processes()
-    servers = world.script({REFERENCES: [{"answer": [1]}]}, idle=0.2)
+    servers = world.script({REFERENCES: [{"answer": [1]}]}, idle=1)
     path = world.write("a.toy", "x\n")
     await servers.of(path)
 
-    while own_processes() != before:
+    while not own_processes() <= before:
         await asyncio.sleep(0.01)
 
     assert servers.states() == []

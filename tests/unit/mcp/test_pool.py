@@ -44,7 +44,7 @@ async def world(tmp_path, monkeypatch):
     world = World(tmp_path)
     yield world
     await world.pool.close()
-    assert own_processes() == before
+    assert own_processes() <= before
 
 
 async def test_nothing_starts_before_a_turn_needs_it(world):
@@ -52,7 +52,7 @@ async def test_nothing_starts_before_a_turn_needs_it(world):
     world.use(world.script({}))
 
     assert world.states == [("scripted", "configured")]
-    assert own_processes() == before
+    assert own_processes() <= before
 
 
 async def test_all_start_at_once_and_are_waited_for_if_nobody_knows_their_tools(world):
@@ -165,13 +165,13 @@ async def test_one_that_cannot_start_is_given_up_with_the_reason_and_told_of_onc
 
 async def test_one_that_nobody_calls_ends_and_is_started_when_it_is_called(world):
     before = own_processes()
-    world.use(world.script({}), idle=0.2)
+    world.use(world.script({}), idle=1)
     await world.pool.begin(20)
-    while own_processes() != before:
+    while not own_processes() <= before:
         await asyncio.sleep(0.01)
     assert world.states == [("scripted", "configured")]
     await world.pool.begin(20)
-    assert own_processes() == before
+    assert own_processes() <= before
 
     assert (await world.call("mcp__scripted__echo")).text == "{}"
 
@@ -184,7 +184,7 @@ async def test_one_that_is_switched_off_or_changed_ends(world):
     world.use()
 
     assert world.states == []
-    while own_processes() != before:
+    while not own_processes() <= before:
         await asyncio.sleep(0.01)
 
 
