@@ -188,6 +188,7 @@ async def test_what_waits_behind_a_cancelled_turn_is_kept_sent_or_edited(
     await chat.say("first")
     await expect(chat.turn.get_by_text("It begins")).to_be_visible()
     await chat.say("second")
+    await expect(chat.waiting).to_have_text(["second"])
     await chat.button("Cancel turn").click()
     await expect(chat.turn.locator(".end")).to_contain_text("Canceled")
     await expect(chat.page.get_by_text("1 message waiting")).to_be_visible()
@@ -202,6 +203,7 @@ async def test_what_waits_behind_a_cancelled_turn_is_kept_sent_or_edited(
     await expect(chat.turn.get_by_text("The next begins")).to_be_visible()
     for text in ("fifth", "sixth"):
         await chat.say(text)
+    await expect(chat.waiting).to_have_text(["fifth", "sixth"])
     await chat.box.fill("my draft")
     await vscode.palette("Odin: Cancel Turn and Edit Queued Messages")
     await expect(chat.box).to_have_value("fifth\n\nsixth\n\nmy draft")
