@@ -44,7 +44,7 @@ def lint(session: nox.Session) -> None:
 @nox.session(reuse_venv=True, default=False)
 def odin(session: nox.Session) -> None:
     """Install Odin as its users do, and what the sessions below need: they share this environment, to be fast."""
-    session.install(".[images,mcp,pdf,redis]", *nox.project.dependency_groups(GROUPS, "types", "test", "docs"))
+    session.install(".[bedrock,images,mcp,pdf,redis]", *nox.project.dependency_groups(GROUPS, "types", "test", "docs"))
 
 
 @nox.session(venv_backend="none", requires=["odin"])
@@ -88,7 +88,7 @@ def versions(session: nox.Session, dependencies: str) -> None:
     `nox -s "versions-3.13(lowest)" -- tests/unit/review` for some of it."""
     session.install("uv")
     install = ("uv", "pip", "install", "--quiet", "--python", f"{session.bin}/python")
-    session.run_install(*install, "--resolution", dependencies, ".[images,mcp,pdf,redis]")
+    session.run_install(*install, "--resolution", dependencies, ".[bedrock,images,mcp,pdf,redis]")
     session.run_install(*install, *nox.project.dependency_groups(GROUPS, "types", "test"))
     parts = session.posargs or UNIT
     session.run("pytest", "-n", "3", "--dist", "worksteal", "-m", "not thorough", *parts)
@@ -183,6 +183,13 @@ def defects(session: nox.Session) -> None:
     session.run(ODIN / "python", "-m", "tests.defects", *session.posargs, external=True)
 
 
+@nox.session(venv_backend="none", requires=["odin"], default=False)
+def capabilities(session: nox.Session) -> None:
+    """Whether Odin does what it was asked for: the rows of `tests/capabilities.txt` with their tests and what came of
+    each; all of them, or those of some names and kinds: `-- C-036 P`."""
+    session.run(ODIN / "python", "-m", "tests.capabilities", *session.posargs, external=True)
+
+
 @nox.session(venv_backend="none", requires=["odin"])
 def docs(session: nox.Session) -> None:
     """The documentation matches the code and its links hold; `-- --write` brings it up to date."""
@@ -214,7 +221,8 @@ def release(session: nox.Session) -> None:
 @nox.session(venv_backend="none", requires=["odin"], default=False)
 def bench(session: nox.Session) -> None:
     """Measure what docs/performance.md says, write it there, and hold it against the budget."""
-    session.run(ODIN / "python", "-m", "tests.bench", external=True)
+    for module in ("tests.bench", "tests.bench.loop"):
+        session.run(ODIN / "python", "-m", module, external=True)
     session.run(ODIN / "pytest", "tests/bench", *session.posargs, external=True)  # one after the other: they measure
 
 

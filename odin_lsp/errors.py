@@ -7,6 +7,7 @@ OdinError
 ├── ModelError               the user: the turn has failed
 │   ├── ModelUnavailable     a fault that passes (busy, cut off, unreachable): tried again, then elsewhere
 │   ├── KeyRejected          the provider does not accept the key: another key is tried
+│   ├── AnswerTooLong        what answers does not come to an end: not asked again, what it has said is kept
 │   └── ContextTooLong       the request does not fit into the model's window: made shorter, tried once more
 ├── RequestError             the editor: a command that cannot be carried out as it was sent
 │   ├── EmptyPrompt
@@ -51,6 +52,10 @@ class ModelUnavailable(ModelError):
 
 
 class KeyRejected(ModelError):
+    pass
+
+
+class AnswerTooLong(ModelError):
     pass
 
 

@@ -10,6 +10,7 @@ from odin_lsp.records import (
     WORDS,
     Activity,
     Attached,
+    Audit,
     CommandRun,
     Diagnostic,
     KeptFile,
@@ -20,6 +21,26 @@ from odin_lsp.records import (
     Todo,
     ToolStatus,
     Usage,
+)
+from odin_lsp.reply_events import (
+    ArgumentsStreamed,
+    MessageFinished,
+    RequestProgress,
+    RequestStarted,
+    StreamRolledBack,
+    TextStreamed,
+    ThinkingFinished,
+    ThinkingStarted,
+    ThinkingStreamed,
+)
+from odin_lsp.server_states import ServersChanged
+from odin_lsp.session_events import (
+    SessionBegun,
+    SessionRenamed,
+    SessionRestored,
+    SessionSwitchStarted,
+    TrustChanged,
+    TurnEdited,
 )
 from odin_lsp.values import Value
 
@@ -64,46 +85,6 @@ class ActivityChanged(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class TextStreamed(Value):
-    text: str
-    kind: Literal["textStreamed"] = "textStreamed"
-
-
-@dataclass(frozen=True, slots=True)
-class ThinkingStreamed(Value):
-    text: str
-    kind: Literal["thinkingStreamed"] = "thinkingStreamed"
-
-
-@dataclass(frozen=True, slots=True)
-class StreamRolledBack(Value):
-    """Forget the text since the last `messageFinished`: the attempt failed and is made again."""
-
-    kind: Literal["streamRolledBack"] = "streamRolledBack"
-
-
-@dataclass(frozen=True, slots=True)
-class MessageFinished(Value):
-    """All of it: whatever was streamed of it before."""
-
-    text: str
-    tool_calls: int
-    thinking: str = ""
-    kind: Literal["messageFinished"] = "messageFinished"
-
-
-@dataclass(frozen=True, slots=True)
-class ArgumentsStreamed(Value):
-    """A piece of the JSON of a call that the model is making, to be watched: nothing is done before the call is
-    complete, and it may never be. `messageFinished` and `streamRolledBack` end it."""
-
-    call_id: str
-    name: str
-    text: str
-    kind: Literal["argumentsStreamed"] = "argumentsStreamed"
-
-
-@dataclass(frozen=True, slots=True)
 class ToolQueued(Value):
     """One of several calls of a step: it is complete, and `toolStarted` says when its turn has come."""
 
@@ -126,6 +107,8 @@ class ToolStarted(Value):
 class ToolProgress(Value):
     call_id: str
     text: str
+    elapsed_ms: int = 0
+    """Since the call began."""
     kind: Literal["toolProgress"] = "toolProgress"
 
 
@@ -146,6 +129,9 @@ class ToolFinished(Value):
     """Of a command: the end of all that `toolProgress` told."""
     duration_ms: int = 0
     ran: CommandRun | None = None
+    result: str = ""
+    """What the model is told; it may be cut. In events of the past it is left out."""
+    audit: Audit = "rules"
     kind: Literal["toolFinished"] = "toolFinished"
 
 
@@ -296,30 +282,6 @@ class Notice(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class SessionSwitchStarted(Value):
-    """A stored session is being read; `sessionRestored` follows, unless it cannot be."""
-
-    session_id: str
-    kind: Literal["sessionSwitchStarted"] = "sessionSwitchStarted"
-
-
-@dataclass(frozen=True, slots=True)
-class SessionRestored(Value):
-    """The session that is current now; another one than was asked for, if that is open in another Odin."""
-
-    session_id: str
-    title: str
-    messages: int
-    kind: Literal["sessionRestored"] = "sessionRestored"
-
-
-@dataclass(frozen=True, slots=True)
-class SessionRenamed(Value):
-    title: str
-    kind: Literal["sessionRenamed"] = "sessionRenamed"
-
-
-@dataclass(frozen=True, slots=True)
 class TurnFinished(Value):
     outcome: Outcome
     kind: Literal["turnFinished"] = "turnFinished"
@@ -343,8 +305,12 @@ Event = (
     | TurnStarted
     | UserSpoke
     | ActivityChanged
+    | RequestStarted
+    | RequestProgress
     | TextStreamed
+    | ThinkingStarted
     | ThinkingStreamed
+    | ThinkingFinished
     | StreamRolledBack
     | MessageFinished
     | ArgumentsStreamed
@@ -367,7 +333,11 @@ Event = (
     | ModelChanged
     | RoleChanged
     | ModelStatusChanged
+    | ServersChanged
     | Notice
+    | TurnEdited
+    | TrustChanged
+    | SessionBegun
     | SessionSwitchStarted
     | SessionRestored
     | SessionRenamed
@@ -375,7 +345,7 @@ Event = (
     | TurnUndone
 )
 
-PASSING = frozenset({"textStreamed", "thinkingStreamed", "argumentsStreamed", "toolProgress"})
+PASSING = frozenset({"textStreamed", "thinkingStreamed", "argumentsStreamed", "toolProgress", "requestProgress"})
 """Kinds that are pieces of what comes whole later."""
 
 
@@ -390,6 +360,8 @@ class EventRecord(Value):
     event: Event
     at: float = 0.0
     """When it happened, in seconds since 1970."""
+    message_id: str | None = None
+    """Of a request, of what the model says, and of the calls in it: the message; others have none."""
 
 
 MAIN = "main"

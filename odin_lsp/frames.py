@@ -1,8 +1,10 @@
 """Messages in a stream of bytes: frames as LSP has them, with a header that says how long the body is, and lines."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 MAX_FRAME = 64 * 2**20
 """Bytes of the longest body that is kept."""
@@ -25,6 +27,21 @@ Frame = bytes | Oversized
 
 class FrameError(Exception):
     """Nobody knows any more where the next frame begins."""
+
+
+_HALF_OR_WHOLE = re.compile(rb"\\\\|\\ud[89ab]..\\ud[c-f]..|(\\ud[89a-f]..)")
+"""In JSON: a backslash, a character beyond the first 65,536, or half of one."""
+
+
+def without_halves(body: bytes) -> bytes:
+    """JSON without halves of characters, as names of files and models can have them: many readers, Neovim's among
+    them, would drop all of the message, a question too."""
+    return _HALF_OR_WHOLE.sub(lambda it: rb"\ufffd" if it[1] else it[0], body) if b"\\ud" in body else body
+
+
+def with_whole_characters(value: Any) -> Any:
+    """The same for what will be JSON."""
+    return json.loads(without_halves(json.dumps(value).encode()))
 
 
 def framed(body: bytes) -> bytes:

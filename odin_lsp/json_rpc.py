@@ -8,8 +8,10 @@ from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
+from odin_lsp.display import shown
 from odin_lsp.errors import OdinError, RequestError, SessionError
 from odin_lsp.frames import Frame, Oversized
+from odin_lsp.loop_share import checked
 from odin_lsp.values import is_object
 
 log = logging.getLogger("odin.rpc")
@@ -57,9 +59,9 @@ class Peer:
             self._fail(None, Refused(INVALID_REQUEST, f"a message of {line.length >> 20} MiB is too long"))
             return
         try:
-            message = json.loads(line)
+            message = json.loads(checked(line))
         except (ValueError, RecursionError):
-            self._fail(None, Refused(PARSE_ERROR, "a line is not JSON"))
+            self._fail(None, Refused(PARSE_ERROR, "a line is not JSON, or has too many values"))
             return
         match message:
             case {"method": str(method), "id": str() | int() | None as id}:
@@ -155,7 +157,7 @@ class Peer:
                 answer.set_exception(ClientError("the client has answered with an error"))
 
     def _fail(self, id: Id, error: Refused) -> None:
-        self._write({"id": id, "error": {"code": error.code, "message": str(error)}})
+        self._write({"id": id, "error": {"code": error.code, "message": shown(str(error))}})
 
     def _write(self, message: Mapping[str, Any]) -> None:
         if not self._is_closed:

@@ -2,7 +2,6 @@
 
 Nobody waits for ever, and on the event loop for a moment only: whoever may have to wait longer does so in a thread."""
 
-import asyncio
 import errno
 import os
 import sys
@@ -12,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from odin_lsp import system
+from odin_lsp.loop_share import is_event_loop
 
 if sys.platform == "win32":
     import msvcrt
@@ -72,7 +72,7 @@ def held(path: Path, *, shared: bool = False, patience: float = PATIENCE) -> Gen
 
 def hold(descriptor: int, path: Path, *, shared: bool = False, patience: float = PATIENCE) -> None:
     """Have the lock on what is open here until it is closed; `Held` if somebody keeps it for too long."""
-    until = time.monotonic() + (min(patience, MOMENT) if _is_event_loop() else patience)
+    until = time.monotonic() + (min(patience, MOMENT) if is_event_loop() else patience)
     while True:
         try:
             return _lock(descriptor, shared=shared)
@@ -80,14 +80,6 @@ def hold(descriptor: int, path: Path, *, shared: bool = False, patience: float =
             if time.monotonic() >= until:
                 raise Held(path, _holder(descriptor)) from None
         time.sleep(PAUSE)
-
-
-def _is_event_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 def _holder(descriptor: int) -> str:

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterable
 from typing import Literal
 
+from odin_lsp.display import shown
+from odin_lsp.loop_watch import watch_if_wanted
 from odin_lsp.redaction import redacted, secrets_of
 
 Level = Literal["error", "warning", "info", "debug"]
@@ -21,7 +23,7 @@ class Lines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         text = redacted(super().format(record), self.secrets)
-        return "\n".join(f"{record.levelname} {record.name}: {line}" for line in text.splitlines() or [""])
+        return "\n".join(f"{record.levelname} {record.name}: {shown(line)}" for line in text.splitlines() or [""])
 
 
 class Logs:
@@ -54,3 +56,4 @@ class Logs:
         """Nothing is made that nobody takes."""
         if self._handlers:
             ODIN.setLevel(min(it.level for it in self._handlers))
+            watch_if_wanted()

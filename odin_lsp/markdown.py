@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from odin_lsp.display import shown
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
@@ -46,7 +48,7 @@ def harmless(text: str) -> str:
 
 def unlinked(text: str) -> str:
     """For messages: some editors make links, also such that run commands, of `[text](target)` there."""
-    return _INVISIBLE.sub("", text).replace("](", "] (")
+    return shown(text).replace("](", "] (")
 
 
 def _as_it_is(text: str) -> str:

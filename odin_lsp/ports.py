@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
+from odin_lsp.brought import BroughtItem
 from odin_lsp.values import Value
 
 Level = Literal["info", "warning", "error"]
@@ -52,6 +53,18 @@ class Question(Value):
     editable: bool = False
     """`command` may be changed before it is allowed; the answer has it then."""
     timeout_ms: int | None = None
+    items: tuple[BroughtItem, ...] = ()
+    """Of kind `trust`: all that the folder brings."""
+
+    @property
+    def full_detail(self) -> str:
+        """`detail`, behind what it does not say itself of what is decided: the command, its folder, the paths. Whoever
+        shows a question without places of their own for these shows this."""
+        lines = f"\n{self.detail}\n"
+        unsaid = [it for it in (self.command,) if it and f"\n{it}\n" not in lines]
+        unsaid += [f"in {it}" for it in (self.cwd,) if it and f"\nin {it}\n" not in lines]
+        unsaid += [it for it in self.paths if it not in self.detail and it != self.cwd and it not in self.title]
+        return "\n".join(filter(None, (*unsaid, self.detail)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from odin_lsp.modes import Mode
-from odin_lsp.ports import Receipt
+from odin_lsp.ports import Range, Receipt
 from odin_lsp.values import Value
 
 ExitReason = Literal[
@@ -49,6 +49,9 @@ WORDS: Mapping[Activity, str] = {
 ContextKind = Literal["selection", "file", "folder", "diagnostics", "command", "text"]
 TodoStatus = Literal["pending", "in_progress", "completed"]
 ToolStatus = Literal["success", "error", "cancelled"]
+Audit = Literal["rules", "user", "edited", "hook"]
+"""Who let a call happen as it did: rules alone; the user, who was asked now or before; the user, who has changed what
+it does; a hook, which has changed its arguments."""
 SubagentStatus = Literal["running", "completed", "stopped", "failed", "cancelled"]
 Severity = Literal["error", "warning", "information", "hint"]
 
@@ -96,6 +99,23 @@ class SentContext(Value):
     first_line: int | None = None
     """Counted from 1; none: all of it."""
     last_line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextItem(Value):
+    """Something that an editor sends along with a message."""
+
+    kind: ContextKind
+    content: str | None = None
+    """Without it: the text as it stands in the editor or on disk; of a folder, the names of its files; for
+    `diagnostics`: what language servers report."""
+    uri: str | None = None
+    range: Range | None = None
+    """Without it: all of the document."""
+    version: int | None = None
+    source_command: str | None = None
+    name: str | None = None
+    """What the user knows it by: of a selection that is a symbol, its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +182,19 @@ class Usage(Value):
         return replace(self, context_tokens=0, context_limit=0)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnOptions(Value):
+    """In what a turn differs from others."""
+
+    default_answer: str = ""
+    """What is answered if the model says nothing; empty: that it gave no answer."""
+    may_compact: bool = True
+    """Whether the session may be made shorter for the model. If not, a request that does not fit fails."""
+    shows_answer: bool = True
+    """Whether front ends hear what the model says. Whoever asked gets the answer, and the session keeps it, in any
+    case."""
+
+
 @dataclass(frozen=True, slots=True)
 class QueuedMessage(Value):
     """A message of the user that has not been answered yet."""
@@ -170,6 +203,11 @@ class QueuedMessage(Value):
     body: str
     mode: Mode
     timestamp: float
+    context: tuple[ContextItem, ...] = ()
+    """As the editor has sent it."""
+    attached: tuple[Attached, ...] = ()
+    """To send them again, name their digests."""
+    options: TurnOptions = TurnOptions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

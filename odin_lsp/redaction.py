@@ -1,7 +1,7 @@
 """What looks like a key, a token or a password, by its name or by itself: for what is kept, passed on or sent away."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 SECRET_NAME = re.compile(
     r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH(?!ORS?(?:_|$))|COOKIE|SIGNATURE|PRIVATE|BEARER|_PAT$|_PWD$|_DSN$|CONNECTION_STRING|"
@@ -42,9 +42,41 @@ _KEY_BLOCK = re.compile(
 )
 _PASSWORD = re.compile(r"(?<=://)[^/\s:@\"'<>]*:[^/\s@\"'<>,]+(?=@)")
 
+MOST_LEARNT = 100
+_LEARNT: dict[str, None] = {}
+
+
+def learn(secret: str) -> None:
+    """From now on this is a secret, wherever it stands: a key that this process was given while it ran. The last ones
+    are known."""
+    if len(secret) >= MIN_SECRET_CHARS:
+        _LEARNT.pop(secret, None)
+        _LEARNT[secret] = None
+        for oldest in [*_LEARNT][:-MOST_LEARNT]:
+            del _LEARNT[oldest]
+
+
+def learnt() -> tuple[str, ...]:
+    return tuple(_LEARNT)
+
+
+def without_learnt(text: str) -> str:
+    for secret in learnt():
+        text = text.replace(secret, HIDDEN)
+    return text
+
 
 def secrets_of(environ: Mapping[str, str]) -> set[str]:
     return {value for name, value in environ.items() if SECRET_NAME.search(name) or SECRET_VALUE.search(value)}
+
+
+def is_secret_variable(name: str, environ: Mapping[str, str], known: Collection[str] = ()) -> bool:
+    """Whether a variable is, or looks like, a key, or has one in it. `known` are names of variables with keys."""
+    if name in known or SECRET_NAME.search(name):
+        return True
+    value = environ.get(name, "")
+    keys = {*secrets_of(environ), *(environ.get(it, "") for it in known)}
+    return looks_secret(value) or any(len(it) >= MIN_SECRET_CHARS and it in value for it in keys)
 
 
 def shown_url(url: str) -> str:
@@ -61,13 +93,16 @@ def redacted(text: str, known: Iterable[str] = ()) -> str:
     for secret in sorted(known, key=len, reverse=True):
         if len(secret) >= MIN_SECRET_CHARS:
             text = text.replace(secret, HIDDEN)
+    text = without_learnt(text)
     for pattern in (_PRIVATE_KEY, SECRET_VALUE, _NAMED, _RANDOM):
         text = pattern.sub(HIDDEN, text)
     return text
 
 
 def without_keys(text: str) -> str:
-    """The text as it may be kept: without what is a key by its own form. Words stay, also `npm_lifecycle_event`."""
+    """The text as it may be kept: without what is a key by its own form, or has been learnt to be one. Words stay, also
+    `npm_lifecycle_event`."""
+    text = without_learnt(text)
     if "PRIVATE KEY" in text:
         text = _KEY_BLOCK.sub(HIDDEN, text)
     if "://" in text:

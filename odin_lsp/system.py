@@ -6,6 +6,7 @@ import os
 import signal
 import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 if sys.platform == "win32":
@@ -91,6 +92,11 @@ if sys.platform == "win32":
         finally:
             _winapi.CloseHandle(process)
 
+    def end_group(pid: int) -> None:
+        """End a process that was started in a session of its own; there, it alone."""
+        with suppress(OSError):
+            os.kill(pid, KILL)
+
     def user() -> int:
         """As files have it there: everybody's is 0."""
         return 0
@@ -130,6 +136,11 @@ else:
         except PermissionError:
             return True
         return True
+
+    def end_group(pid: int) -> None:
+        """End a process that was started in a session of its own, with all that it has started."""
+        with suppress(ProcessLookupError):
+            os.killpg(pid, KILL)
 
     def user() -> int:
         return os.getuid()

@@ -1,14 +1,22 @@
-"""Tasks that run on their own. None ends unnoticed, and one that should always run is begun again when it fails."""
+"""Tasks that run on their own, and long work beside the event loop. No task ends unnoticed, and one that should always
+run is begun again when it fails."""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
+
+from odin_lsp.loop_watch import watch_if_wanted, watch_no_more
 
 V = TypeVar("V")
+P = ParamSpec("P")
 log = logging.getLogger("odin.tasks")
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 30.0
 """Seconds before one that has failed is begun again. A task that ran for the longest pause has recovered."""
+LARGE = 1024 * 1024
+"""Characters, or bytes: going through so many takes longer than a thread takes to start."""
+COMPARED = 16
+"""How many times as long it takes to compare a text with another, or to look for something in it."""
 _OF_A_START = "BaseSubprocessTransport._connect_pipes"
 
 
@@ -17,9 +25,17 @@ def run_to_end(work: Coroutine[Any, Any, V]) -> V:
     carries it out, and then waits for it forever."""
     with asyncio.Runner() as runner:
         try:
-            return runner.run(work)
+            return runner.run(_watched(work))
         finally:
             runner.run(_end_what_is_left())
+
+
+async def _watched(work: Coroutine[Any, Any, V]) -> V:
+    watch_if_wanted()
+    try:
+        return await work
+    finally:
+        watch_no_more()
 
 
 async def _end_what_is_left() -> None:
@@ -28,6 +44,12 @@ async def _end_what_is_left() -> None:
     for task in ours:
         task.cancel()
     await asyncio.gather(*ours, return_exceptions=True)
+
+
+async def beside_loop(size: int, work: Callable[P, V], /, *args: P.args, **kwargs: P.kwargs) -> V:
+    """What takes as long as its text is large: in a thread, unless it is done at once anyway. Nothing that changes
+    meanwhile may be looked at there, and whoever waits can be canceled."""
+    return work(*args, **kwargs) if size < LARGE else await asyncio.to_thread(work, *args, **kwargs)
 
 
 class Tasks:

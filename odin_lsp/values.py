@@ -59,9 +59,12 @@ def json_schema(model: "type[BaseModel]") -> dict[str, Any]:
     schema = model.model_json_schema(by_alias=True)
     models = _models(model)
     for name, part in {model.__name__: schema, **schema.get("$defs", {})}.items():
-        described = models[name]
+        if (described := models.get(name)) is None:
+            continue
         for field, text in _field_docs(described).items():
-            part["properties"][described.model_fields[field].alias or field].setdefault("description", text)
+            known = described.model_fields.get(field)
+            if known is not None and (written := part["properties"].get(known.alias or field)) is not None:
+                written.setdefault("description", text)
     return schema
 
 
@@ -74,10 +77,9 @@ def _models(hint: Any) -> "dict[str, type[BaseModel]]":
 
 
 def _field_docs(model: "type[BaseModel]") -> dict[str, str]:
-    """What stands as a string right below each field. `inspect` would read the whole module to find the class in it."""
-    source = inspect.getsource(sys.modules[model.__module__])
-    written = re.search(rf"^class {model.__name__}\b.*?(?=^[^\s)]|\Z)", source, re.DOTALL | re.MULTILINE)
-    [body] = [node.body for node in ast.parse(written[0] if written else "").body if isinstance(node, ast.ClassDef)]
+    """What stands as a string right below each field; nothing where the class has no source."""
+    classes = [node for node in ast.walk(ast.parse(_source(model))) if isinstance(node, ast.ClassDef)]
+    body = classes[0].body if classes else []
     return {
         field.target.id: inspect.cleandoc(below.value.value)
         for field, below in itertools.pairwise(body)
@@ -87,6 +89,20 @@ def _field_docs(model: "type[BaseModel]") -> dict[str, str]:
         and isinstance(below.value, ast.Constant)
         and isinstance(below.value.value, str)
     }
+
+
+def _source(model: "type[BaseModel]") -> str:
+    """`inspect` would take the whole module apart to find the class in it; that is left to classes within others, or
+    in functions. One may have been made on the spot, or typed in."""
+    try:
+        if model.__qualname__ != model.__name__:
+            return f"if True:\n{inspect.getsource(model)}"
+        module = inspect.getsource(sys.modules[model.__module__])
+    except (OSError, TypeError, KeyError):
+        return ""
+    name = re.escape(model.__name__)
+    written = re.search(rf"^class {name}\b.*?(?=^[^\s)]|\Z)", module, re.DOTALL | re.MULTILINE)
+    return written[0] if written else ""
 
 
 @cache

@@ -19,7 +19,18 @@ from hypothesis import settings
 from tests.support.disks import never_wait_for_them
 from tests.support.sampling import EXAMPLES, SEED, sampled
 
-PRIVATE = ("ANTHROPIC_", "GEMINI_", "GOOGLE_", "OPENAI_", "ODIN_")
+PRIVATE = (
+    "ANTHROPIC_",
+    "GEMINI_",
+    "GOOGLE_",
+    "OPENAI_",
+    "ODIN_",
+    "AWS_",
+    "AZURE_",
+    "CLOUDSDK_",
+    "CLOUD_ML_",
+    "GCLOUD_",
+)
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 HOMES = {
     "HOME": "",
@@ -35,6 +46,7 @@ def _forget_the_person() -> None:
         if name.startswith(PRIVATE) or name.upper() in PROXIES:
             del os.environ[name]
     os.environ.pop("XDG_RUNTIME_DIR", None)  # hosts are found there; they are in the state folder otherwise
+    os.environ |= {"AWS_EC2_METADATA_DISABLED": "true", "NO_GCE_CHECK": "true"}  # SDKs would ask 169.254.169.254
     os.environ["ODIN_HOST"] = "off"  # nobody would end it
     os.environ["ODIN_TITLES"] = "0"  # it would take the answers that a test has made for others
     home = Path(tempfile.mkdtemp(prefix="odin-tests-"))

@@ -96,6 +96,9 @@ def _defect(name: str, lines: Sequence[str]) -> Defect:
 
 # --- trying them
 
+FAILED = ("FAILED ", "ERROR ")
+"""How pytest tells of a test that failed, itself or at its end."""
+
 
 def attempt(defect: Defect, copy: Path) -> str:
     """How it goes with the defect in the copy, which is as before afterwards."""
@@ -116,7 +119,7 @@ def attempt(defect: Defect, copy: Path) -> str:
 
 def run(tests: Iterable[str], copy: Path, patience: float | None = PATIENCE_SECONDS) -> set[str] | None:
     """The tests that fail, without their parameters; `None` if they do not come to an end."""
-    options = ("-q", "-rf", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "tests.defects")
+    options = ("-q", "-rfE", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "tests.defects")
     own = copy.with_suffix(".tmp")
     own.mkdir(exist_ok=True)
     places = {"PYTHONPATH": str(copy), "TMPDIR": str(own), "PYTEST_DEBUG_TEMPROOT": str(own)}
@@ -137,7 +140,7 @@ def run(tests: Iterable[str], copy: Path, patience: float | None = PATIENCE_SECO
             return None
     if process.returncode not in (0, 1):
         raise RuntimeError(f"pytest could not run:\n{told}")
-    lines = (line.split(maxsplit=1)[1] for line in told.splitlines() if line.startswith("FAILED "))
+    lines = (line.split(maxsplit=1)[1] for line in told.splitlines() if line.startswith(FAILED))
     return {line.partition(" - ")[0].partition("[")[0] for line in lines}
 
 

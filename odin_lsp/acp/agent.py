@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from odin_lsp import __version__
 from odin_lsp.acp import wire
+from odin_lsp.display import shown_line
 from odin_lsp.frames import Frame
 from odin_lsp.json_rpc import INVALID_REQUEST, NOT_FOUND, Peer, Refused
 from odin_lsp.values import from_wire
@@ -79,6 +81,7 @@ class Agent:
 
     async def _list(self, params: Any) -> Any:
         """Those of the folder, or of the one that Odin was started in."""
+        await asyncio.to_thread(import_module, "odin_lsp.library")
         from odin_lsp.library import Workspace
 
         folder = Path(from_wire(wire.ListSessions, params).cwd or Path.cwd())
@@ -88,7 +91,7 @@ class Agent:
             {
                 "sessionId": it.session_id,
                 "cwd": str(folder),
-                "title": it.title,
+                "title": shown_line(it.title),
                 "updatedAt": datetime.fromtimestamp(it.updated_at, UTC).isoformat(),
             }
             for it in found
@@ -124,6 +127,7 @@ class Agent:
             return self._sessions.get(wanted.session_id) or await self._opened(wanted, wanted.session_id)
 
     async def _opened(self, place: wire.SessionPlace, session_id: str | None = None) -> "AcpSession":
+        await asyncio.to_thread(import_module, "odin_lsp.acp.session")
         from odin_lsp.acp.session import AcpSession  # a client is answered before all of Odin is there
 
         if self._client is None:

@@ -10,7 +10,7 @@ from odin_lsp.acp.prompts import Said
 from odin_lsp.acp.wire import ClientAbilities, SessionPlace
 from odin_lsp.events import EventRecord
 from odin_lsp.host import place as hosts
-from odin_lsp.host.remote import RemoteSession, RemoteWorkspace
+from odin_lsp.host.remote import RemoteSession, RemoteWorkspace, model_names
 from odin_lsp.host.remote import attached as attached_to
 from odin_lsp.library import Answer, Decision, Question, Review, ReviewAnswer, Usage
 from odin_lsp.library.workspace import plan_steps
@@ -86,7 +86,7 @@ class Attached:
 
     @property
     def models(self) -> Sequence[str]:
-        return self._models["available"]
+        return model_names(self._models)
 
     @property
     def is_open(self) -> bool:
@@ -96,8 +96,8 @@ class Attached:
         return self._models["efforts"].get(ModelRef.of(model).model, ())
 
     async def select(self, model: str) -> None:
-        """For all who work with that Odin."""
-        self._models = await self._remote.execute("odin.model", model=model)
+        """For this session alone."""
+        self._models = await self._remote.execute("odin.model", model=model, sessionId=self._session.id)
 
     async def begin(self, session_id: str | None, hear: Hear) -> None:
         try:

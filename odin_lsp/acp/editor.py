@@ -70,12 +70,12 @@ class AcpEditor(DiskEditor):
         if not question.options:
             return None
         known = self._telling.call_under_way
-        call_id, title = known or (question.question_id, question.title)
+        call_id, title = known or (question.question_id, _title(question))
         call: dict[str, Any] = {
             "toolCallId": call_id,
-            "title": title,
+            "title": question.command or title,
             "status": "pending",
-            "content": [text_content(question.detail)] if question.detail else [],
+            "content": [text_content(it) for it in (question.full_detail,) if it],
         }
         if known is None or question.command:
             call["kind"] = "execute" if question.command else "other"
@@ -155,6 +155,12 @@ class AcpEditor(DiskEditor):
                 return chosen
             case _:
                 return None
+
+
+def _title(question: Question) -> str:
+    """Some clients show nothing else of what is to be allowed."""
+    is_permission = question.kind == "permission"
+    return f"{question.title}\n{question.full_detail}".strip() if is_permission else question.title
 
 
 def _choices(question: Question) -> Iterator[tuple[str, str, str]]:

@@ -25,7 +25,7 @@ def form(question: Question) -> dict[str, Any]:
     required = list(properties) if len(properties) == 1 else []
     return {
         "mode": "form",
-        "message": f"{question.title}\n{question.detail}".strip(),
+        "message": f"{question.title}\n{question.full_detail}".strip(),
         "requestedSchema": {"type": "object", "properties": properties, "required": required},
     }
 

@@ -9,6 +9,7 @@ from odin_lsp.acp import options
 from odin_lsp.acp.attached import Attached, attached
 from odin_lsp.acp.client_files import ClientFiles
 from odin_lsp.acp.editor import AcpEditor
+from odin_lsp.acp.outgoing import Outgoing, fit_object
 from odin_lsp.acp.places import Own, Place, Turn
 from odin_lsp.acp.prompts import said
 from odin_lsp.acp.servers import known
@@ -55,7 +56,9 @@ class AcpSession:
         self._telling = Telling(given.folders[0].resolve(), lambda: self._place.usage.cost_usd)
         self._buffers = Buffers()
         self._files = ClientFiles(self._ask, client.fs, self._buffers, given.folders)
-        self._editor = AcpEditor(self._ask, self._update, self._telling, self._files, shows_forms=client.shows_forms)
+        self._editor = AcpEditor(
+            self._ask_person, self._update, self._telling, self._files, shows_forms=client.shows_forms
+        )
         self._place: Place
         self._settling = asyncio.Lock()
         self._refusal = ""
@@ -66,6 +69,7 @@ class AcpSession:
         """How often the client has cancelled what goes on here."""
         self._untold: list[Update] = []
         """What has happened before the client knew of the session."""
+        self._outgoing = Outgoing()
         self._tasks = Tasks()
 
     async def begin(self, session_id: str | None = None) -> None:
@@ -180,7 +184,8 @@ class AcpSession:
     @property
     def _options(self) -> list[dict[str, Any]]:
         place = self._place
-        return options.config_options(self._mode, place.model, place.models, place.efforts(place.model))
+        offered = options.config_options(self._mode, place.model, place.models, place.efforts(place.model))
+        return [fit_object(it) for it in offered]
 
     async def _list_commands(self) -> None:
         """After the answer that tells the client of the session."""
@@ -207,12 +212,16 @@ class AcpSession:
 
     def _update(self, update: Update) -> None:
         if self.id:
-            self._peer.notify("session/update", {"sessionId": self.id, "update": update})
+            self._peer.notify("session/update", {"sessionId": self.id, "update": self._outgoing.fit_update(update)})
         else:
             self._untold.append(update)
 
     async def _ask(self, method: str, params: Mapping[str, Any]) -> Any:
         return await self._peer.ask(method, {"sessionId": self.id, **params})
+
+    async def _ask_person(self, method: str, params: Mapping[str, Any]) -> Any:
+        """Unlike what the client is asked itself, such as to write a file, this is shown."""
+        return await self._ask(method, fit_object(params))
 
 
 def _answer(outcome: Outcome) -> Mapping[str, Any]:

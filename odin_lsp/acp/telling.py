@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from odin_lsp.acp.hunks import ShownHunk, shown
+from odin_lsp.display import shown_line
 from odin_lsp.events import (
     MAIN,
     BackgroundFinished,
@@ -36,14 +37,14 @@ from odin_lsp.workspace.uris import path_of
 Update = Mapping[str, Any]
 KINDS: Mapping[str, str] = {
     **dict.fromkeys(("Read",), "read"),
-    **dict.fromkeys(("Glob", "Grep", "LS", "Lookup", "FindTool", "WebSearch"), "search"),
+    **dict.fromkeys(("Glob", "Grep", "LS", "Lookup", "FindTool", "ListMcpResources", "WebSearch"), "search"),
     **dict.fromkeys(("EditTool", "MultiEditTool", "WriteFile", "NotebookEdit", "ReplaceInFiles"), "edit"),
     **dict.fromkeys(("Refactor", "InitTool"), "edit"),
     **dict.fromkeys(("ExecuteCommand", "CommandStatus"), "execute"),
     **dict.fromkeys(("AgentTool", "ContextSummarizer", "TodoWrite"), "think"),
     "DeleteFile": "delete",
     "MoveFile": "move",
-    "WebFetch": "fetch",
+    **dict.fromkeys(("WebFetch", "ReadMcpResource"), "fetch"),
 }
 """Of Odin's own tools; all others are `other`."""
 STATUS = {"success": "completed", "error": "failed", "cancelled": "failed"}
@@ -68,14 +69,16 @@ class Telling:
     """What was streamed since the last message ended."""
     _thought: bool = False
     _running: dict[str, str] = field(default_factory=dict[str, str])
-    """Calls that have begun, with their descriptions."""
+    """Calls that have begun, with their titles."""
+    _commands: set[str] = field(default_factory=set[str])
+    """Those of them that run commands: their title is the command."""
     _printed: dict[str, str] = field(default_factory=dict[str, str])
     _told_at: float = float("-inf")
     """When the last output was told of."""
 
     @property
     def call_under_way(self) -> tuple[str, str] | None:
-        """The call that a question belongs to, if only one can be meant, and what it does."""
+        """The call that a question belongs to, if only one can be meant, and its title."""
         return next(iter(self._running.items())) if len(self._running) == 1 else None
 
     def replayed(self, record: EventRecord) -> Iterator[Update]:
@@ -96,6 +99,7 @@ class Telling:
             case TurnStarted():
                 self._forget()
                 self._running.clear()
+                self._commands.clear()
                 self._printed.clear()
             case TextStreamed(text):
                 self._said += text
@@ -148,16 +152,27 @@ class Telling:
         self._said, self._thought = "", False
 
     def _started(self, event: ToolStarted) -> Update:
-        self._running[event.call_id] = event.description
-        return {
+        """Of a command the title is the command, for some clients show nothing else of a call that they ask about.
+        What the model says of it is content."""
+        kind = KINDS.get(event.name, "other")
+        command = event.arguments.get("command") if kind == "execute" else None
+        title = command if isinstance(command, str) and command else event.description
+        self._running[event.call_id] = title
+        update: dict[str, Any] = {
             "sessionUpdate": "tool_call",
             "toolCallId": event.call_id,
-            "title": event.description,
-            "kind": KINDS.get(event.name, "other"),
+            "title": title,
+            "kind": kind,
             "status": "in_progress",
             "rawInput": dict(event.arguments),
             "locations": list(self._locations(event.arguments)),
         }
+        if title is command:
+            self._commands.add(event.call_id)
+            said = event.arguments.get("description")
+            texts = (*([title] if shown_line(title) != title else []), *([said] if isinstance(said, str) else []))
+            update["content"] = [text_content(it) for it in texts if it]
+        return update
 
     def _progress(self, call_id: str, text: str) -> Iterator[Update]:
         """Not too often: what is told takes the place of what was told before. All of it comes with the end."""
@@ -169,11 +184,13 @@ class Telling:
     def _finished(self, event: ToolFinished) -> Iterator[Update]:
         is_known = self._running.pop(event.call_id, None) is not None
         self._printed.pop(event.call_id, None)
-        content = event.output or (event.description if event.status != "success" else "")
+        is_command = event.call_id in self._commands
+        self._commands.discard(event.call_id)
+        content = event.output or (event.description if event.status != "success" or is_command else "")
         update: dict[str, Any] = {
             "sessionUpdate": "tool_call_update" if is_known else "tool_call",
             "toolCallId": event.call_id,
-            "title": event.description,
+            **({} if is_command else {"title": event.description}),
             "status": STATUS[event.status],
             "locations": [{"path": str(self.root / it)} for it in event.files],
         }

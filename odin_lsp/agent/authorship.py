@@ -2,7 +2,7 @@
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -57,7 +57,9 @@ class TurnStory:
 
 
 class Authorship:
-    def __init__(self, provenance: Provenance, text: Callable[[Path], str | None], folder: Callable[[], Path]) -> None:
+    def __init__(
+        self, provenance: Provenance, text: Callable[[Path], Awaitable[str | None]], folder: Callable[[], Path]
+    ) -> None:
         self._provenance = provenance
         self._text = text
         """On the screen, or on disk if it is not open."""
@@ -85,7 +87,7 @@ class Authorship:
             await asyncio.to_thread(self._provenance.renamed, path, new_path)
 
     async def _passages(self, path: Path) -> list[Passage]:
-        text = self._text(path)
+        text = await self._text(path)
         return await asyncio.to_thread(self._provenance.of, path, text) if text is not None else []
 
     def _range(self, passage: Passage, story: TurnStory) -> WrittenRange:

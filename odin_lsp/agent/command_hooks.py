@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,9 +16,11 @@ from odin_lsp.commands.output import Cleaner
 from odin_lsp.commands.runner import Ended, Spec
 from odin_lsp.errors import ToolError
 from odin_lsp.events import ActivityChanged, Emit, Notice
-from odin_lsp.extensions.hook_files import CommandHook
+from odin_lsp.extensions.hook_files import CommandHook, describe_hook
+from odin_lsp.permissions.foreign_names import former_name
 from odin_lsp.permissions.rules import COMMANDS
 from odin_lsp.permissions.sandbox import Policy, confine
+from odin_lsp.scratch import temporary_folder
 from odin_lsp.values import is_object
 
 NAMES = {
@@ -63,6 +64,7 @@ BLOCKS = 2
 MAX_PRINTED = 256 * 1024
 MAX_TOLD = 10_000
 MAX_NAMED = 100
+CHANGED = "a file that it names has changed since you agreed to it; it runs again once you have agreed to that"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +144,15 @@ class CommandHooks:
 
     def meant(self, event: HookEvent, about: Mapping[str, Any]) -> list[CommandHook]:
         subject = str(about.get(SUBJECTS[event], "")) if event in SUBJECTS else None
-        names = () if subject is None else (subject, NAMES.get(subject, subject))
+        names = () if subject is None else (subject, NAMES.get(subject, subject), former_name(subject))
         return [it for it in self._hooks if it.event == event and (subject is None or it.is_for(*names))]
 
     async def answers(self, event: HookEvent, about: Mapping[str, Any]) -> list[Answered]:
         meant = self.meant(event, about)
         self._emit(ActivityChanged("executing", f"hook {', '.join(it.command for it in meant)}"[:MAX_NAMED]))
         said = json.dumps(self._said(event, about), ensure_ascii=False).encode() + b"\n"
-        with tempfile.TemporaryDirectory(prefix="odin-hook-", ignore_cleanup_errors=True) as folder:
-            return await asyncio.gather(*(self._ask(hook, said, Path(folder)) for hook in meant))
+        async with temporary_folder("odin-hook-") as folder:
+            return await asyncio.gather(*(self._ask(hook, said, folder) for hook in meant))
 
     def _said(self, event: HookEvent, about: Mapping[str, Any]) -> dict[str, Any]:
         said: dict[str, Any] = {
@@ -174,6 +176,8 @@ class CommandHooks:
 
     def _spec(self, hook: CommandHook, folder: Path) -> Spec:
         around, project = self._around, str(self._around.cwd)
+        if hook.agreed_as and describe_hook(hook, around.cwd).id != hook.agreed_as:
+            raise ToolError(CHANGED)
         environment = child_environment(
             os.environ,
             around.roots,

@@ -1,9 +1,11 @@
 """What the editor sends along with a prompt: a selection, a file, a folder, diagnostics, the output of a command."""
 
+import asyncio
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from heapq import nsmallest
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -13,9 +15,7 @@ from odin_lsp.errors import RequestError, ToolError
 from odin_lsp.intelligence.problems import ordered
 from odin_lsp.intelligence.servers import Problem, Problems, Servers
 from odin_lsp.messages import Attachment
-from odin_lsp.ports import Range
-from odin_lsp.records import ContextKind, SentContext
-from odin_lsp.values import Value
+from odin_lsp.records import ContextItem, SentContext
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
 from odin_lsp.workspace.text import Lines, Position
@@ -30,21 +30,6 @@ PROBLEM_SECONDS = 2.0
 """How long language servers have to say what is wrong with a text."""
 LEFT_OUT = "(left out: it looks like a secret, or the settings deny it; the user has been told)"
 _PATH = re.compile(r"[^:/?#]*:(?://[^/?#]*)?([^?#]*)")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextItem(Value):
-    kind: ContextKind
-    content: str | None = None
-    """Without it: the text as it stands in the editor or on disk; of a folder, the names of its files; for
-    `diagnostics`: what language servers report."""
-    uri: str | None = None
-    range: Range | None = None
-    """Without it: all of the document."""
-    version: int | None = None
-    source_command: str | None = None
-    name: str | None = None
-    """What the user knows it by: of a selection that is a symbol, its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +63,13 @@ async def _listed(item: ContextItem, search: Search) -> ContextItem:
     if path is None or item.content is not None:
         return item
     try:
-        found, is_all = await search.files(path)
+        found = await search.files(path)
     except ToolError as error:
         raise RequestError(str(error)) from None
-    names = sorted(it.relative_to(path).as_posix() for it in found)
-    more = len(names) - MAX_LISTED
-    rest = [f"({more:,} more files)"] if more > 0 else [] if is_all else ["(there may be more files)"]
-    return replace(item, content="\n".join([*names[:MAX_LISTED], *rest]) or "(no files)")
+    names = await asyncio.to_thread(nsmallest, MAX_LISTED, found.names)
+    more = len(found.names) - MAX_LISTED
+    rest = [f"({more:,} more files)"] if more > 0 else [] if found.is_whole else ["(there may be more files)"]
+    return replace(item, content="\n".join([*names, *rest]) or "(no files)")
 
 
 async def _with_problems(items: Sequence[ContextItem], servers: Servers) -> list[ContextItem]:

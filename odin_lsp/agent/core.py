@@ -7,11 +7,13 @@ import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from odin_lsp import locks
 from odin_lsp.agent.asking import AskerInTurn
 from odin_lsp.agent.authorship import Authorship
 from odin_lsp.agent.live_session import LiveSession
+from odin_lsp.agent.mode_tools import describe_tools
 from odin_lsp.agent.model_registry import ModelRegistry
 from odin_lsp.agent.open_sessions import OpenSessions
 from odin_lsp.agent.own_commands import OwnCommands
@@ -20,17 +22,19 @@ from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.planners import Planners
 from odin_lsp.agent.plans import Plans
 from odin_lsp.agent.preview import ContextPreview
+from odin_lsp.agent.server_news import ServerNews
 from odin_lsp.agent.stream import EventStream, log_event
 from odin_lsp.agent.toolbox import around_mcp
 from odin_lsp.agent.turn import Progress, Remark
 from odin_lsp.agent.turn_queue import TurnQueue
 from odin_lsp.config import Network, SearchSettings, WebSettings
-from odin_lsp.errors import SessionError
+from odin_lsp.errors import RequestError, SessionError
 from odin_lsp.events import MAIN, Emit, Event, EventRecord, ModelChanged, ReviewClosed, RoleChanged, TurnUndone
 from odin_lsp.intelligence.servers import Servers
 from odin_lsp.language_servers.choosing import Around
 from odin_lsp.language_servers.pool import OwnServers
 from odin_lsp.mcp.pool import McpServers
+from odin_lsp.models import selection
 from odin_lsp.models.selection import Role
 from odin_lsp.modes import Mode
 from odin_lsp.permissions import protected
@@ -46,11 +50,13 @@ from odin_lsp.review.screen import receipts_of
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.review.undo import Undone, Wanted, take_back
 from odin_lsp.review.undo_log import UndoLog
+from odin_lsp.server_states import ServersChanged
+from odin_lsp.session_events import TrustChanged
 from odin_lsp.sessions.memory import Memory, memory_folder
 from odin_lsp.sessions.publish import Publisher
 from odin_lsp.sessions.store import sessions_folder
 from odin_lsp.tasks import Tasks
-from odin_lsp.tools.base import all_tools
+from odin_lsp.tools.base import Tool
 from odin_lsp.values import adapter
 from odin_lsp.web.pages import Pages
 from odin_lsp.workspace.buffers import Buffers
@@ -59,6 +65,7 @@ from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
 
 log = logging.getLogger("odin.agent")
+SCRIPT = "{ref!r} is a script, which makes calls of its own; only the user's settings and their editor name one"
 NOT_SHOWN_AGAIN = "a review that waits cannot be shown now; Odin tries it again at its next start"
 
 
@@ -83,11 +90,16 @@ class Core:
         """For what is asked apart from turns."""
         self.models = ModelRegistry(project, parts.model, parts.small_model)
         self.pages = Pages(*_of_pages(now))
+        self._server_news = ServerNews(self._look_at_servers, self._emit_apart)
         self.own_servers = OwnServers(
-            self.files, self.search, _of_servers(now), lambda level, message: editor.notify(level, message)
+            self.files,
+            self.search,
+            _of_servers(now),
+            lambda level, message: editor.notify(level, message),
+            self._server_news.note_change,
         )
         self.servers = servers(self.own_servers)
-        self.mcp = McpServers(lambda level, message: editor.notify(level, message))
+        self.mcp = McpServers(lambda level, message: editor.notify(level, message), self._server_news.note_change)
         self._undo_log = UndoLog(lambda: self._sessions / "undo", lambda: project.now.config.review)
         self.stream.subscribe(self._undo_log.follow)
         self.stream.subscribe(log_event)
@@ -100,7 +112,8 @@ class Core:
             self._undo_log,
             self._journal,
         )
-        self.authorship = Authorship(Provenance(self._undo_log), self.desk.applier.text, lambda: self._sessions)
+        provenance = Provenance(self._undo_log)
+        self.authorship = Authorship(provenance, self.desk.applier.text_beside_loop, lambda: self._sessions)
         self.plans = Plans(self.files, editor, self.desk.applier, lambda: self._sessions)
         self._planners = Planners(
             project,
@@ -185,6 +198,13 @@ class Core:
         self.project.pick(chosen)
         self._emit_apart(ModelChanged(self.models.selected, self.models.running))
 
+    def pick_for(self, live: LiveSession, ref: str) -> None:
+        """A pick for this session alone, until it is closed; an empty one: as for all."""
+        if ref and selection.named(ref).provider == "scripted":
+            raise RequestError(SCRIPT.format(ref=ref))
+        live.model = ref
+        self.stream.emitter("", live.session.id)(ModelChanged(ref or self.models.selected, ref or self.models.running))
+
     def switch_role(self, name: str) -> None:
         before = self.models.selected
         self.project.switch_role(name)
@@ -197,15 +217,27 @@ class Core:
         current = self.sessions.current
         self.stream.emitter("", current.session.id if current else "")(event)
 
-    async def preview(self, session_id: str | None, mode: Mode | None, text: str) -> ContextPreview:
-        """What would be sent if the user said `text` now."""
+    def _look_at_servers(self) -> ServersChanged:
+        return ServersChanged(
+            mcp_servers=tuple(self.mcp.states(measure=False)),
+            language_servers=tuple(self.own_servers.states(measure=False)),
+        )
+
+    def add_tool(self, tool: Tool[Any]) -> None:
+        self._planners.toolbox.add(tool)
+
+    async def preview(
+        self, session_id: str | None, mode: Mode | None, text: str, *, exact: bool = False
+    ) -> ContextPreview:
+        """What would be sent if the user said `text` now. `exact`: its provider counts it, which takes seconds."""
         session = await self.sessions.read(session_id)
         live = self.sessions.find(session.id)
-        return self._planners.preview(session, live, mode or (live.turns.mode if live else "ask_mode"), text)
+        mode = mode or (live.turns.mode if live else "ask_mode")
+        return await self._planners.preview(session, live, mode, text, exact=exact)
 
     async def warm(self) -> None:
-        """Do what takes time before anybody waits for it: connect to the configured model, describe the tools."""
-        await asyncio.to_thread(lambda: [adapter(EventRecord), *(tool.schema for tool in all_tools().values())])
+        """Do what takes time before anybody waits for it: describe the tools, connect to the configured model."""
+        await asyncio.to_thread(lambda: (adapter(EventRecord), describe_tools()))
         await self.models.get(self.models.selected).warm()
 
     async def undo(self, turn_id: str | None, wanted: Wanted | None = None) -> Undone:
@@ -278,8 +310,8 @@ class Core:
 
     async def files_shown(self) -> list[str]:
         """All that the model may find, as it names them."""
-        found = [path for root in self.files.roots for path in (await self.search.files(root))[0]]
-        return [self.files.shown(path) for path in found]
+        found = [await self.search.files(root) for root in self.files.roots]
+        return await asyncio.to_thread(lambda: [name for it in found for name in self.files.shown_below(it)])
 
     def abort(self) -> None:
         for live in self.sessions:
@@ -294,6 +326,7 @@ class Core:
         await self.models.close()
         await self.servers.close()
         await self.mcp.close()
+        self._server_news.close()
 
     @property
     def _sessions(self) -> Path:
@@ -306,6 +339,8 @@ class Core:
     def _adapt(self, now: Situation) -> None:
         """What follows from folders and settings is made anew where they are others than before."""
         before, self._adapted_to = self._adapted_to, now
+        if now.is_trusted != before.is_trusted:
+            self._emit_apart(TrustChanged(now.is_trusted))
         if _of_files(now) != _of_files(before):
             self.files.configure(now.roots, now.config.files)
             self.files.cache.configure(now.config.cache)
@@ -314,6 +349,7 @@ class Core:
         self.own_servers.adapt(_of_servers(now))
         if _of_mcp(now) != _of_mcp(before):
             self.mcp.use({}, around_mcp(now))  # the next turn starts those that count then
+        self.mcp.drop(name for name, is_on in now.switched.items() if not is_on)
         if now.root != before.root:
             self.sessions.leave()
             if self._restoring is not None:
@@ -345,7 +381,7 @@ def _of_pages(now: Situation) -> tuple[WebSettings, Network, tuple[str, ...], Se
 
 
 def _of_mcp(now: Situation) -> tuple[object, ...]:
-    return around_mcp(now), now.is_restricted, now.config.extensions, now.switched
+    return around_mcp(now), now.is_restricted, now.config.extensions
 
 
 def _of_servers(now: Situation) -> Around:

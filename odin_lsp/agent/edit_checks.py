@@ -114,11 +114,11 @@ class EditChecks:
     async def before(self, proposed: Sequence[FileProposal], *, in_a_hurry: bool) -> None:
         """Note what is wrong in the files of a review, and in those that use what it changes. This may go on while a
         person decides."""
-        self._conclude()
+        await self._conclude()
         if not self.wait:
             return
         noting = self._noting = _Noting(
-            {it.path: self._state(it.path) for it in proposed},
+            {it.path: await self._state(it.path) for it in proposed},
             [(it.path, "" if it.operation == "create" else it.base, it.proposed) for it in proposed],
             frozenset(path for it in proposed if it.operation != "edit" for path in (it.path, it.new_path) if path),
         )
@@ -150,7 +150,7 @@ class EditChecks:
         self, noting: _Noting, texts: Mapping[Path, str], named: Mapping[Path, Path], patience: float
     ) -> None:
         current = await self._current(texts, patience)
-        if not self._has_changed(noting):
+        if not await self._has_changed(noting):
             noting.before |= {named.get(path, path): it for path, it in current.items()}
 
     async def _users(self, noting: _Noting, suffixes: set[str]) -> dict[Path, str]:
@@ -158,7 +158,9 @@ class EditChecks:
         touched = await asyncio.to_thread(lambda: [name for it in noting.texts for name in names_touched(*it)])
         names = frozenset([*touched, *(path.stem for path in noting.moved & noting.edited.keys())])
         found = await users_of(names, noting.edited.keys() | noting.moved, self.files, self.search)
-        users = {path: text for path in found if path.suffix in suffixes and (text := self._text(path)) is not None}
+        users = {
+            path: text for path in found if path.suffix in suffixes and (text := await self._text(path)) is not None
+        }
         noting.before |= {path: Noted(text, None, names) for path, text in users.items()}
         noting.has_users = True
         return users
@@ -169,13 +171,13 @@ class EditChecks:
         except OdinError:
             return False
 
-    def _conclude(self) -> None:
+    async def _conclude(self) -> None:
         """A review is over: what was noted in time counts, if something of it was made."""
         noting, self._noting = self._noting, None
         if noting is None:
             return
         noting.task.cancel()
-        if not self._has_changed(noting):
+        if not await self._has_changed(noting):
             return
         self._is_made = True
         self._keep(noting)
@@ -204,15 +206,15 @@ class EditChecks:
                 await self._users(noting, served)
                 self._keep(noting)
 
-    def _has_changed(self, noting: _Noting) -> bool:
-        return any(self._state(path) != state for path, state in noting.edited.items())
+    async def _has_changed(self, noting: _Noting) -> bool:
+        return any([await self._state(path) != state for path, state in noting.edited.items()])
 
     # after it
 
     async def after(self) -> str:
         """What the edits since the last time have done, and those before as far as that is known only now; for the
         model."""
-        self._conclude()
+        await self._conclude()
         await self._find_users()
         is_made, self._is_made = self._is_made, False
         if not self._untold:
@@ -231,21 +233,22 @@ class EditChecks:
         if not self.turns[0].before:
             return ""
         await self._look(self.turns[0].before, self._patience(self._untold))
-        errors = [it for it in self.introduced() if it.severity == "error"]
+        errors = [it for it in await self.introduced() if it.severity == "error"]
         if not errors or self._is_reminded:
             return ""
         self._is_reminded = True
         return "\n".join([STILL_BROKEN, *self._listed(errors)])
 
-    def introduced(self) -> tuple[Diagnostic, ...]:
+    async def introduced(self) -> tuple[Diagnostic, ...]:
         """By the turn, and still there as far as is known: of what was typed into since, nothing is."""
         turn = self.turns[0]
-        return self._diagnostics({it: turn.introduced(it) for it in turn.now if turn.now[it].text == self._text(it)})
+        now = {path: await self._text(path) for path in [*turn.now]}
+        return self._diagnostics({it: turn.introduced(it) for it in turn.now if turn.now[it].text == now.get(it)})
 
     async def _look(self, known: Mapping[Path, Noted], patience: float) -> dict[Path, Noted]:
         """Those files of which the problems are known, as they are."""
         stamps = {path: self.files.stamp(path) for path in known}
-        texts = {path: text for path in known if (text := self._text(path)) is not None}
+        texts = {path: text for path in known if (text := await self._text(path)) is not None}
         current = await self._current(texts, patience)
         found = {path: it for path, it in current.items() if self.files.stamp(path) == stamps[path]}
         for turn in self.turns:
@@ -324,12 +327,12 @@ class EditChecks:
         found = [diagnostic(it, self._uri(path)) for path, of_file in problems.items() for it in of_file]
         return tuple(sorted(found, key=lambda it: TOLD.index(it.severity)))
 
-    def _text(self, path: Path) -> str | None:
-        lines = self.files.lines_now(path)
+    async def _text(self, path: Path) -> str | None:
+        lines = await self.files.lines_now(path)
         return None if lines is None else "".join(f"{line}\n" for line in lines)
 
-    def _state(self, path: Path) -> str | bool:
-        text = self._text(path)
+    async def _state(self, path: Path) -> str | bool:
+        text = await self._text(path)
         return path.exists() if text is None else text
 
     def _uri(self, path: Path) -> str:

@@ -39,8 +39,8 @@ async def _make_call(errand: AgentCall, planner: Planner) -> Ending:
         told = await executor.save()
     finally:
         executor.drop_draft()
-        progress.diagnostics = executor.introduced
         errand.result = results.get(call.id)
+        progress.diagnostics = await executor.introduced()
     errand.result = replace(results[call.id], content="\n".join(filter(None, (results[call.id].content, told))))
     if progress.review.receipts:
         about = {"kind": "agent", "agent": errand.agent, "tool": call.name}

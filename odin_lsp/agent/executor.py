@@ -5,9 +5,10 @@ then nobody hears of it. It can ask nobody and costs nothing, and a discarded on
 
 import asyncio
 import json
+import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,30 +18,36 @@ from odin_lsp.agent.hearing import Heard
 from odin_lsp.agent.history import is_shortened
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.agent.tool_names import no_such_tool
-from odin_lsp.errors import PermissionDenied, ToolError
+from odin_lsp.errors import OdinError, PermissionDenied, ToolError
 from odin_lsp.events import Emit, ToolFinished, ToolQueued, ToolStarted
+from odin_lsp.loop_share import each_in_turn
 from odin_lsp.messages import Message, ToolCall, ToolResult
+from odin_lsp.permissions import sandbox
 from odin_lsp.permissions.gate import Want
 from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.permissions.rules import Effect, forbidden
 from odin_lsp.records import Diagnostic, ToolRecord, ToolStatus
 from odin_lsp.review.drafts import FileReceipts, told_of
 from odin_lsp.review.proposals import CHOSEN, Proposal
-from odin_lsp.tools.base import Tool, ToolContext, ToolOutput, output_of
+from odin_lsp.tools.base import Tool, ToolContext, ToolOutput, all_tools, output_of
 from odin_lsp.tools.call_tool import meant
 from odin_lsp.tools.editing import counted, report_receipts
 from odin_lsp.workspace.shown import Shown
 from odin_lsp.workspace.uris import printable
 
+log = logging.getLogger("odin.agent")
 SIDE_BY_SIDE = frozenset({Effect.NONE, Effect.READ_ONLY, Effect.NETWORK, Effect.DELEGATE})
 ONE_REVIEW = frozenset({Effect.NONE, Effect.MUTATING})
 """Neighbours of these kinds are carried out in order, and their edits reviewed as one set."""
 AT_ONCE = 4
+BROKEN = "{} has a fault of its own and could not finish; Odin's log says more. Go on without it, or in another way"
 CANCELLED = "canceled by the user"
 ENDED = """<reminder>
 The background command {id} has ended: {status}. CommandStatus shows what it printed. It was: {command}
 </reminder>"""
 MAX_COMMAND = 200
+MAX_RESULT = 10_000
+"""Characters of a call's result, for whoever watches."""
 
 
 class _NobodyToAsk(OutsideGate):
@@ -74,6 +81,8 @@ class Executor:
     """What edits do to the problems of the workspace; none: nobody looks."""
     unlisted: Callable[[str], Tool[Any] | None] = lambda _: None
     """Tools that the model has to find before it can call them."""
+    known: Mapping[str, Tool[Any]] = field(default_factory=all_tools)
+    """In any mode."""
     stopped: bool = False
     """A hook wants the turn to end."""
     _late: str = ""
@@ -122,17 +131,18 @@ class Executor:
         """Carry out the calls; `results` is filled as they end, and when this is cancelled, with what is known then."""
         calls = [meant(it) for it in message.calls if it.id not in results]
         self.context.draft.reason = message.text.strip().partition("\n")[0]
-        for call in calls if len(calls) > 1 else ():
-            self.context.emit(ToolQueued(call.id, call.name, self._about(call)))
+        queued = calls if len(calls) > 1 else ()
         try:
+            await each_in_turn(queued, lambda it: self.context.emit(ToolQueued(it.id, it.name, self._about(it))))
+            if any(tool.runs_commands for tool in map(self._tool, calls) if tool):
+                await asyncio.to_thread(sandbox.mechanisms)  # to judge them asks for it: then it is known
             await self._ask_together(calls)
             for group in self._groups(calls):
                 if any(self._effect(call) is Effect.MUTATING for call in group):
                     await self._edit_together(group, results)
                     continue
                 async with asyncio.TaskGroup() as tasks:
-                    for call in group:
-                        tasks.create_task(self._run_one(call, results))
+                    await each_in_turn(group, lambda it: tasks.create_task(self._run_one(it, results)))
             await self._check(calls, results)
         finally:
             self.context.gate.forget_step()
@@ -146,14 +156,15 @@ class Executor:
         """Several questions of one step are one. What a hook may still change is not asked about before."""
         if self.hooks or len(calls) < 2:
             return
-        wants = [want for call in calls if (want := self._wanted(call))]
+        wants = [want for call in calls if (want := await self._wanted(call))]
         if len(wants) > 1:
             await self.context.gate.ask_together(wants)
 
-    def _wanted(self, call: ToolCall) -> Want | None:
+    async def _wanted(self, call: ToolCall) -> Want | None:
+        await asyncio.sleep(0)  # a reply may have hundreds
         tool = self._tool(call)
         try:
-            return tool.wants(tool.parse(call.arguments), self.context) if tool and not call.problem else None
+            return await tool.wanted(tool.parse(call.arguments), self.context) if tool and not call.problem else None
         except ToolError:
             return None  # its turn will come, and it will be refused then
 
@@ -196,10 +207,9 @@ class Executor:
         """What the model is told before the turn ends with errors that it has introduced."""
         return await self.checks.left() if self.checks else ""
 
-    @property
-    def introduced(self) -> tuple[Diagnostic, ...]:
+    async def introduced(self) -> tuple[Diagnostic, ...]:
         """What the turn leaves that was not wrong before."""
-        return self.checks.introduced() if self.checks else ()
+        return await self.checks.introduced() if self.checks else ()
 
     def decided(self, calls: Iterable[ToolCall], proposals: Sequence[Proposal]) -> dict[str, ToolResult]:
         """What became of the edits of these calls, by call, in reviews that are over."""
@@ -291,6 +301,12 @@ class Executor:
             status = "error"
             output = output_of(error)
             await self._after("PostToolUseFailure", call, output)
+        except OdinError:
+            raise
+        except Exception:  # a bug in one tool is one call that has failed, not the end of the turn
+            log.exception("the tool %s failed", call.name)
+            status, output = "error", output_of(ToolError(BROKEN.format(call.name)))
+            await self._after("PostToolUseFailure", call, output)
         finally:
             failed = status != "success"
             results[call.id] = ToolResult(call.id, call.name, output.data, failed=failed, attached=output.attached)
@@ -325,6 +341,8 @@ class Executor:
                 output=told,
                 duration_ms=round((time.monotonic() - began) * 1000),
                 ran=output.ran,
+                result=output.data[:MAX_RESULT],
+                audit=output.audit,
             )
         )
 
@@ -339,7 +357,7 @@ class Executor:
         """Known? In this mode? Understood? Any objection? Allowed? Then run it."""
         tool = self._tool(call)
         if tool is None:
-            raise ToolError(no_such_tool(call.name, self.tools, self.context))
+            raise ToolError(no_such_tool(call.name, self.tools, self.known, self.context))
         if why := forbidden(tool.name, tool.effect, self.context.mode):
             raise PermissionDenied(why)
         if call.problem:
@@ -356,12 +374,12 @@ class Executor:
         arguments = before.arguments if before.arguments is not None else call.arguments
         output = await self._use(tool, arguments, replace(self.context, call_id=call.id, emit=emit))
         note = "\n".join(filter(None, (before.system_message, await self._after("PostToolUse", call, output))))
-        return replace(output, data=f"{output.data}\n{note}") if note else output
+        audit = output.audit if before.arguments is None or output.audit == "edited" else "hook"
+        return replace(output, data=f"{output.data}\n{note}" if note else output.data, audit=audit)
 
     async def _use(self, tool: Tool[Any], arguments: Mapping[str, Any], context: ToolContext) -> ToolOutput:
-        if tool.effect in (Effect.MUTATING, Effect.DELEGATE):  # it waits for others, together with its neighbours
-            return await tool.run(tool.parse(arguments), context)
-        async with self._slots:
+        waits_for_others = tool.effect in (Effect.MUTATING, Effect.DELEGATE)  # together with its neighbours
+        async with nullcontext() if waits_for_others else self._slots:
             return await tool.run(tool.parse(arguments), context)
 
     async def _after(self, event: Any, call: ToolCall, output: ToolOutput) -> str:

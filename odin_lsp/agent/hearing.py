@@ -1,6 +1,7 @@
 """What a call tells while it runs, and a command that it has begun, also when the call is over."""
 
-from dataclasses import dataclass, replace
+import time
+from dataclasses import dataclass, field, replace
 
 from odin_lsp.events import BackgroundFinished, Emit, Event, ToolProgress
 
@@ -14,6 +15,7 @@ class Heard:
     command has ended before the call, that is told behind the call's end."""
 
     emit: Emit
+    began: float = field(default_factory=time.monotonic)
     output: str = ""
     _is_over: bool = False
     _command: BackgroundFinished | None = None
@@ -21,6 +23,7 @@ class Heard:
     def __call__(self, event: Event) -> None:
         if isinstance(event, ToolProgress):
             self.output = (self.output + event.text)[-MAX_OUTPUT:]
+            event = replace(event, elapsed_ms=round((time.monotonic() - self.began) * 1000))
         elif isinstance(event, BackgroundFinished):
             event = replace(event, output=self.output)
             if not self._is_over:

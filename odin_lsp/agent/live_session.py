@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -19,7 +20,6 @@ from odin_lsp.agent.subagents import Subagents
 from odin_lsp.agent.surroundings import are_known, surroundings
 from odin_lsp.agent.turn import Progress, Remark
 from odin_lsp.agent.turn_queue import TurnQueue
-from odin_lsp.errors import ToolError
 from odin_lsp.events import (
     MAIN,
     Compacted,
@@ -27,7 +27,6 @@ from odin_lsp.events import (
     EventRecord,
     Notice,
     QuestionAsked,
-    SessionRestored,
     ToolFinished,
     TurnFinished,
 )
@@ -35,12 +34,12 @@ from odin_lsp.mcp.offered import Offered
 from odin_lsp.models.base import Model
 from odin_lsp.ports import Editor
 from odin_lsp.project.project import Project, Situation
+from odin_lsp.session_events import SessionRestored
 from odin_lsp.sessions.recording import Recorder
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.titles import from_message
 from odin_lsp.tasks import Tasks
 from odin_lsp.workspace.files import Files
-from odin_lsp.workspace.text import split_lines
 
 
 class PlanTurn(Protocol):
@@ -81,6 +80,8 @@ class LiveSession:
         """A turn was taken here: the hooks know of it."""
         self._telling = Tasks()
         self._plans = plans
+        self.model = ""
+        """What a front end beside the editor has picked for this session alone; empty: as for all."""
         self.plan_run: PlanRun | None = None
         """Ticks what the latest turn does of the session's plan, if it was told to in words."""
         self._namer = Namer(session, naming_model, stream.emitter("", session.id))
@@ -98,7 +99,7 @@ class LiveSession:
         """What is noted of what the model was shown, and since when."""
         self._is_recalled = False
         self._stream = stream
-        self.scope = Scope.new(AskerInTurn(editor, self._emitter), project, Briefing.of(project.now))
+        self.scope = Scope.new(AskerInTurn(editor, self._emitter), project, partial(Briefing.of, project.now))
         self._told: Instructions | None = None
         """The project's, as its users know them."""
         self.listed: tuple[Offered, ...] | None = None
@@ -114,7 +115,7 @@ class LiveSession:
 
     def brief(self, now: Situation) -> None:
         """Other folders are open, or what they say counts for more or less than before."""
-        self.scope = self.scope.briefed(Briefing.of(now))
+        self.scope = self.scope.briefed(now)
         self._told = None
         self.listed = None
 
@@ -138,7 +139,7 @@ class LiveSession:
         self.scope.shown.changed()
         self.brief(self._project.now)
         self._telling.begin(self._end_for_hooks("clear"))
-        self._emitter()(SessionRestored(self.session.id, self.session.title, 0))
+        self._emitter()(SessionRestored(self.session.id, self.session.title, 0, "new"))
 
     def cancel_helper(self, agent_id: str, turn_id: str | None) -> bool:
         helpers = self._helpers_of(turn_id)
@@ -199,20 +200,18 @@ class LiveSession:
         hooks = await self._hooks_now(self, self._emitter())
         await hooks.fire(event, about)
 
-    def _recall(self) -> None:
+    async def _recall(self) -> None:
         """What the model was shown before Odin was started, as far as it is still so."""
-        self._is_recalled = True
-        for name, stretches in self.session.shown.items():
-            with suppress(ToolError):
-                text = self._files.read(Path(name)).text if stretches else ""
-                self.scope.shown.recall(Path(name), stretches, split_lines(text), len(text))
+        await self.scope.shown.recall(self._files, {Path(name): its for name, its in self.session.shown.items() if its})
         self.scope.shown.changed()
+        self._is_recalled = True
 
     async def _planner(self, progress: Progress, emit: Emit) -> Planner:
         if not self._is_recalled:
-            self._recall()
+            await self._recall()
+        await asyncio.to_thread(self._project.read_ahead)
         self._project.look()
-        self._tell_of_instructions(emit)
+        await self._tell_of_instructions(emit)
         for notice in self._project.settle_picks():
             emit(Notice("info", notice))
         if progress.message.errand is None and not are_known(self.session.messages):
@@ -235,9 +234,10 @@ class LiveSession:
         if self.plan_run is not None:
             self.plan_run.follow(record)
 
-    def _tell_of_instructions(self, emit: Emit) -> None:
+    async def _tell_of_instructions(self, emit: Emit) -> None:
         """Which they are, once; and each time that they are not what they were."""
-        used, now = self.scope.briefing.instructions, Instructions.load(self._project.now.roots)
+        now = await asyncio.to_thread(Instructions.load, self._project.now.roots)
+        used = (await asyncio.to_thread(self.scope.read_briefing)).instructions
         if self._told is None and used.files:
             emit(Notice("info", f"instructions: {used}"))
         if now not in (used, self._told):

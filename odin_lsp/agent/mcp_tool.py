@@ -1,29 +1,33 @@
 """A tool of an MCP server, as a tool of Odin's: one for each that a server has."""
 
-import asyncio
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.events import ToolProgress
-from odin_lsp.formats import images
 from odin_lsp.mcp import asking
 from odin_lsp.mcp.offered import Offered
 from odin_lsp.mcp.pool import McpServers
+from odin_lsp.mcp.served import Served
 from odin_lsp.mcp.values import Asked, Definition, Form, Visit
-from odin_lsp.messages import Image
+from odin_lsp.permissions.foreign_names import ToolOwner
 from odin_lsp.permissions.gate import Want, exact
 from odin_lsp.permissions.rules import Effect, decide
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolFailed, ToolOutput
 from odin_lsp.tools.editing import report_receipts
+from odin_lsp.tools.server_answers import output_of_answer
 from odin_lsp.values import is_list, is_object
-from odin_lsp.web.untrusted import fenced, visible
+from odin_lsp.web.untrusted import visible
 
 MAX_DIFFERENCE = 4000
-MAX_IMAGES = 8
+NOBODY = ToolOwner("", is_users=False)
+ANOTHER = (
+    "there is another server {0} now, from another place than when this session began; {1} can be used in a new session"
+)
 CHANGED = "{} has changed since you came to know it, and what a model is told of it says what it does with it:\n{}"
 TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
@@ -57,6 +61,13 @@ class McpTool(Tool[Given]):
     def schema(self) -> Mapping[str, Any]:
         return self._offered.schema
 
+    @property
+    def owner(self) -> ToolOwner | None:
+        try:
+            return self._same_server().owner
+        except ToolError:  # nobody can call it
+            return NOBODY
+
     def parse(self, arguments: Mapping[str, Any]) -> Given:
         """Only what can be told at once and without fail; the server looks at the rest."""
         if wrong := _wrong(self.schema, arguments):
@@ -68,20 +79,23 @@ class McpTool(Tool[Given]):
         return f"use {self._offered.definition.name} of the MCP server {self._offered.server}"
 
     def wants(self, params: Given, context: ToolContext) -> Want | None:
+        served = self._same_server()
+        owner = served.owner
         rules = context.gate.rules(context.mode)
-        verdict = decide(self.name, self.effect, context.mode, rules, arguments=params.arguments)
+        verdict = decide(self.name, self.effect, context.mode, rules, arguments=params.arguments, owner=owner)
         if verdict.decision == "deny":
             raise PermissionDenied(verdict.reason)
-        new = self._servers.of(self._offered.server).changed.get(self._offered.definition.name)
+        new = served.changed.get(self._offered.definition.name)
         if new is not None:
             if context.mode != "edit_mode":
                 raise PermissionDenied(f"{self.name} is not what it was; the user has to look at it in Edit mode first")
             reason = CHANGED.format(self.name, _difference(self._offered.definition, new))
-        elif verdict.decision == "allow" or self.name in context.gate.remembered(self.name, context.mode):
+        elif verdict.decision == "allow" or self.name in context.gate.remembered(self.name, context.mode, owner.id):
             return None
         else:
             said = exact(self._offered.definition.description.strip())
-            reason = f"{verdict.reason}\nIt says of itself: {said[:MAX_DIFFERENCE]}" if said else verdict.reason
+            whose = "" if owner.is_users else f"\nThe server is one of this project ({served.server.source.name})."
+            reason = f"{verdict.reason}{whose}" + (f"\nIt says of itself: {said[:MAX_DIFFERENCE]}" if said else "")
         return Want(
             tool=self.name,
             title=f"May Odin {visible(self.describe(params))[0]}?",
@@ -89,11 +103,12 @@ class McpTool(Tool[Given]):
             what=json.dumps(dict(params.arguments), ensure_ascii=True, indent=1),
             mode=context.mode,
             pattern=self.name if new is None else None,
+            server=owner.id,
         )
 
     async def execute(self, params: Given, context: ToolContext) -> ToolOutput:
         server, name = self._offered.server, self._offered.definition.name
-        served = self._servers.of(server)
+        served = self._same_server()
         if context.granted is not None:
             await served.accept(name)
         decided = await context.draft.review()  # it sees the disk, not what is only proposed
@@ -106,34 +121,18 @@ class McpTool(Tool[Given]):
             context.emit(ToolProgress(context.call_id, f"{visible(progress)[0]}\n"))
 
         answered = await served.call(self._offered, params.arguments, tell, ask)
-        output = context.commands.output()
-        output.feed(answered.text.encode("utf-8", "replace"))
-        output.close()
-        context.outside.admit(context.commands.folder)
-        text = visible(output.shown)[0] or "(nothing)"
-        shown, left_out = await asyncio.to_thread(_images, answered.images, f"{name} of {server}", context)
-        told = "\n".join(filter(None, (fenced(text, f"the MCP server {server}"), *left_out, *said)))
-        about = f"{name} of {server}: {len(answered.text):,} characters"
-        done = ToolOutput(data=told, description=about, attached=shown)
+        output = await output_of_answer(answered, name, server, context)
+        done = replace(output, data="\n".join(filter(None, (output.data, *said))))
         if answered.failed:
             raise ToolFailed(done)
         return done
 
-
-def _images(sent: Sequence[Image], name: str, context: ToolContext) -> tuple[tuple[Image, ...], list[str]]:
-    """Those that the model is shown, and what it is told of the others."""
-    if sent and not context.sees:
-        return (), [f"({len(sent)} images were left out: you cannot see images)"]
-    shown: list[Image] = []
-    left_out: list[str] = []
-    for it in sent[:MAX_IMAGES]:
-        try:
-            shown.append(images.image_of(images.decoded(it.data, name), name))
-        except images.Unusable as error:
-            left_out.append(f"(an image was left out: {error})")
-    if len(sent) > MAX_IMAGES:
-        left_out.append(f"({len(sent) - MAX_IMAGES} more images were left out)")
-    return tuple(shown), left_out
+    def _same_server(self) -> Served:
+        """The server that the model was told of, as it is now. Raises `ToolError`."""
+        served = self._servers.of(self._offered.server)
+        if served.server.origin != self._offered.origin:
+            raise ToolError(ANOTHER.format(self._offered.server, self.name))
+        return served
 
 
 def _difference(old: Definition, new: Definition) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from odin_lsp.agent.quoting import quoted
 from odin_lsp.errors import RequestError, ToolError
-from odin_lsp.mcp.offered import full_name, server_prefix
 from odin_lsp.mcp.pool import McpServers
 from odin_lsp.mcp.values import PromptDefinition
+from odin_lsp.permissions.foreign_names import full_name, server_prefix
 from odin_lsp.web.untrusted import fenced, visible
 
 MAX_RESOURCES = 10
@@ -40,10 +40,12 @@ async def resources(text: str, servers: McpServers) -> list[str]:
         if server not in servers.names:
             continue
         try:
-            content = (await (await servers.of(server).connection()).read(uri)).text
+            answered = await servers.of(server).read(uri)
         except ToolError as error:
             raise RequestError(f"@{server}:{uri} cannot be read: {error}") from None
-        content = fenced(visible(content)[0][:MAX_CHARS], f"the MCP server {server}")
+        content = fenced(visible(answered.text)[0][:MAX_CHARS], f"the MCP server {server}")
+        if answered.images:
+            content += f"\n({len(answered.images)} images were left out; ReadMcpResource shows them)"
         told.append(quoted("context", {"kind": "resource", "file": f"{server}:{uri}"}, content))
     return told
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from odin_lsp.agent.attaching import is_attachable, named
-from odin_lsp.agent.context import ContextItem, all_problems, gathered, looked_up
+from odin_lsp.agent.context import all_problems, gathered, looked_up
 from odin_lsp.agent.turn import UserMessage
 from odin_lsp.errors import PermissionDenied, RequestError, ToolError
 from odin_lsp.intelligence.servers import Servers
-from odin_lsp.records import SentContext
+from odin_lsp.records import ContextItem, SentContext
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
 from odin_lsp.workspace.uris import path_of

@@ -1,11 +1,17 @@
 """The models that can be asked, each made when it is first needed and retired when what it was made of has changed."""
 
+import os
 from collections.abc import Iterator
 from functools import partial
 
+from odin_lsp.commands.environment import trusted_path
 from odin_lsp.config import Config
+from odin_lsp.errors import ModelUnavailable
 from odin_lsp.models import providers, selection
-from odin_lsp.models.base import Model
+from odin_lsp.models.account.counting import count_tokens
+from odin_lsp.models.account.listing import AccountListings
+from odin_lsp.models.base import Model, Request
+from odin_lsp.models.key_helper import KeyHelpers
 from odin_lsp.models.providers import Candidate
 from odin_lsp.models.reference import ModelRef
 from odin_lsp.models.resilience import KeyPool, ResilientModel
@@ -21,6 +27,8 @@ class ModelRegistry:
         self._given = {it.ref: it for it in (model, small_model) if it is not None}
         self._given_refs = model.ref if model else "", small_model.ref if small_model else ""
         self._keys = KeyPool()
+        self._helpers = KeyHelpers(self._path)
+        self.accounts = AccountListings(lambda: (project.now.config, project.now.secrets), self._helpers)
         self._models: dict[str, ResilientModel] = {}
         self._made_of = _made_of(project.now)
         self._retiring = Tasks()
@@ -53,6 +61,17 @@ class ModelRegistry:
         return selection.available(self._project.now.config, self._project.now.secrets)
 
     @property
+    def names(self) -> dict[str, str]:
+        """What can be picked, and what is said of it: what Odin knows by itself, then what accounts have besides, as
+        far as their providers have said so."""
+        efforts = selection.efforts(self.available)
+        names = {name: "" for it in self.available for name in (it, *(f"{it}@{how}" for how in efforts.get(it, ())))}
+        for listing in self.accounts.known:
+            for it in listing.models:
+                names.setdefault(it.ref, it.title or listing.title)
+        return names
+
+    @property
     def small(self) -> ResilientModel:
         """For everything but planning."""
         return self.get(self.refs[1])
@@ -83,7 +102,15 @@ class ModelRegistry:
             )
         return self._models[ref]
 
+    async def count_tokens(self, ref: str, request: Request) -> int:
+        """Of a request to that model, as its provider counts; `ModelUnavailable` says why it does not."""
+        if ref in self._given:
+            raise ModelUnavailable(f"{ref} does not count tokens")
+        now = self._project.now
+        return await count_tokens(selection.named(ref), request, now.config, now.secrets, self._helpers)
+
     async def close(self) -> None:
+        await self.accounts.close()
         await self._retiring.settled()
         for model in self._own():
             await model.aclose()
@@ -100,10 +127,14 @@ class ModelRegistry:
         if ref in self._given:
             return [[Candidate(ref, None, "")]]
         refs = [ref, *(it for it in now.config.fallback_models if it != ref)]
-        return [providers.candidates(it, now.config, now.secrets) for it in refs]
+        return [providers.candidates(it, now.config, now.secrets, self._helpers) for it in refs]
 
     async def _connect(self, config: Config, candidate: Candidate) -> Model:
         return self._given.get(candidate.ref) or await providers.connect(candidate, config)
+
+    def _path(self) -> str:
+        """On which a program for a key is found: no workspace brings one."""
+        return trusted_path(os.environ.get("PATH", os.defpath), self._project.now.roots)
 
     def _own(self) -> list[ResilientModel]:
         """Those that are closed here."""
@@ -115,7 +146,9 @@ def _made_of(now: Situation) -> tuple[object, ...]:
     return (
         config.models,
         config.keys,
+        config.key_helpers,
         config.network,
+        config.platforms,
         config.retries,
         config.timeouts,
         config.fallback_models,

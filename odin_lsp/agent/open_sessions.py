@@ -11,8 +11,9 @@ from odin_lsp import locks
 from odin_lsp.agent.live_session import LiveSession
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.errors import SessionBusy, SessionError, SessionLocked
-from odin_lsp.events import Event, SessionRenamed, SessionRestored, SessionSwitchStarted
+from odin_lsp.events import Event
 from odin_lsp.ports import Level
+from odin_lsp.session_events import SessionBegun, SessionRenamed, SessionRestored, SessionSwitchStarted, Switch
 from odin_lsp.sessions import listing, search, store
 from odin_lsp.sessions.forking import fork
 from odin_lsp.sessions.listing import SessionSummary
@@ -80,6 +81,11 @@ class OpenSessions:
         self._switch(live)
         return live
 
+    def tell_begun(self, live: LiveSession) -> None:
+        """Those who have the current session in common; what is begun beside it is nobody else's."""
+        if live is self.current:
+            self._emit(live.session.id, SessionBegun(live.session.id, live.session.title))
+
     def begin_beside(self, title: str | None = None) -> LiveSession:
         """A new session; the current one stays what it is."""
         live = self._adopt(Session(self.folder, title=title or NEW))
@@ -93,11 +99,16 @@ class OpenSessions:
         return seat
 
     async def open(
-        self, session_id: str | None = None, *, switch: bool = True, patience: float = locks.MOMENT
+        self,
+        session_id: str | None = None,
+        *,
+        switch: bool = True,
+        patience: float = locks.MOMENT,
+        how: Switch = "resume",
     ) -> LiveSession:
         """Go on with that session, or with the last one; it is the current one then, unless that is not wanted. Who has
         patience waits for an Odin that is about to end."""
-        live = await self._opened(session_id, patience, is_told=True)
+        live = await self._opened(session_id, patience, how if switch else None)
         if switch:
             self._switch(live)
         return live
@@ -107,21 +118,25 @@ class OpenSessions:
         wanted = beginning
         if wanted and wanted not in self._live:
             wanted = await asyncio.to_thread(listing.named, self.folder, wanted)
-        live = await self._opened(wanted, locks.MOMENT, is_told=False)
+        live = await self._opened(wanted, locks.MOMENT)
         if live is not self.current:
             self._close_later(live)
         return live
 
-    async def _opened(self, session_id: str | None, patience: float, *, is_told: bool) -> LiveSession:
+    async def _opened(self, session_id: str | None, patience: float, how: Switch | None = None) -> LiveSession:
+        """`how`: what front ends are told; none: nobody is."""
         async with self._one_at_a_time:
             wanted = session_id or await asyncio.to_thread(self._last)
             if wanted not in self._live:
                 await self._find_waiting()
-                if is_told:
-                    self._emit(wanted, SessionSwitchStarted(wanted))
+                if how is not None:
+                    self._emit(wanted, SessionSwitchStarted(wanted, how))
                 await self._closing.settled()  # one that still closes would look like another Odin's
                 opening = partial(_resume_or_fork, self.folder, wanted, self._is_waiting, patience)
-                self._restore(wanted, await asyncio.to_thread(opening), is_told=is_told)
+                self._restore(wanted, await asyncio.to_thread(opening), how)
+            elif how is not None and (live := self._live[wanted]) is not self.current:
+                self._emit(live.session.id, SessionSwitchStarted(wanted, how))
+                self._tell_restored(wanted, live.session, how)
             return self._live[wanted]
 
     async def take_up(self, session_id: str | None) -> LiveSession:
@@ -144,7 +159,7 @@ class OpenSessions:
     async def fork(self, session_id: str | None, at_message: int | None) -> tuple[LiveSession, str | None]:
         """A copy of the session, up to a message; and that message."""
         new_id, draft = await self.copied(session_id, at_message)
-        return await self.open(new_id), draft
+        return await self.open(new_id, how="fork"), draft
 
     async def copied(self, session_id: str | None, at_message: int | None) -> tuple[str, str | None]:
         """The same, without opening the copy: its id."""
@@ -219,13 +234,17 @@ class OpenSessions:
             return summary.session_id
         raise SessionError("there is no session in this workspace yet")
 
-    def _restore(self, asked_for: str, session: Session, *, is_told: bool) -> None:
+    def _restore(self, asked_for: str, session: Session, how: Switch | None) -> None:
         self._live[asked_for] = self._adopt(session)
-        messages = session.earlier_turns + len(session.turns)
-        if is_told:
-            self._emit(session.id, SessionRestored(session.id, session.title, messages))
+        if how is not None:
+            self._tell_restored(asked_for, session, how)
         for notice in session.take_notices():
             self._notify("warning", notice)
+
+    def _tell_restored(self, asked_for: str, session: Session, how: Switch) -> None:
+        messages = session.earlier_turns + len(session.turns)
+        found = "fork" if session.id != asked_for else how
+        self._emit(session.id, SessionRestored(session.id, session.title, messages, found))
 
     def _adopt(self, session: Session) -> LiveSession:
         live = self._live[session.id] = self._make_live(session)

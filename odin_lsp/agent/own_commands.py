@@ -18,8 +18,8 @@ from odin_lsp.errors import RequestError
 from odin_lsp.extensions.builtin_commands import BUILTIN, BuiltinCommand, How, is_taken
 from odin_lsp.extensions.places import SKILL
 from odin_lsp.extensions.registry import Extensions
-from odin_lsp.mcp.offered import server_prefix
 from odin_lsp.modes import Mode
+from odin_lsp.permissions.foreign_names import server_prefix
 from odin_lsp.sessions.export import Format, export_to, exported_path
 from odin_lsp.values import Value
 
@@ -27,10 +27,16 @@ if TYPE_CHECKING:
     from odin_lsp.agent.core import Core
 
 SHOWN_SESSIONS = 10
+EXACT = "exact"
+"""Behind `/context`: have the provider count."""
 UNUSED = {
     "untrusted": "is brought by this folder, which you do not trust; it is not used",
     "off": "is switched off, by the settings or for now; `/extensions` lists it",
 }
+ROLE_OF_ALL = (
+    "the role is the same for all sessions; switch it in the editor that has this folder open, or in your settings"
+)
+ASKING_ACCOUNTS = "Your accounts are being asked for more; `/model` lists them in a few seconds."
 _WORD = re.compile(r"\s+")
 
 
@@ -117,13 +123,15 @@ class OwnCommands:
             case "answer" | "session":
                 return Typed(text=text, mode=mode, own=own, arguments=arguments)
 
-    def errand(self, live: LiveSession, typed: Typed) -> Errand | None:
-        """What is done in place of asking the model, if anything is."""
+    def errand(self, live: LiveSession, typed: Typed, *, decides_for_all: bool = True) -> Errand | None:
+        """What is done in place of asking the model, if anything is. `decides_for_all`: the models and the role that
+        are picked are those of all sessions."""
         if typed.own is None:
             return RunCommand.of(typed.text)
         if typed.own.name == "compact":
             return Compact(typed.arguments)
-        act = self._acts[typed.own.name]
+        own = {} if decides_for_all else {"model": self._own_model, "role": self._shown_role}
+        act = own.get(typed.own.name) or self._acts[typed.own.name]
         return OwnAct(lambda: act(live, typed.arguments))
 
     async def apart(self, typed: Typed, session_id: str | None, seat: Seating) -> tuple[LiveSession, str]:
@@ -185,8 +193,23 @@ class OwnCommands:
         if ref:
             self._core.pick({"model": ref})
             return f"The model is {models.selected} now."
-        others = [f"- `/model {it}`" for it in models.available if it != models.selected]
-        return "\n".join([f"The model is {models.selected}. Others:", *others])
+        is_asking, told = models.accounts.begin(), models.accounts.known
+        others = [f"- `/model {it}`" for it in models.names if it != models.selected and "@" not in it]
+        problems = [f"- {it.title}: {it.problem}" for it in told if it.problem]
+        more = ["", ASKING_ACCOUNTS] if is_asking else []
+        head = f"The model is {models.selected}. {'Others:' if others else 'No others are known.'}"
+        return "\n".join([head, *others, *problems, *more])
+
+    async def _own_model(self, live: LiveSession, ref: str) -> str:
+        if not ref:
+            return await self._model(live, "")
+        self._core.pick_for(live, ref)
+        return f"The model of this session is {ref} now. Others keep theirs."
+
+    async def _shown_role(self, live: LiveSession, name: str) -> str:
+        if name:
+            raise RequestError(ROLE_OF_ALL)
+        return await self._role(live, "")
 
     async def _role(self, _live: LiveSession, name: str) -> str:
         if name:
@@ -197,11 +220,17 @@ class OwnCommands:
         return "\n".join([f"The role is {config.role}.", *known])
 
     async def _context(self, live: LiveSession, text: str) -> str:
-        sent = await self._core.preview(live.session.id, None, text)
+        exact, _, said = text.partition(" ")
+        is_exact = exact == EXACT
+        sent = await self._core.preview(live.session.id, None, said if is_exact else text, exact=is_exact)
         kinds = {"tool": "tools", "system": "system prompt and instructions", "message": "messages"}
         sums = ((label, sum(it.tokens for it in sent.parts if it.kind == kind)) for kind, label in kinds.items())
         lines = [f"- {label}: {tokens:,}" for label, tokens in sums]
         about = f"The next message would send about {sent.tokens:,} of {sent.context_limit:,} tokens to {sent.model}:"
+        if sent.counted is not None:
+            lines += ["", f"Its provider counts {sent.counted:,} tokens."]
+        elif sent.not_counted:
+            lines += ["", f"There is no exact count: {sent.not_counted}."]
         return "\n".join([about, *lines])
 
     async def _cost(self, live: LiveSession, _arguments: str) -> str:

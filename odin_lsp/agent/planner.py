@@ -12,20 +12,19 @@ from typing import cast
 from odin_lsp.agent.compaction import Compaction
 from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.history import Conversation
-from odin_lsp.agent.instructions import told_as
 from odin_lsp.agent.loop_guard import LoopGuard, Repetition
 from odin_lsp.agent.mode_tools import tool_specs
+from odin_lsp.agent.nested_instructions import told_as
 from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.room import CUT_SHORT, Room
-from odin_lsp.agent.stream import Speech, trying_again
+from odin_lsp.agent.speech import Speech, StepRequests, trying_again
 from odin_lsp.agent.turn import Helpers, Progress
 from odin_lsp.config import Limits
-from odin_lsp.errors import ContextTooLong, ModelError
+from odin_lsp.errors import AnswerTooLong, ContextTooLong, ModelError
 from odin_lsp.events import (
     ActivityChanged,
     Emit,
     ModelChanged,
-    ModelStatusChanged,
     Notice,
     StreamRolledBack,
     UsageChanged,
@@ -36,10 +35,8 @@ from odin_lsp.models.base import (
     Attempt,
     CallReady,
     Model,
-    Reached,
     Reply,
     Request,
-    Status,
     StreamEvent,
     ToolSpec,
 )
@@ -75,6 +72,8 @@ class Planner:
     emit: Emit
     progress: Progress
     temperature: float | None = None
+    shared_tools: int = 0
+    """So many of the executor's, the first ones, are listed in every mode."""
     helpers: Helpers | None = None
     _guard: LoopGuard = field(default_factory=LoopGuard)
     _malformed: int = 0
@@ -119,13 +118,14 @@ class Planner:
             self.progress.message.max_tokens or self.limits.max_tokens,
             round((sum(map(len, self.prompt.system)) + tools) / CHARS_PER_TOKEN),
             self._forget_unseen,
+            self.progress.message.options.may_compact,
         )
 
     async def _end(self) -> None:
         if self.helpers is not None:
             await self.helpers.close()
         self.executor.drop_draft()
-        self.progress.diagnostics = self.executor.introduced
+        self.progress.diagnostics = await self.executor.introduced()
         self.compaction.stop()
 
     async def go_on(self, known: Iterable[ToolResult]) -> Ending:
@@ -140,7 +140,8 @@ class Planner:
 
     async def _settled(self, ending: Ending) -> Ending:
         """Whoever was answered gets an answer, and what was changed is saved."""
-        self.progress.answer = self.progress.answer or (NO_ANSWER if ending.reason in ANSWERED else "")
+        if not self.progress.answer and ending.reason in ANSWERED:
+            self.progress.answer = self.progress.message.options.default_answer or NO_ANSWER
         self._tell(await self.executor.save())
         return ending
 
@@ -239,12 +240,13 @@ class Planner:
         self.emit(ActivityChanged("executing", f"{len(calls)} tool{'' if len(calls) == 1 else 's'}"))
         results = dict(known)
         self.executor.context.draft.turn.before_waiting = lambda: self.session.note_results(results.values())
+        noticed: list[str] = []
         try:
             await self.executor.run(message, results)
+            noticed = await self._noticed()
         finally:
             repetition = self._guard.note(calls, results)
-            reminders = (self.prompt.reminder(), *self.executor.learned_meanwhile(), *self._nested())
-            remarks = filter(None, (repetition.warning, *reminders))
+            remarks = filter(None, (repetition.warning, *noticed, *self.executor.learned_meanwhile()))
             if not self.progress.is_suspended:
                 self.session.append(Message("user", (*(results[it.id] for it in calls), *map(Text, remarks))))
         self._malformed = self._malformed + 1 if all(map(self.executor.is_malformed, calls)) else 0
@@ -256,13 +258,13 @@ class Planner:
             )
         return Ending("end_turn", "a hook ended the turn") if self.executor.stopped else None
 
-    def _nested(self) -> list[str]:
-        """Instructions that hold where the work has just got to."""
-        reached = (path for path, _ in self.prompt.shown)
-        found = self.prompt.nested.due(reached, self.session.history.messages)
+    async def _noticed(self) -> list[str]:
+        """What others have changed, and instructions that hold where the work has just got to."""
+        changed, reached = await self.prompt.reminder(), (path for path, _ in self.prompt.shown)
+        found = await self.prompt.nested.due(reached, self.session.history.messages)
         if found:
             self.emit(Notice("info", f"instructions further down: {', '.join(map(str, found))}"))
-        return [told_as(file) for file in found]
+        return [changed, *map(told_as, found)]
 
     async def _may_repeat(self, repetition: Repetition) -> bool:
         question = Question(
@@ -308,10 +310,10 @@ class Planner:
     async def _step(self, *, may_call: bool = True) -> Reply:
         """One reply of the model; if it has no room, or the history does not fit, it is asked for again."""
         self.progress.steps += 1
-        reply, may_shrink = None, True
+        reply, may_shrink, requests = None, True, StepRequests(self.emit, self.progress.steps)
         while reply is None:
             try:
-                reply = await self._ask(may_call=may_call)
+                reply = await self._ask(requests, may_call=may_call)
             except ContextTooLong:
                 if not (may_shrink and await self._room.shrink()):
                     raise
@@ -322,11 +324,11 @@ class Planner:
         self.executor.forget_unseen(self.session.history.messages)
         self.prompt.nested.look_again()
 
-    async def _ask(self, *, may_call: bool) -> Reply | None:
+    async def _ask(self, requests: StepRequests, *, may_call: bool) -> Reply | None:
         """`None`: there is more room for the reply now."""
         await self._room.fit()
         began = time.monotonic()
-        speech = Speech(self.emit)
+        speech = Speech(self.emit, requests)
         stream = cast("AsyncGenerator[StreamEvent]", self.model.stream(self._request(may_call=may_call)))
         try:
             async with aclosing(stream) as events:
@@ -335,10 +337,6 @@ class Planner:
                     match event:
                         case CallReady(call) if may_call:
                             self.executor.start_early(call)
-                        case Reached(activity, detail):
-                            self.emit(ActivityChanged(activity, detail))
-                        case Status(status):
-                            self.emit(ModelStatusChanged(status))
                         case Attempt():
                             await self._again(event)
                         case Reply():
@@ -352,7 +350,7 @@ class Planner:
             raise
         except BaseException as error:  # cancelled or failed: what was begun early must not go on
             speech.cut_off()
-            if isinstance(error, asyncio.CancelledError) and speech.text:
+            if isinstance(error, asyncio.CancelledError | AnswerTooLong) and speech.text:
                 self._keep(Message("assistant", (Text(speech.text),)))
             await self.executor.discard()
             raise
@@ -360,10 +358,8 @@ class Planner:
             self.progress.model_seconds += time.monotonic() - began
 
     def _request(self, *, may_call: bool) -> Request:
-        messages = tuple(self.session.history.valid())
-        return Request(
-            self.prompt.system, messages, self._tools(), self._room.max_tokens, self.temperature, may_call=may_call
-        )
+        messages, tools, length = tuple(self.session.history.valid()), self._tools(), self._room.max_tokens
+        return Request(self.prompt.system, messages, tools, length, self.temperature, may_call, self.shared_tools)
 
     def _tools(self) -> tuple[ToolSpec, ...]:
         return tool_specs(tuple(self.executor.tools.values()))

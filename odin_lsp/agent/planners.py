@@ -15,22 +15,23 @@ from odin_lsp.agent.executor import Executor
 from odin_lsp.agent.held_files import HeldFiles
 from odin_lsp.agent.history import Conversation, has_results
 from odin_lsp.agent.hooks import Hooks
-from odin_lsp.agent.instructions import NestedInstructions
 from odin_lsp.agent.live_session import LiveSession
-from odin_lsp.agent.mode_tools import tool_spec
+from odin_lsp.agent.mode_tools import describe_tools, tool_spec
 from odin_lsp.agent.model_registry import ModelRegistry
+from odin_lsp.agent.nested_instructions import FolderInstructions, NestedInstructions
 from odin_lsp.agent.parts import Parts
 from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.plans import Plans
 from odin_lsp.agent.preview import ContextPreview, preview, seen_files, seen_servers
-from odin_lsp.agent.prompt import Prompt, prompt_text
+from odin_lsp.agent.prompt import Prompt, about_commands, prompt_text
 from odin_lsp.agent.scope import Briefing, Scope
 from odin_lsp.agent.slash import told_skills
 from odin_lsp.agent.small import small_model
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.agent.subagents import Subagents
+from odin_lsp.agent.surroundings import are_known, surroundings
 from odin_lsp.agent.toolbox import HELPER, Toolbox
-from odin_lsp.agent.touched import touched_files
+from odin_lsp.agent.touched import edited_in
 from odin_lsp.agent.turn import Progress
 from odin_lsp.config import roles
 from odin_lsp.errors import ModelError, ToolError
@@ -58,7 +59,6 @@ from odin_lsp.tools.base import AgentTask, ToolContext
 from odin_lsp.web.pages import Pages
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
-from odin_lsp.workspace.shown import Shown
 
 MAX_TOUCHED = 100
 """Files that a summary names."""
@@ -93,23 +93,26 @@ class Planners:
         self._mcp = mcp
         self._notes = notes
         self._parts = parts
-        self._toolbox = Toolbox(project, models, mcp, parts.tools)
+        self.toolbox = Toolbox(project, models, mcp, parts.tools)
         self._stream = stream
+        self._folders = FolderInstructions(files)
 
     async def for_turn(self, live: LiveSession, progress: Progress, emit: Emit) -> Planner:
         session = live.session
         if progress.decided or progress.is_taken_up:  # another Odin may have made some of it
             progress.review.touched.update(await asyncio.to_thread(self._desk.touched, progress.message.turn_id))
+        await asyncio.to_thread(describe_tools)
         at_hand = await asyncio.to_thread(lambda: self._project.now.extensions)
+        briefing = await asyncio.to_thread(live.scope.read_briefing)
         if not progress.message.origin:
-            await self._toolbox.begin_servers(at_hand, emit)
-        live.listed = self._toolbox.listed() if live.listed is None else live.listed
+            await self.toolbox.begin_servers(at_hand, emit)
+        live.listed = self.toolbox.listed() if live.listed is None else live.listed
         live.helpers = Subagents(
             session,
             progress,
             emit,
             lambda agent_id: self._stream.emitter(progress.message.turn_id, session.id, agent_id),
-            partial(self._for_helper, live.scope.briefing, live.listed),
+            partial(self._for_helper, briefing, live.listed),
             self._project.now.config.subagents,
         )
         planner = self._make(
@@ -117,7 +120,7 @@ class Planners:
             progress,
             emit,
             live.scope,
-            self._models.selected,
+            live.model or self._models.selected,
             listed=live.listed,
             helpers=live.helpers,
             at_hand=at_hand,
@@ -128,11 +131,14 @@ class Planners:
         planner.prompt.plan = live.plan_run.plan.state if live.plan_run else ""
         return planner
 
-    def preview(self, session: Session, live: LiveSession | None, mode: Mode, text: str) -> ContextPreview:
-        """What would be sent if the user said `text` now."""
-        briefing = live.scope.briefing if live else Briefing.of(self._project.now)
-        shown = live.scope.shown if live else Shown()
-        listed = live.listed if live and live.listed is not None else self._toolbox.listed()
+    async def preview(
+        self, session: Session, live: LiveSession | None, mode: Mode, text: str, *, exact: bool
+    ) -> ContextPreview:
+        """What would be sent if the user said `text` now. `exact`: the provider is asked how many tokens that has."""
+        config = self._project.now.config
+        scope = live.scope if live else Scope.new(self._editor, self._project, partial(Briefing.of, self._project.now))
+        briefing, shown = await asyncio.to_thread(scope.read_briefing), scope.shown
+        listed = live.listed if live and live.listed is not None else self.toolbox.listed()
         prompt = Prompt(
             mode,
             self._files.roots,
@@ -140,26 +146,46 @@ class Planners:
             shown,
             memory=self._memory,
             extensions=briefing.extensions,
-            held=HeldFiles(self._files, shown),
+            held=HeldFiles(self._files, shown, edited=lambda: edited_in(session)),
+            commands=about_commands(config.allowed_commands, config.forbidden_commands),
             assemble=self._parts.system_prompt,
         )
         prompt.part = self._role_prompt
-        prompt.surroundings = live.surroundings if live else ""
+        if not are_known(session.messages):
+            may_run = not self._project.now.is_restricted
+            prompt.surroundings = await surroundings(self._files, scope.commands, may_run=may_run)
+        if live is None:
+            await scope.commands.close()
+        plan = self._plans.latest(session.id) if mode == "edit_mode" else None
+        prompt.plan = plan.state if plan else ""
+        listing = self.toolbox.tools(mode, briefing, shown, listed)
+        opening = await prompt.opening(session)
         request = Request(
             prompt.system,
-            tuple(repair([*session.messages, user(prompt.opening(session), prompt.about_mode, text)])),
-            tuple(map(tool_spec, self._toolbox.tools(mode, briefing, shown, listed).values())),
+            tuple(repair([*session.messages, user(opening, prompt.about_mode, text)])),
+            tuple(map(tool_spec, listing.tools.values())),
+            shared_tools=listing.shared,
         )
+        ref = (live.model if live else "") or self._models.selected
+        counted = await self._count(ref, request) if exact else (None, None)
         return preview(
             request,
-            self._models.selected,
+            ref,
             briefing.instructions,
             session_id=session.id,
             mode=mode,
             spent=session.usage,
-            files=seen_files(shown, self._files),
+            files=await seen_files(shown, self._files),
             servers=seen_servers(self._mcp.offered.values(), listed),
+            counted=counted,
         )
+
+    async def _count(self, ref: str, request: Request) -> tuple[int | None, str | None]:
+        """The provider's count, or why there is none."""
+        try:
+            return await self._models.count_tokens(ref, request), None
+        except ModelError as error:
+            return None, str(error)
 
     @property
     def _role_prompt(self) -> str:
@@ -191,11 +217,10 @@ class Planners:
             raise ToolError(str(error)) from None
         if wanted and provider == "scripted":
             raise ToolError(f"{wanted!r} is a script, which makes calls of its own; only the user's settings name one")
-        scope = Scope.new(AskerInTurn(self._editor, lambda: emit), self._project, _for_others(briefing))
+        scope = Scope.new(AskerInTurn(self._editor, lambda: emit), self._project, partial(_for_others, briefing))
         parts = (HELPER, *([agent.name] if agent else []))
-        usable = listed if task.mode == "edit_mode" else ()
         planner = self._make(
-            conversation, progress, emit, scope, ref, listed=usable, parts=parts, write_scope=task.write_scope
+            conversation, progress, emit, scope, ref, listed=listed, parts=parts, write_scope=task.write_scope
         )
         limits = (f"You may change only: {it}" for it in task.write_scope)
         planner.prompt.role = "\n".join((prompt_text("helper"), *limits, *([agent.prompt] if agent else [])))
@@ -220,9 +245,7 @@ class Planners:
 
         def notes() -> str:
             plan = self._plans.latest(progress.session_id) if helpers else None
-            turns = conversation.turns if isinstance(conversation, Session) and mode == "edit_mode" else []
-            earlier = [record for turn in turns for record in turn.tool_history]
-            touched = touched_files([*earlier, *progress.records])
+            touched = edited_in(conversation, progress.records) if mode == "edit_mode" else []
             skills = told_skills(scope.briefing.extensions.skills, conversation.history.messages)
             return _notes(conversation.findings, conversation.todos, touched, plan.text if plan else "", skills)
 
@@ -265,6 +288,7 @@ class Planners:
             may_note=mode != "ask_mode" or config.memory_in_ask,
             has_results=lambda calls: has_results(conversation.history.messages, calls),
         )
+        listing = self.toolbox.tools(mode, scope.briefing, scope.shown, listed, parts)
         hooks = self._hooks((at_hand or scope.briefing.extensions).hooks, progress.session_id, mode, emit)
         scope.gate.consult = hooks.consult
         return Planner(
@@ -277,24 +301,32 @@ class Planners:
                 self._nested_instructions(),
                 self._memory if helpers else None,
                 scope.briefing.extensions,
-                held=HeldFiles(self._files, scope.shown, lambda: context.draft.texts),
+                held=HeldFiles(
+                    self._files,
+                    scope.shown,
+                    lambda: context.draft.texts,
+                    lambda: edited_in(conversation, progress.records),
+                ),
+                commands=about_commands(config.allowed_commands, config.forbidden_commands),
                 assemble=self._parts.system_prompt,
             ),
             session=conversation,
             executor=Executor(
-                self._toolbox.tools(mode, scope.briefing, scope.shown, listed, parts),
+                listing.tools,
                 hooks,
                 context,
                 progress.records,
                 lambda: progress.is_suspended,
                 checks,
-                partial(self._toolbox.unlisted, mode, parts),
+                partial(self.toolbox.unlisted, mode, parts),
+                self.toolbox.known,
             ),
             asker=scope.gate.asker,
             compaction=Compaction(context.small, notes, self._parts.shorten, hooks),
             limits=config.limits,
             emit=emit,
             progress=progress,
+            shared_tools=listing.shared,
             helpers=helpers,
             temperature=config.temperature if said.temperature is None else said.temperature,
         )
@@ -323,7 +355,10 @@ class Planners:
     def _nested_instructions(self) -> NestedInstructions:
         """Trust is given to the first folder."""
         now = self._project.now
-        return NestedInstructions(now.root if now.is_trusted else None, self._files.ignore.hides)
+        if now.root is None or not now.is_trusted:
+            return NestedInstructions()
+        self._folders.begin(now.root)
+        return NestedInstructions(self._folders, self._files.ignore.hides)
 
 
 def _for_others(briefing: Briefing) -> Briefing:

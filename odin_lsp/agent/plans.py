@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Literal
 
 from odin_lsp import private_files
-from odin_lsp.agent.context import ContextItem
 from odin_lsp.agent.prompt import prompt_text
 from odin_lsp.agent.stream import EventStream
 from odin_lsp.errors import RequestError, SessionError, ToolError
 from odin_lsp.events import Emit, Event, EventRecord, Notice, TodosChanged
 from odin_lsp.markdown import harmless
 from odin_lsp.ports import Editor
-from odin_lsp.records import Todo
+from odin_lsp.records import ContextItem, Todo
 from odin_lsp.review.applying import Applier
 from odin_lsp.review.proposals import edit_of
 from odin_lsp.workspace import disk

@@ -1,7 +1,8 @@
 """What would be sent to the model now, and what it would cost."""
 
+import asyncio
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -83,12 +84,19 @@ class ContextPreview(Value):
     model: str
     tokens: int
     """An estimate of the whole request."""
+    counted: int | None = None
+    """The same as its provider counts it, if that was asked for and it does."""
+    not_counted: str | None = None
+    """Why it does not, if that was asked for."""
     context_limit: int
     """Tokens that fit into the model's window."""
     cost_usd: float
     """Of the request, without the answer, if no part of it is in the provider's cache."""
     cached_cost_usd: float
     """The same if all but the last message is."""
+    switched_cost_usd: float
+    """The same if the message before was in a mode with other tools: of the cache only those that all modes have are
+    of use, and the conversation is read anew."""
     spent: Usage
     """By the session so far."""
     parts: tuple[ContextPart, ...]
@@ -111,18 +119,24 @@ def preview(
     spent: Usage,
     files: tuple[SeenFile, ...] = (),
     servers: tuple[ContextServer, ...] = (),
+    counted: tuple[int | None, str | None] = (None, None),
 ) -> ContextPreview:
+    """`counted`: by the provider, or why it does not."""
     parts = tuple(_parts(request))
     tokens = sum(part.tokens for part in parts)
     fresh = parts[-1].tokens if parts else 0
+    shared = sum(part.tokens for part in parts[: request.shared_tools])
     return ContextPreview(
         session_id=session_id,
         mode=mode,
         model=ref,
         tokens=tokens,
+        counted=counted[0],
+        not_counted=counted[1],
         context_limit=catalog.find(ref).context,
         cost_usd=catalog.cost(ref, Usage(input_tokens=tokens)),
         cached_cost_usd=catalog.cost(ref, Usage(input_tokens=fresh, cache_read_tokens=tokens - fresh)),
+        switched_cost_usd=catalog.cost(ref, Usage(input_tokens=tokens - shared, cache_read_tokens=shared)),
         spent=spent,
         parts=parts,
         instructions=tuple(ContextInstructions(it.path, it.of, _tokens(it.block)) for it in instructions.files),
@@ -142,8 +156,10 @@ def seen_servers(offered: Iterable[Offered], listed: Collection[Offered]) -> tup
     )
 
 
-def seen_files(shown: Shown, files: Files) -> tuple[SeenFile, ...]:
-    shown.compare(files)
+async def seen_files(shown: Shown, files: Files) -> tuple[SeenFile, ...]:
+    await shown.compare(files)
+    outdated = [(path, files.reader(path)) for path, file in shown if file.is_outdated]
+    changed = await asyncio.to_thread(lambda: {path: _changed(shown, path, read() or ()) for path, read in outdated})
     return tuple(
         SeenFile(
             path=str(path),
@@ -151,14 +167,14 @@ def seen_files(shown: Shown, files: Files) -> tuple[SeenFile, ...]:
             seen=shown.stretches(path),
             is_whole=file.is_whole,
             is_current=not file.is_outdated,
-            changed=_changed(shown, path, files) if file.is_outdated else (),
+            changed=changed.get(path, ()) if file.is_outdated else (),
         )
         for path, file in shown
     )
 
 
-def _changed(shown: Shown, path: Path, files: Files) -> tuple[LineSpan, ...]:
-    return tuple(LineSpan(first, last) for first, last in shown.rewritten(path, files.lines_now(path) or ()))
+def _changed(shown: Shown, path: Path, now: Sequence[str]) -> tuple[LineSpan, ...]:
+    return tuple(LineSpan(first, last) for first, last in shown.rewritten(path, now))
 
 
 def _parts(request: Request) -> Iterator[ContextPart]:

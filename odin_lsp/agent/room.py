@@ -29,11 +29,12 @@ class Room:
     prefix_tokens: int
     """Of the system prompt and the tools, estimated."""
     after_compaction: Callable[[], None]
+    may_compact: bool
     _counted: tuple[int, int] = (0, 0)
     """So many messages were so many tokens, with all that goes before them."""
     _recoveries: int = 0
-    _may_compact: bool = True
-    """For a reply that was cut short: once."""
+    _may_compact_for_reply: bool = True
+    """For one that was cut short: once."""
 
     @property
     def tokens(self) -> int:
@@ -56,6 +57,8 @@ class Room:
 
     async def fit(self) -> None:
         """Make room before it is needed, so that a request is not refused for its length."""
+        if not self.may_compact:
+            return
         limit = 1.0 if self.compaction.is_declined else COMPACT_AT
         if self.tokens > limit * self._budget:
             await self._compact(self._budget)
@@ -65,7 +68,9 @@ class Room:
     async def shrink(self, focus: str = "") -> bool:
         """A shorter history, however short it is; false if it cannot be made so."""
         self._counted = 0, 0  # whoever refuses it counts otherwise
-        return bool(self.conversation.history.messages) and await self._compact(min(self._budget, self.tokens), focus)
+        if not self.may_compact or not self.conversation.history.messages:
+            return False
+        return await self._compact(min(self._budget, self.tokens), focus)
 
     async def is_made_for(self, reply: Reply) -> bool:
         """Whether to ask again for a reply that was cut short before it had come to anything: with more room for it,
@@ -79,7 +84,7 @@ class Room:
             self.max_tokens = more
             self.emit(ActivityChanged("retrying", f"{why}; trying again with more room"))
             return True
-        may_compact, self._may_compact = self._may_compact, False
+        may_compact, self._may_compact_for_reply = self._may_compact_for_reply, False
         return may_compact and await self.shrink()
 
     async def _compact(self, budget: int, focus: str = "") -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from odin_lsp.agent import mcp_words, symbol_words
-from odin_lsp.agent.context import ContextItem, gathered
+from odin_lsp.agent.context import gathered
 from odin_lsp.agent.errands import NO_COMMANDS, output_of_command
 from odin_lsp.agent.planner import Planner
 from odin_lsp.agent.prompt import prompt_text
@@ -16,6 +16,7 @@ from odin_lsp.extensions.custom_commands import MAX_FILES, CustomCommand, Includ
 from odin_lsp.extensions.registry import Extensions
 from odin_lsp.extensions.skills import Skill, told_in
 from odin_lsp.messages import Message, Text, ToolResult
+from odin_lsp.records import ContextItem
 from odin_lsp.workspace.files import Files
 
 _SLASH = re.compile(r"/(?P<name>[\w-]+(?::[\w-]+)*)(?:\s+(?P<arguments>.*))?\Z", re.DOTALL)

@@ -179,7 +179,14 @@ class Subagents:
 
     def _helper(self, agent_id: str, task: AgentTask) -> Helper:
         message = replace(
-            self.parent.message, text=task.prompt, mode=task.mode, context=(), sent=(), attached=(), meaning=()
+            self.parent.message,
+            text=task.prompt,
+            mode=task.mode,
+            context=(),
+            sent=(),
+            items=(),
+            attached=(),
+            meaning=(),
         )
         progress = Progress(message, self.parent.session_id, self.parent)
         turn = self.parent.review
@@ -198,7 +205,8 @@ class Subagents:
         self.emit(SubagentStarted(helper.id, helper.task.description, helper.task.mode))
         prompt = planner.prompt
         told = await hooks.before_helper()
-        conversation.append(user(prompt.opening(conversation), prompt.about_mode, *told, helper.task.prompt))
+        opening = await prompt.opening(conversation)
+        conversation.append(user(opening, prompt.about_mode, *told, helper.task.prompt))
         helper.running = asyncio.create_task(planner.run(), name=f"helper {helper.id}")
         try:
             ending = await helper.running

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from odin_lsp.permissions.rules import decide
-from odin_lsp.tools.base import Tool, ToolContext, all_tools
+from odin_lsp.tools.base import Tool, ToolContext
 
 
 def _named(**names: str) -> dict[str, str]:
@@ -42,17 +42,19 @@ NEEDLESS = {
 """What other agents have a tool for, and what to do here."""
 
 
-def no_such_tool(name: str, tools: Mapping[str, Tool[Any]], context: ToolContext) -> str:
-    """What to do instead."""
+def no_such_tool(
+    name: str, tools: Mapping[str, Tool[Any]], known: Mapping[str, Tool[Any]], context: ToolContext
+) -> str:
+    """What to do instead. `known`: in any mode."""
     plain = name.lower().replace("_", "").replace("-", "")
     if plain in NEEDLESS:
         return f"there is no tool {name!r} here; {NEEDLESS[plain]}"
-    close = get_close_matches(name, all_tools(), n=1)
-    meant = next((it for it in (name, ELSEWHERE.get(plain, ""), *close) if it in all_tools()), "")
+    close = get_close_matches(name, known, n=1)
+    meant = next((it for it in (name, ELSEWHERE.get(plain, ""), *close) if it in known), "")
     if not meant:
         return f"there is no tool {name!r} here; there are {', '.join(tools)}"
     if meant not in tools:
-        return _not_offered(all_tools()[meant], context)
+        return _not_offered(known[meant], context)
     return f"there is no tool {name!r} here; you may mean {meant}"
 
 

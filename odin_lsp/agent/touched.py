@@ -2,8 +2,16 @@
 
 from collections.abc import Iterable
 
+from odin_lsp.agent.history import Conversation
 from odin_lsp.records import ToolRecord
+from odin_lsp.sessions.session import Session
 from odin_lsp.tools.base import all_tools
+
+
+def edited_in(conversation: Conversation, records: Iterable[ToolRecord] = ()) -> list[str]:
+    """By its turns, with the records of the one that runs."""
+    turns = conversation.turns if isinstance(conversation, Session) else ()
+    return touched_files([*(record for turn in turns for record in turn.tool_history), *records])
 
 
 def touched_files(records: Iterable[ToolRecord]) -> list[str]:

@@ -3,15 +3,35 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypedDict
 
 from odin_lsp.agent.edit_checks import TurnProblems
 from odin_lsp.errors import EmptyPrompt, ModelError, RequestError
-from odin_lsp.events import Emit, Event, TurnStarted
+from odin_lsp.events import (
+    Emit,
+    Event,
+    MessageFinished,
+    TextStreamed,
+    ThinkingStreamed,
+    TurnFinished,
+    TurnStarted,
+)
 from odin_lsp.messages import Attachment, ToolCall, ToolResult
 from odin_lsp.modes import Mode
-from odin_lsp.records import Diagnostic, ExitReason, Outcome, Problem, SentContext, Todo, ToolRecord, Usage
+from odin_lsp.records import (
+    ContextItem,
+    Diagnostic,
+    ExitReason,
+    Outcome,
+    Problem,
+    QueuedMessage,
+    SentContext,
+    Todo,
+    ToolRecord,
+    TurnOptions,
+    Usage,
+)
 from odin_lsp.review.proposals import Proposal
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.sessions.attachments import described
@@ -74,10 +94,14 @@ class UserMessage:
     turn_id: str
     text: str
     mode: Mode
+    is_typed: bool = True
+    """Whether the user has written the text themselves; else some of it is of files, such as a comment."""
     context: tuple[str, ...] = ()
     """What the editor added, ready for the model."""
     sent: tuple[SentContext, ...] = ()
     """What that is, for people."""
+    items: tuple[ContextItem, ...] = ()
+    """What the editor sent, for a message that goes back to it."""
     attached: tuple[Attachment, ...] = ()
     """Images and PDFs."""
     meaning: tuple[str, ...] = ()
@@ -88,12 +112,53 @@ class UserMessage:
     temperature: float | None = None
     """Here and below: none is as in the settings."""
     max_tokens: int | None = None
+    options: TurnOptions = field(default_factory=TurnOptions)
     timestamp: float = field(default_factory=time.time)
+
+    @classmethod
+    def that_waited(cls, it: QueuedMessage) -> "UserMessage":
+        """That of a turn which goes on in another process."""
+        return cls(turn_id=it.turn_id, text=it.body, mode=it.mode, options=it.options, timestamp=it.timestamp)
 
     @property
     def origin(self) -> str:
         """The agent of others that wants it; empty: the user does."""
         return self.errand.agent if isinstance(self.errand, AgentCall | OwnAct) else ""
+
+    @property
+    def queued(self) -> QueuedMessage:
+        attached = tuple(map(described, self.attached))
+        return QueuedMessage(self.turn_id, self.text, self.mode, self.timestamp, self.items, attached, self.options)
+
+
+def _without_words(emit: Emit) -> Emit:
+    """Emits all but what the model says and thinks: its messages are empty."""
+
+    def emit_silently(event: Event) -> None:
+        match event:
+            case TextStreamed() | ThinkingStreamed():
+                pass
+            case MessageFinished():
+                emit(replace(event, text="", thinking=""))
+            case TurnFinished(outcome):
+                emit(TurnFinished(replace(outcome, answer="")))
+            case _:
+                emit(event)
+
+    return emit_silently
+
+
+class Changes(TypedDict, total=False):
+    """Of a message that waits."""
+
+    text: str
+    mode: Mode
+    errand: Errand | None
+    """What the text means."""
+    context: tuple[str, ...]
+    sent: tuple[SentContext, ...]
+    items: tuple[ContextItem, ...]
+    attached: tuple[Attachment, ...]
 
 
 def clean_prompt(text: str) -> str:
@@ -227,6 +292,10 @@ class Turn:
     _cancelled: bool = False
     _untold: list[Event] = field(default_factory=list[Event])
     """What has happened since it may begin, until its start is told."""
+
+    def __post_init__(self) -> None:
+        if not self.progress.message.options.shows_answer:
+            self._send = _without_words(self._send)
 
     @property
     def id(self) -> str:

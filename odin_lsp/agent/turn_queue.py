@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 from odin_lsp.agent import errands, slash
 from odin_lsp.agent.attaching import prepared
@@ -14,7 +15,7 @@ from odin_lsp.agent.planner import Ending, Planner
 from odin_lsp.agent.problems import problem_of
 from odin_lsp.agent.prompt import Prompt
 from odin_lsp.agent.stream import EventStream
-from odin_lsp.agent.turn import FOREIGN, Errand, OwnAct, Progress, Remark, Turn, UserMessage, clean_prompt
+from odin_lsp.agent.turn import FOREIGN, Changes, OwnAct, Progress, Remark, Turn, UserMessage, clean_prompt
 from odin_lsp.errors import ModelError, OdinError, RequestError, SessionBusy, SessionError
 from odin_lsp.events import ActivityChanged, Emit, Event, Notice, TodosChanged, ToolFinished, TurnFinished, TurnQueued
 from odin_lsp.messages import Message, Text, ToolResult, user
@@ -23,6 +24,7 @@ from odin_lsp.records import Outcome, Problem, QueuedMessage
 from odin_lsp.review.drafts import told_of
 from odin_lsp.review.proposals import Proposal
 from odin_lsp.review.turn_review import TurnReview
+from odin_lsp.session_events import TurnEdited
 from odin_lsp.sessions.session import Session
 from odin_lsp.tools.editing import report_receipts
 
@@ -87,7 +89,9 @@ class TurnQueue:
         is_answered = not self.session.messages or self.session.messages[-1].role == "assistant"
         if last is None or (last.reason == "end_turn" and is_answered):
             raise RequestError("there is nothing to go on with: the last turn has come to its end")
-        message = UserMessage(turn_id=last.turn_id, text=last.body, mode=last.mode, timestamp=last.timestamp)
+        message = UserMessage(  # who has typed it is not kept: what is mentioned is asked about
+            turn_id=last.turn_id, text=last.body, mode=last.mode, is_typed=False, timestamp=last.timestamp
+        )
         return self._enqueue(Progress(message, self.session.id, answer=last.answer_summary, is_taken_up=True))
 
     def reviewed(self, proposal: Proposal, touched: Mapping[Path, bool], *, is_last: bool) -> None:
@@ -102,9 +106,7 @@ class TurnQueue:
         self._reviewed.append(proposal)
         if is_last:
             self.session.suspended = None
-            message = UserMessage(
-                turn_id=waited.turn_id, text=waited.body, mode=waited.mode, timestamp=waited.timestamp
-            )
+            message = UserMessage.that_waited(waited)
             spent = self.session.spent_on(waited.turn_id)
             turn = self._enqueue(Progress(message, self.session.id, usage=spent, decided=self._take_reviewed()))
             turn.progress.review.touched.update(touched)
@@ -142,7 +144,7 @@ class TurnQueue:
             turn.may_begin.set()
         else:
             self._turns.append(turn)
-            self.session.note_waiting(_queued(turn))
+            self._note_waiting(turn)
             turn.emit(TurnQueued(len(self._turns) - 1))
         return turn
 
@@ -182,7 +184,7 @@ class TurnQueue:
         await asyncio.gather(*(turn.task for turn in self._turns), return_exceptions=True)
 
     def queue(self) -> list[QueuedMessage]:
-        return [_queued(turn) for turn in self._queue]
+        return [turn.progress.message.queued for turn in self._queue]
 
     def resume_queue(self) -> None:
         """Go on with what is held, or would be."""
@@ -191,15 +193,13 @@ class TurnQueue:
         self._is_held = False
         self._begin_next()
 
-    def edit_queued(self, turn_id: str, text: str | None, mode: Mode | None, errand: Errand | None = None) -> None:
-        """`errand`: what the other text means."""
+    def edit_queued(self, turn_id: str, **changes: Unpack[Changes]) -> None:
         turn = self._waiting(turn_id)
-        progress = turn.progress
-        if text is not None:
-            progress.message = replace(progress.message, text=clean_prompt(text), errand=errand)
-        if mode is not None:
-            progress.message = replace(progress.message, mode=mode)
-        self.session.note_waiting(_queued(turn))
+        if "text" in changes:
+            changes["text"] = clean_prompt(changes["text"])
+        message = turn.progress.message = replace(turn.progress.message, **changes)
+        self._note_waiting(turn)
+        turn.emit(TurnEdited(message.mode, message.text, message.queued.attached, message.sent))
 
     def remove_queued(self, turn_id: str) -> None:
         self._drop(self._waiting(turn_id))
@@ -228,11 +228,14 @@ class TurnQueue:
         self._give_up_waiting()
         self.session.clear()
         for turn in self._queue:
-            self.session.note_waiting(_queued(turn))
+            self._note_waiting(turn)
 
     @property
     def _queue(self) -> list[Turn]:
         return [it for it in self._turns if it is not self.running]
+
+    def _note_waiting(self, turn: Turn) -> None:
+        self.session.note_waiting(turn.progress.message.queued, turn.progress.message.attached)
 
     def _waiting(self, turn_id: str) -> Turn:
         for turn in self._queue:
@@ -266,7 +269,7 @@ class TurnQueue:
         message = turn.progress.message
         self.mode = message.mode
         if not turn.progress.decided:
-            self.session.note_begun(_queued(turn))
+            self.session.note_begun(turn.progress.message.queued)
         errand = message.errand
         if isinstance(errand, OwnAct):  # it may be what a planner could not be made without
             turn.start(f"agent/{errand.agent}" if errand.agent else "")
@@ -277,7 +280,8 @@ class TurnQueue:
         context = planner.executor.context
         mentions = Mentions(context.files, context.search, context.servers)
         if not is_heard and not errand:
-            message = await mentions.added_to(await prepared(message, context.files, planner.model.ref))
+            about = (context.files, planner.model.ref, context.outside, mentions.left_out)
+            message = await mentions.added_to(await prepared(message, *about))
             turn.progress.message = message
         turn.start(f"{FOREIGN}{message.origin}" if message.origin else planner.model.ref)
         for notice in mentions.left_out:
@@ -291,14 +295,14 @@ class TurnQueue:
         else:
             meaning = await slash.meaning(message.text, planner.prompt.at_hand, planner)
             told = await planner.executor.hooks.before_prompt(message.text, is_first=not self.session.messages)
-            self._say(message, (*told, *message.meaning, *meaning), planner.prompt, turn.emit)
+            await self._say(message, (*told, *message.meaning, *meaning), planner.prompt, turn.emit)
             ending = await planner.run()
         if message.mode == "plan_mode" and ending.reason == "end_turn":
             self._keep(turn)
         return ending
 
-    def _say(self, message: UserMessage, meaning: tuple[str, ...], prompt: Prompt, emit: Emit) -> None:
-        opening = prompt.opening(self.session)
+    async def _say(self, message: UserMessage, meaning: tuple[str, ...], prompt: Prompt, emit: Emit) -> None:
+        opening = await prompt.opening(self.session)
         if message.todos:
             self.session.todos[:] = message.todos
             emit(TodosChanged(message.todos))
@@ -389,8 +393,3 @@ class TurnQueue:
             emit(event)
 
         return watched
-
-
-def _queued(turn: Turn) -> QueuedMessage:
-    message = turn.progress.message
-    return QueuedMessage(message.turn_id, message.text, message.mode, message.timestamp)

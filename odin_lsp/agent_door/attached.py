@@ -28,7 +28,7 @@ SEARCHES = ("Glob", "Grep")
 async def attached(folder: Path, agent: str, ask: Ask | None, conversation: str) -> "Attached | None":
     """To the Odin that has this folder open, or the nearest one around it; `None` if there is none. `OdinError` says
     why that does not want to."""
-    found = place.nearest(folder)
+    found = await asyncio.to_thread(place.nearest, folder)
     if found is None:
         return None
     connected, root = found

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -79,9 +80,8 @@ class AgentCalls:
             self._way = None
         if host is not None:
             return host
-        from odin_lsp.agent_door.own import OwnWorkspace  # it takes a while
-
-        return OwnWorkspace(self._folder, self._agent, self._ask)
+        own = await asyncio.to_thread(import_module, "odin_lsp.agent_door.own")
+        return own.OwnWorkspace(await asyncio.to_thread(own.project_of, self._folder), self._agent, self._ask)
 
 
 def _failed(tool: str, why: str) -> ToolResult:

@@ -30,7 +30,7 @@ class Eliciting:
         labels = {it.label: it.id for it in question.options}
         if not labels:
             return None
-        chosen, said = await self._chosen(f"{question.title}\n{question.detail}".strip(), tuple(labels))
+        chosen, said = await self._chosen(f"{question.title}\n{question.full_detail}".strip(), tuple(labels))
         return Answer((labels[chosen],), said) if chosen in labels else None
 
     async def review(self, review: Review) -> ReviewAnswer | None:

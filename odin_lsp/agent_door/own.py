@@ -32,9 +32,9 @@ class _Person(DiskEditor):
 
 
 class OwnWorkspace:
-    def __init__(self, folder: Path, agent: str, ask: Ask | None) -> None:
+    def __init__(self, project: Project, agent: str, ask: Ask | None) -> None:
         editor = _Person(Eliciting(ask, self._decide) if ask else None)
-        self._core = Core(Project(Told(roots=(folder,), extensions=False), can_pick=False), editor)
+        self._core = Core(project, editor)
         self._agent = name_of(agent)
         self._live = self._core.sessions.begin(self._agent)
 
@@ -46,3 +46,8 @@ class OwnWorkspace:
 
     async def _decide(self, decision: Decision) -> None:
         await self._core.desk.decide([decision])
+
+
+def project_of(folder: Path) -> Project:
+    """In a thread: its settings are read."""
+    return Project(Told(roots=(folder,), extensions=False), can_pick=False)

@@ -2,11 +2,12 @@
 
 import re
 import shlex
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
+
+from odin_lsp.printing import print_exactly
 
 if TYPE_CHECKING:
     from argparse import Action, ArgumentParser, Namespace
@@ -54,7 +55,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(parser: "ArgumentParser", options: "Namespace") -> int:
-    sys.stdout.write(SCRIPTS[options.shell](list(places(parser))))
+    print_exactly(SCRIPTS[options.shell](list(places(parser))))
     return 0
 
 

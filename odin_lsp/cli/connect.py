@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
+from odin_lsp.printing import ask_line, fail, print_lines
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -36,23 +38,23 @@ def run(options: "Namespace") -> int:
     try:
         changes = list(_changes(options))
     except _Refused as refused:
-        return _fail(str(refused))
+        return fail(str(refused))
     if not any(it.is_one for it in changes):
         state = "is not connected" if options.remove else "is connected already"
-        sys.stdout.write(f"{NAMES[agent]} {state} {where}\n")
+        print_lines(f"{NAMES[agent]} {state} {where}")
         return 0
     for change in changes:
-        sys.stdout.writelines(_shown(change))
+        print_lines(*_shown(change))
     if not options.remove:
-        sys.stdout.write(f"{_around(options)}\n")
+        print_lines(_around(options))
     if not options.yes and not _agreed():
-        return _fail(f"{UNWRITTEN}; use --yes to write it without a question")
+        return fail(f"{UNWRITTEN}; use --yes to write it without a question")
     try:
         write(changes)
     except (OSError, OdinError) as error:
-        return _fail(f"{error}; look at the files above before you try again")
+        return fail(f"{error}; look at the files above before you try again")
     done = "no longer uses" if options.remove else "uses"
-    sys.stdout.write(f"{NAMES[agent]} {done} Odin {where}, from its next start on\n")
+    print_lines(f"{NAMES[agent]} {done} Odin {where}, from its next start on")
     return 0
 
 
@@ -86,26 +88,20 @@ def _shown(change: "Change") -> Iterator[str]:
         return
     before, after = change.before.text if change.before else "", change.after or ""
     how = "removed" if change.after is None else "new" if change.before is None else "changed"
-    yield f"{change.file} ({how}):\n"
+    yield f"{change.file} ({how}):"
     lines: Sequence[str] = [*unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2)][2:]
-    yield from (f"  {line}\n" for line in lines if not line.startswith("@@"))
-    yield "\n"
+    yield from (f"  {line}" for line in lines if not line.startswith("@@"))
+    yield ""
 
 
 def _around(options: "Namespace") -> str:
     from odin_lsp.connecting.agents import what_goes_around
+    from odin_lsp.connecting.codex_sandbox import list_what_lifts
 
-    return f"Not reviewed: {what_goes_around(options.agent, hook=options.hook)}."
+    lifted = list_what_lifts(options.cwd) if options.agent == "codex" else []
+    found = f" Found: {'; '.join(lifted)}." if lifted else ""
+    return f"Not reviewed: {what_goes_around(options.agent, hook=options.hook)}.{found}"
 
 
 def _agreed() -> bool:
-    if not sys.stdin.isatty():
-        return False
-    sys.stdout.write("Write this? [y/N] ")
-    sys.stdout.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def _fail(why: str) -> int:
-    sys.stderr.write(f"odin: {why}\n")
-    return 1
+    return sys.stdin.isatty() and (ask_line("Write this? [y/N]") or "").lower() in ("y", "yes")

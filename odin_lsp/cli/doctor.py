@@ -15,14 +15,20 @@ from odin_lsp.agent.toolbox import around_mcp
 from odin_lsp.commands.environment import find_shell
 from odin_lsp.connecting.agents import NAMES, Scope, pieces
 from odin_lsp.connecting.changing import is_connected
+from odin_lsp.connecting.codex_sandbox import FLAGS, list_what_lifts
 from odin_lsp.errors import ModelError
 from odin_lsp.language_servers.choosing import Around, all_of
 from odin_lsp.language_servers.trying import Trial, try_out
 from odin_lsp.mcp.trying import try_out as try_out_mcp
 from odin_lsp.models import catalog, selection
+from odin_lsp.models.account.asking import check_platform
+from odin_lsp.models.key_helper import KeyHelpers
 from odin_lsp.models.local_servers import SERVERS, FoundServer, LocalServer, find
+from odin_lsp.models.platforms import bedrock
+from odin_lsp.models.platforms.known import PLATFORMS
 from odin_lsp.permissions import sandbox
 from odin_lsp.permissions.trust import Trust
+from odin_lsp.printing import print_lines
 from odin_lsp.project.picks import Picks
 from odin_lsp.project.project import Project, Told
 from odin_lsp.server.handshake import InitOptions
@@ -42,14 +48,17 @@ class Finding:
     state: State
     what: str
     fix: str = ""
+    said: str = ""
+    """What a program has printed that does not work."""
 
 
 def diagnose(root: Path, editor: str = "{}") -> int:
     """Print the findings; 0 if nothing is wrong. `editor` is what an editor would start the server with, as JSON."""
     findings = list(_findings(root, from_wire(InitOptions, json.loads(editor))))
     for finding in findings:
-        fix = f"\n    → {finding.fix}" if finding.fix else ""
-        sys.stdout.write(f"{MARKS[finding.state]} {finding.what}{fix}\n")
+        fix = finding.fix or ("it said:" if finding.said else "")
+        print_lines(f"{MARKS[finding.state]} {finding.what}", *([f"    → {fix}"] if fix else []))
+        print_lines(*(f"      {line}" for line in finding.said.splitlines()))
     return int(any(finding.state == "wrong" for finding in findings))
 
 
@@ -59,8 +68,9 @@ def _findings(root: Path, editor: InitOptions) -> Iterator[Finding]:
     )
     if sys.platform == "win32":
         yield Finding("note", "nobody has tried Odin on Windows, and no command runs there", "use Odin in WSL")
-    is_trusted = Trust().of(root) == "trusted"
-    settings, problems = config.load(root, settings=editor.settings, trusted=is_trusted)
+    agreement = Trust().agreement(root)
+    is_trusted = agreement.standing == "trusted"
+    settings, problems = config.load(root, settings=editor.settings, agreed=agreement.agreed)
     for problem in problems:
         yield Finding("wrong", str(problem), "correct that line; docs/config.schema.json lists what is known")
     if not problems:
@@ -108,13 +118,34 @@ def _model(ref: str, settings: config.Config, secrets: Mapping[str, str], local:
         return Finding("wrong", str(error))
     if server := SERVERS.get(provider):
         return _local_model(ref, server, next((it.models for it in local if it.name == server.name), None))
+    if provider in PLATFORMS:
+        return _on_platform(ref, provider, settings)
     if provider in selection.KEYLESS:
         return Finding("ok", f"model {ref}")
     keys = [name for name, _ in selection.keys(provider, settings, secrets)]
+    if helper := KeyHelpers().of(provider, settings):
+        try:
+            run_to_end(helper.current())
+        except ModelError as error:
+            return Finding("wrong", f"model {ref}: {error}")
+        keys.append(f"{helper.name}, by `{helper.setting}`")
     if not keys and not (provider == "openai" and os.environ.get("OPENAI_BASE_URL")):
         return Finding("wrong", f"model {ref}: no key", f"set {' or '.join(selection.KEY_VARIABLES[provider])}")
     known = "" if catalog.find(ref).input else ", price unknown"
     return Finding("ok", f"model {ref} (key from {', '.join(keys) or 'nowhere'}{known})")
+
+
+def _on_platform(ref: str, provider: str, settings: config.Config) -> Finding:
+    if provider == "bedrock" and not bedrock.is_installed():
+        return Finding("wrong", f"model {ref}: boto3 is missing", "pip install 'odin-lsp[bedrock]'")
+    checked = run_to_end(check_platform(provider, selection.named(ref).name, settings))
+    match checked.kind:
+        case "":
+            return Finding("ok", f"model {ref} (credentials of {PLATFORMS[provider].title} found)")
+        case "refused":
+            return Finding("wrong", f"model {ref}: {checked.problem}")
+        case "unreachable" | "unknown":
+            return Finding("note", f"model {ref}: {checked.problem}", "check the region, the network and the proxy")
 
 
 def _local_model(ref: str, server: LocalServer, models: tuple[str, ...] | None) -> Finding:
@@ -195,8 +226,7 @@ def _language_servers(root: Path, settings: config.Config, *, is_trusted: bool) 
 def _language_server(trial: Trial) -> Finding:
     where = f"language server {trial.candidate.known.name} at {trial.candidate.program}"
     if trial.problem:
-        said = trial.complaints.replace("\n", "\n      ")
-        return Finding("wrong", f"{where}: {trial.problem}", f"it said:\n      {said}" if said else "")
+        return Finding("wrong", f"{where}: {trial.problem}", said=trial.complaints)
     memory = f", {trial.memory // 2**20} MiB" if trial.memory is not None else ""
     return Finding("ok", f"{where} ({trial.seconds:.1f} s{memory})")
 
@@ -207,12 +237,15 @@ def _mcp_servers(root: Path) -> Iterator[Finding]:
     for trial in run_to_end(try_out_mcp(now.extensions.servers.values(), around_mcp(now))):
         what = f"MCP server {trial.server.name}"
         if trial.problem:
-            said = trial.complaints.replace("\n", "\n      ")
-            yield Finding("wrong", f"{what}: {trial.problem}", f"it said:\n      {said}" if said else "")
+            yield Finding("wrong", f"{what}: {trial.problem}", said=trial.complaints)
             continue
         memory = f", {trial.memory // 2**20} MiB" if trial.memory is not None else ""
         left_out = f"; {'; '.join(trial.left_out)}" if trial.left_out else ""
         yield Finding("ok", f"{what} ({len(trial.tools)} tools, {trial.seconds:.1f} s{memory}){left_out}")
+
+
+IN_SANDBOX = f"its read-only sandbox refuses its own edits, unless a profile or {FLAGS} lift it"
+LIFTED = "remove it, or start Codex without that profile"
 
 
 def _agents(root: Path) -> Iterator[Finding]:
@@ -223,7 +256,10 @@ def _agents(root: Path) -> Iterator[Finding]:
         for scope, where in scopes.items():
             for hook, how in ways.items():
                 if all(map(is_connected, pieces(agent, scope, root, hook=hook))):
-                    yield Finding("ok", f"{name} is connected {where}: {how}")
+                    is_held = agent != "codex" or hook
+                    yield Finding("ok", f"{name} is connected {where}: {how if is_held else IN_SANDBOX}")
+                    lifted = list_what_lifts(root) if agent == "codex" else []
+                    yield from (Finding("wrong", f"{name} may edit unreviewed: {it}", LIFTED) for it in lifted)
 
 
 def _extensions(root: Path) -> Iterator[Finding]:

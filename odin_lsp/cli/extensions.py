@@ -1,8 +1,9 @@
 """`odin-lsp extensions`: what is plugged in here, and why some of it is not used."""
 
-import json
-import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+from odin_lsp.printing import print_json, print_lines
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 STATES = {
     "on": "",
     "off": "off, by the settings",
-    "untrusted": "not used: the folder is not trusted (`odin-lsp permissions trust`)",
+    "untrusted": "not used: you have not agreed to it (`odin-lsp permissions trust`)",
     "hidden": "not used: another one has this name",
 }
 NONE = "nothing is plugged in: no skills, commands, agents, hooks or MCP servers, here or for you"
@@ -30,17 +31,19 @@ def run(options: "Namespace") -> int:
 
     listed = Project(Told(roots=(options.cwd,))).now.extensions.listed
     if options.json:
-        sys.stdout.write(f"{json.dumps([to_wire(it) for it in listed])}\n")
+        print_json([to_wire(it) for it in listed])
         return 0
     for it in listed:
-        sys.stdout.write(f"{_line(it)}\n")
+        print_lines(*_lines(it))
     if not listed:
-        sys.stdout.write(f"{NONE}\n")
+        print_lines(NONE)
     return 0
 
 
-def _line(it: "Listed") -> str:
+def _lines(it: "Listed") -> Iterator[str]:
     cost = f" ({it.tokens} tokens)" if it.tokens else ""
     about = f": {it.description}" if it.description else ""
-    why = it.problem or STATES.get(it.state, "")
-    return f"{it.kind} {it.name}{about}{cost}\n  {it.source}" + (f"\n  {why}" if why else "")
+    yield f"{it.kind} {it.name}{about}{cost}"
+    yield f"  {it.source}"
+    if why := it.problem or STATES.get(it.state, ""):
+        yield f"  {why}"

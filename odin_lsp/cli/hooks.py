@@ -1,12 +1,12 @@
 """`odin-lsp hooks test`: which hooks an event would run, and what they answer to it."""
 
 import json
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from odin_lsp.cli.extensions import STATES
 from odin_lsp.extensions.hook_events import EVENTS
+from odin_lsp.printing import print_lines
 from odin_lsp.tasks import run_to_end
 
 if TYPE_CHECKING:
@@ -73,12 +73,13 @@ def run(parser: "ArgumentParser", options: "Namespace") -> int:
     hooks = CommandHooks(found.hooks, around, lambda _: None)
     answered = run_to_end(hooks.answers(options.event, about))
     for it in answered:
-        sys.stdout.write("\n  ".join(_lines(it)) + "\n")
+        first, *more = _lines(it)
+        print_lines(first, *(f"  {line}" for line in more))
     unused = [it for it in found.listed if it.kind == "hook" and it.state != "on"]
     for it in [it for it in unused if it.name.startswith((f"{options.event}:", f"{options.event}("))]:
-        sys.stdout.write(f"{it.name}\n  {it.source}\n  {STATES[it.state]}\n")
+        print_lines(it.name, f"  {it.source}", f"  {STATES[it.state]}")
     if not answered:
-        sys.stdout.write(f"no hook is run at {options.event}\n")
+        print_lines(f"no hook is run at {options.event}")
     return 0
 
 

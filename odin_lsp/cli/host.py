@@ -1,8 +1,9 @@
 """`odin-lsp host`: the Odins that terminals can use, those of editors and those that terminals have started."""
 
 import signal
-import sys
 from typing import TYPE_CHECKING, Any
+
+from odin_lsp.printing import print_lines, say
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -33,21 +34,19 @@ def run(options: "Namespace") -> int:
             return _stop(options)
         case _:
             from odin_lsp.server.resident import serve
-            from odin_lsp.tasks import run_to_end
 
-            return run_to_end(serve(options.cwd))
+            return serve(options.cwd)
 
 
 def _list() -> int:
     from odin_lsp.host import place
-    from odin_lsp.workspace.uris import printable
 
     owners = list(place.owners())
     for it in owners:
         of_whom = "started by a terminal" if it.is_resident else "of an editor"
-        sys.stdout.write(f"{printable(it.root)}  {of_whom}, version {it.version}, process {it.pid}\n")
+        print_lines(f"{it.root}  {of_whom}, version {it.version}, process {it.pid}")
     if not owners:
-        sys.stderr.write(f"{NO_WORKSPACE}\n")
+        say(NO_WORKSPACE)
     return 0
 
 
@@ -57,7 +56,7 @@ def _stop(options: "Namespace") -> int:
     found = [it for it in place.owners() if it.is_resident and options.cwd in (None, _folder(it.root))]
     stopped = [it for it in found if place.tell(it, signal.SIGTERM)]
     if not stopped:
-        sys.stderr.write(f"{NOTHING}\n")
+        say(NOTHING)
     return 0 if stopped else 1
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from odin_lsp.printing import ask_line, fail, print_lines, say
 from odin_lsp.tasks import run_to_end
 
 if TYPE_CHECKING:
@@ -50,15 +51,15 @@ def run(options: "Namespace") -> int:
     from odin_lsp.models import selection
 
     offers = list(_offers())
-    _say(*_listed(offers))
+    print_lines(*_listed(offers))
     try:
         chosen = str(selection.named(options.model)) if options.model else _chosen(offers, yes=options.yes)
     except ModelError as error:
-        sys.stderr.write(f"odin: {error}\n")
+        say(f"odin: {error}")
         return 2
     is_wanted = options.yes or options.model or sys.stdin.isatty()
     status = _write(user_file().resolve(), chosen, is_wanted=bool(is_wanted)) if chosen else 0
-    _say("", "Start here:", *(f"  {it}" for it in _editors()), "`odin-lsp doctor` checks the rest.")
+    print_lines("", "Start here:", *(f"  {it}" for it in _editors()), "`odin-lsp doctor` checks the rest.")
     return status
 
 
@@ -66,11 +67,17 @@ def _offers() -> Iterator[Offer]:
     """In the order in which they are worth taking."""
     from odin_lsp import config
     from odin_lsp.models import catalog, local_servers, selection
+    from odin_lsp.models.platforms.known import PLATFORMS
 
     settings, _ = config.load(None)
     for provider in selection.KEY_VARIABLES:
         if names := [name for name, _ in selection.keys(provider, settings, {})]:
             yield Offer(f"{provider}/{catalog.DEFAULTS[provider][0]}", f"API key in {names[0]}")
+        elif helper := selection.helper(provider, settings):
+            yield Offer(f"{provider}/{catalog.DEFAULTS[provider][0]}", f"API key printed by {helper[0]}")
+    for name, platform in PLATFORMS.items():
+        if sign := selection.sign_of(name, settings):
+            yield Offer(selection.first_on(name, settings), f"{platform.title}, by {sign}")
     for server in run_to_end(local_servers.find()):
         for ref in server.models[:MOST_OF_A_SERVER]:
             yield Offer(ref, f"{server.name} at {server.url}")
@@ -93,45 +100,47 @@ def _chosen(offers: list[Offer], *, yes: bool) -> str | None:
         return offers[0].ref if offers else None
     while True:
         try:
-            answer = input(f"Select a model, 1 to {len(offers)}, or 0 for none [1]: ").strip() or "1"
-        except (EOFError, KeyboardInterrupt):
+            answer = ask_line(f"Select a model, 1 to {len(offers)}, or 0 for none [1]:")
+        except KeyboardInterrupt:
             return None
-        if answer == "0":
+        if answer in ("0", None):
             return None
+        answer = answer or "1"
         if answer.isdecimal() and 1 <= int(answer) <= len(offers):
             return offers[int(answer) - 1].ref
 
 
 def _write(file: Path, model: str, *, is_wanted: bool) -> int:
     from odin_lsp import private_files
-    from odin_lsp.config import variable_of
+    from odin_lsp.config import content_of, variable_of
+    from odin_lsp.config.loading import MAX_FILE_BYTES
     from odin_lsp.config.writing import with_setting
 
     setting = f'"model": {json.dumps(model)}'
     if not is_wanted:
-        _say("", f"Nobody can answer here, so nothing is written. `odin-lsp init --yes` writes {setting} to {file}.")
+        print_lines(
+            "", f"Nobody can answer here, so nothing is written. `odin-lsp init --yes` writes {setting} to {file}."
+        )
         return 0
     try:
-        text = file.read_bytes().decode() if file.exists() else ""
-        changed = with_setting(text, "model", model)
+        text = content_of(file) if file.exists() else b""
+        if text is None or len(text) > MAX_FILE_BYTES:
+            return fail(
+                f"{file} is not an ordinary file of at most 1 MiB; move it away, then run `odin-lsp init` again"
+            )
+        changed = with_setting(text.decode(), "model", model)
         file.parent.mkdir(parents=True, exist_ok=True)
         private_files.replace_file(file, [changed.encode()])
     except OSError as error:
-        sys.stderr.write(f"odin: could not write {file}: {error.strerror}\n")
-        return 1
+        return fail(f"could not write {file}: {error.strerror}")
     except ValueError as error:
-        sys.stderr.write(f"odin: {file} is not valid JSON ({error}); correct it, then run `odin-lsp init` again\n")
-        return 1
-    _say("", f"Wrote {setting} to {file}. {KEYS_STAY}")
+        return fail(f"{file} cannot be changed by a program ({error}); correct it, then run `odin-lsp init` again")
+    print_lines("", f"Wrote {setting} to {file}. {KEYS_STAY}")
     if over := os.environ.get(variable_of("model")):
-        _say(f"{variable_of('model')} is set to {over}, and overrides this.")
+        print_lines(f"{variable_of('model')} is set to {over}, and overrides this.")
     return 0
 
 
 def _editors() -> Iterator[str]:
     yield IN_A_TERMINAL
     yield from (about for program, about in EDITORS.items() if shutil.which(program))
-
-
-def _say(*lines: str) -> None:
-    sys.stdout.writelines(f"{line}\n" for line in lines)

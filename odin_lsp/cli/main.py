@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from odin_lsp import __version__, garbage, state_folder
+from odin_lsp.printing import fail, report_crash
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -46,6 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:
         _settle_streams()
         _settle_encodings()
+        sys.excepthook = report_crash
     state_folder.settle_home()
     if arguments is None and len(sys.argv) == 1 and not sys.stdin.isatty():
         return _serve()
@@ -61,8 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if error.filename is not None:
             raise
         _drop_output()
-        sys.stderr.write(f"odin: the output cannot be written: {error.strerror}\n")
-        return 1
+        return fail(f"the output cannot be written: {error.strerror}")
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -102,6 +103,10 @@ def _run(arguments: Sequence[str] | None) -> int:
             from odin_lsp.cli import mcp
 
             return mcp.run(parser, options)
+        case "models":
+            from odin_lsp.cli import models
+
+            return models.run(options)
         case "neovim":
             from odin_lsp.cli import neovim
 
@@ -177,9 +182,9 @@ def _serve(tcp_port: int | None = None, log_level: "Level | None" = None) -> int
 
 def _parser(command: str) -> "ArgumentParser":
     """For all commands; if it is a turn that somebody waits for, for that alone."""
-    from argparse import ArgumentParser  # editors start the server without it
+    from odin_lsp.cli.parsing import Parser  # editors start the server without it
 
-    parser = ArgumentParser(prog="odin-lsp", description=__doc__, epilog=EXITS)
+    parser = Parser(prog="odin-lsp", description=__doc__, epilog=EXITS)
     parser.add_argument("--version", action="version", version=f"odin-lsp {__version__}")
     parser.add_argument("--stdio", action="store_true", help="serve over stdin and stdout (the default)")
     _add_log_level(parser, of_command=False)
@@ -203,6 +208,7 @@ def _add_all(commands: Any) -> None:
         host,
         init,
         mcp,
+        models,
         neovim,
         permissions,
         sessions,
@@ -230,6 +236,7 @@ def _add_all(commands: Any) -> None:
     )
     _add_one_shot(plan)
     init.add_arguments(commands.add_parser("init", help=init.ABOUT, description=init.ABOUT))
+    models.add_arguments(commands.add_parser("models", help=models.ABOUT, description=models.ABOUT))
     doctor = commands.add_parser("doctor", help="check the installation and suggest fixes")
     doctor.add_argument("--cwd", type=_folder, default=".", help="the workspace")
     doctor.add_argument(

@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from odin_lsp.display import shown_line
+from odin_lsp.printing import fail, print_lines, say
 from odin_lsp.tasks import run_to_end
 
 if TYPE_CHECKING:
@@ -95,19 +97,27 @@ def _change(options: "Namespace", entry: dict[str, Any] | None) -> int:
     """The file's other content stays as it is."""
     from odin_lsp import private_files
     from odin_lsp.config import FOLDER, user_file
+    from odin_lsp.config.loading import MAX_FILE_BYTES
+    from odin_lsp.foreign_data import ForeignDataError, parse_foreign_json
+    from odin_lsp.reading import start_of
     from odin_lsp.values import is_object
 
     file: Path = options.cwd / FOLDER / "mcp.json" if options.project else user_file().parent / "mcp.json"
     try:
-        content: Any = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    except ValueError as error:
-        return _fail(f"{file} cannot be changed by a program ({error}); edit it yourself")
+        text = start_of(file, MAX_FILE_BYTES + 1) if file.exists() else b"{}"
+        if text is None or len(text) > MAX_FILE_BYTES:
+            return fail(f"{file} is not an ordinary file of at most 1 MiB; edit it yourself")
+        content: Any = parse_foreign_json(text.decode())
+    except OSError as error:
+        return fail(f"{file} cannot be read: {error.strerror}")
+    except (ForeignDataError, UnicodeDecodeError) as error:
+        return fail(f"{file} cannot be changed by a program ({error}); edit it yourself")
     key = "servers" if is_object(content) and "servers" in content and "mcpServers" not in content else "mcpServers"
     servers: Any = content.get(key, {}) if is_object(content) else None
     if not is_object(servers):
-        return _fail(f"{file} has no object of servers; edit it yourself")
+        return fail(f"{file} has no object of servers; edit it yourself")
     if entry is None and options.name not in servers:
-        return _fail(f"{file} has no server {options.name!r}")
+        return fail(f"{file} has no server {options.name!r}")
     servers = {name: it for name, it in servers.items() if name != options.name or entry is not None}
     if entry is not None:
         servers[options.name] = entry
@@ -116,22 +126,26 @@ def _change(options: "Namespace", entry: dict[str, Any] | None) -> int:
         text = json.dumps({**content, key: servers}, indent=2, ensure_ascii=False)
         private_files.replace_file(file, [f"{text}\n".encode()])
     except OSError as error:
-        return _fail(f"{file} cannot be written: {error.strerror}")
-    sys.stdout.write(f"{'removed from' if entry is None else 'added to'} {file}\n")
+        return fail(f"{file} cannot be written: {error.strerror}")
+    print_lines(f"{'removed from' if entry is None else 'added to'} {file}")
     if options.project:
-        sys.stderr.write(f"{TRUST}\n")
+        say(TRUST)
     return 0
 
 
 def _list(options: "Namespace") -> int:
     from odin_lsp.cli.extensions import STATES
+    from odin_lsp.permissions.foreign_names import server_prefix
 
-    found = [it for it in _situation(options).extensions.listed if it.kind == "mcp"]
+    extensions = _situation(options).extensions
+    found = [it for it in extensions.listed if it.kind == "mcp"]
     for it in found:
         why = STATES.get(it.state, "")
-        sys.stdout.write(f"{it.name}: {it.description}\n  {it.source}\n" + (f"  {why}\n" if why else ""))
+        server = extensions.servers.get(it.name) if it.state == "on" else None
+        known = [f"  tools: {server_prefix(it.name)}__…, id: {server.identity}"] if server else []
+        print_lines(f"{it.name}: {it.description}", f"  {it.source}", *known, *([f"  {why}"] if why else []))
     if not found:
-        sys.stdout.write("there are no MCP servers; `odin-lsp mcp add` adds one\n")
+        print_lines("there are no MCP servers; `odin-lsp mcp add` adds one")
     return 0
 
 
@@ -145,15 +159,12 @@ def _test(options: "Namespace") -> int:
         return 1
     [trial] = run_to_end(try_out([server], around_mcp(now)))
     if trial.problem:
-        said = "".join(f"  {line}\n" for line in trial.complaints.splitlines())
-        sys.stdout.write(f"✗ {trial.problem}\n{said}")
+        print_lines(f"✗ {trial.problem}", *(f"  {line}" for line in trial.complaints.splitlines()))
         return 1
     memory = f", {trial.memory // 2**20} MiB" if trial.memory is not None else ""
-    sys.stdout.write(f"✓ {server.name}: {trial.seconds:.1f} s{memory}, protocol {trial.version}\n")
-    for it in trial.tools:
-        sys.stdout.write(f"  {it.name}: {it.description.partition(chr(10))[0][:100]}\n")
-    for why in trial.left_out:
-        sys.stdout.write(f"  • {why}\n")
+    print_lines(f"✓ {server.name}: {trial.seconds:.1f} s{memory}, protocol {trial.version}")
+    print_lines(*(f"  {it.name}: {shown_line(it.description.partition(chr(10))[0], 100)}" for it in trial.tools))
+    print_lines(*(f"  • {why}" for why in trial.left_out))
     return 0
 
 
@@ -167,10 +178,10 @@ def _login(options: "Namespace") -> int:
     try:
         from odin_lsp.mcp.login import log_in
     except ImportError:
-        return _fail(NOT_INSTALLED)
+        return fail(NOT_INSTALLED)
 
     def show(address: str) -> None:
-        sys.stdout.write(f"Log in in your browser. If it does not open, open this address:\n\n{address}\n\n")
+        print_lines("Log in in your browser. If it does not open, open this address:", "", address, "")
         sys.stdout.flush()
         webbrowser.open(address)
 
@@ -181,8 +192,8 @@ def _login(options: "Namespace") -> int:
     try:
         tools = run_to_end(log_in(server, around_mcp(now), show))
     except ToolError as error:
-        return _fail(str(error))
-    sys.stdout.write(f"✓ logged in to {server.name}, which has {tools} tools\n")
+        return fail(str(error))
+    print_lines(f"✓ logged in to {server.name}, which has {tools} tools")
     return 0
 
 
@@ -197,12 +208,12 @@ def _logout(options: "Namespace") -> int:
     if server is None:
         return 1
     try:
-        was_there = logins.forget(server.name, filled(server, around_mcp(now), server.url))
+        was_there = logins.forget(server.login_holder, filled(server, around_mcp(now), server.url))
     except (ToolError, OSError) as error:
-        return _fail(str(error))
+        return fail(str(error))
     if not was_there:
-        return _fail(f"Odin is not logged in to {server.name}")
-    sys.stdout.write(f"the login to {server.name} is forgotten\n")
+        return fail(f"Odin is not logged in to {server.name}")
+    print_lines(f"the login to {server.name} is forgotten")
     return 0
 
 
@@ -213,7 +224,7 @@ def _found(now: "Situation", name: str) -> "McpServer | None":
         return extensions.servers[name]
     listed = next((it for it in extensions.listed if (it.kind, it.name) == ("mcp", name)), None)
     known = ", ".join(extensions.servers) or "none"
-    _fail(f"{name} is {listed.state}" if listed else f"there is no server {name!r}; there are {known}")
+    fail(f"{name} is {listed.state}" if listed else f"there is no server {name!r}; there are {known}")
     return None
 
 
@@ -221,8 +232,3 @@ def _situation(options: "Namespace") -> "Situation":
     from odin_lsp.project.project import Project, Told
 
     return Project(Told(roots=(options.cwd,))).now
-
-
-def _fail(why: str) -> int:
-    sys.stderr.write(f"odin: {why}\n")
-    return 1

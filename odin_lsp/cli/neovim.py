@@ -1,7 +1,8 @@
 """`odin-lsp neovim`: where the plugin for Neovim is that comes with this server."""
 
-import sys
 from pathlib import Path
+
+from odin_lsp.printing import print_exactly
 
 ABOUT = "print the folder of the Neovim plugin that comes with this server"
 INSTALL = (
@@ -11,7 +12,7 @@ INSTALL = (
 
 
 def run() -> int:
-    sys.stdout.write(f"{plugin()}\n")
+    print_exactly(f"{plugin()}\n")
     return 0
 
 

@@ -5,10 +5,11 @@ import stat
 import sys
 
 from odin_lsp import system
+from odin_lsp.printing import say
 
 PATIENCE = 3.0
 """Seconds that a pipe has to begin. Whoever starts Odin may have left one open by mistake."""
-NOTHING_CAME = f"odin: nothing came from stdin within {PATIENCE:.0f} s; Odin goes on without it\n"
+NOTHING_CAME = f"odin: nothing came from stdin within {PATIENCE:.0f} s; Odin goes on without it"
 
 
 def read() -> str:
@@ -29,7 +30,7 @@ def _is_coming() -> bool:
     if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
         return False
     if not system.is_readable(sys.stdin.fileno(), PATIENCE):
-        sys.stderr.write(NOTHING_CAME)
+        say(NOTHING_CAME)
         return False
     return True
 

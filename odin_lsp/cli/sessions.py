@@ -1,11 +1,12 @@
 """`odin-lsp sessions`: look at earlier conversations, find, export, change, fork and delete them."""
 
-import json
-import sys
 import time
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from odin_lsp.display import shown_line
+from odin_lsp.printing import fail, print_exactly, print_json, print_lines, print_text, say
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -62,8 +63,7 @@ def run(parser: "ArgumentParser", options: "Namespace") -> int:
     try:
         _run(options, sessions_folder(options.cwd))
     except SessionError as error:
-        sys.stderr.write(f"odin: {error}\n")
-        return 1
+        return fail(str(error))
     return 0
 
 
@@ -89,12 +89,13 @@ def _change(options: "Namespace", folder: Path, session_id: str) -> None:
     match options.action:
         case "show":
             for piece in export.exported(folder, session_id, "markdown"):
-                _print(piece, end="")
+                print_text(piece)
         case "export" if options.output:
             export.export_to(folder, session_id, options.format, options.output.absolute(), is_own=False)
         case "export":
+            put = print_exactly if options.format == "json" else print_text
             for piece in export.exported(folder, session_id, options.format):
-                _print(piece, end="")
+                put(piece)
         case "rename":
             session = Session.resume(folder, session_id)
             session.rename(" ".join(options.title))
@@ -103,9 +104,9 @@ def _change(options: "Namespace", folder: Path, session_id: str) -> None:
             _put_in_order(options, Session.resume(folder, session_id))
         case "fork":
             new_id, draft = fork(folder, session_id, options.message)
-            _print(new_id)
+            print_lines(new_id)
             if draft is not None:
-                sys.stderr.write(f"left out: {draft}\n")
+                say(f"left out: {draft}")
         case _:
             delete_log(folder, session_id)
 
@@ -119,7 +120,7 @@ def _put_in_order(options: "Namespace", session: "Session") -> None:
         case "clear":
             session.clear()
         case _ if session.remove_last() is None:
-            sys.stderr.write("odin: there is no message in it\n")
+            say("odin: there is no message in it")
         case _:
             pass
     session.close()
@@ -129,13 +130,10 @@ def _list(found: "Iterable[SessionSummary]", *, as_json: bool) -> None:
     from odin_lsp.values import to_wire
 
     if as_json:
-        _print(json.dumps([to_wire(it) for it in found]))
+        print_json([to_wire(it) for it in found])
         return
     for it in found:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(it.updated_at))
-        notes = "".join([" (open)" if it.locked else "", f"\n    {it.excerpt}" if it.excerpt else ""])
-        _print(f"{it.session_id[:12]}  {when}  {it.messages:4}  {it.title}{notes}")
-
-
-def _print(text: str, end: str = "\n") -> None:
-    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode() + end)
+        state = " (open)" if it.locked else ""
+        print_lines(f"{it.session_id[:12]}  {when}  {it.messages:4}  {shown_line(it.title)}{state}")
+        print_lines(*([f"    {it.excerpt}"] if it.excerpt else []))

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from odin_lsp.display import shown_line
+from odin_lsp.printing import say
 from odin_lsp.tasks import run_to_end
 
 if TYPE_CHECKING:
@@ -24,8 +26,6 @@ def add_arguments(parser: "ArgumentParser", folder: Any) -> None:
 
 
 def run(options: "Namespace") -> int:
-    from odin_lsp.terminal.person import say
-
     undone = run_to_end(_undone(options))
     for it in undone.restored:
         say(f"restored {_shown(it, options.cwd)}")
@@ -48,6 +48,4 @@ async def _undone(options: "Namespace") -> "Undone":
 
 
 def _shown(path: Path, folder: Path) -> str:
-    from odin_lsp.workspace.uris import printable
-
-    return printable(str(path.relative_to(folder) if path.is_relative_to(folder) else path))
+    return shown_line(str(path.relative_to(folder) if path.is_relative_to(folder) else path))

@@ -4,9 +4,10 @@ import ctypes
 import os
 import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from odin_lsp.permissions.program_search import ProgramSearch, is_within
 from odin_lsp.redaction import SECRET_NAME, SECRET_VALUE
 
 SHELLS = (
@@ -26,7 +27,8 @@ _STEERING_NAME = re.compile(
     r"|NODE_.*|NPM_CONFIG_.*|PYTHON.*|VIRTUAL_ENV.*|CONDA_.*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|LUA_.*|PHP.*|TCL.*"
     r"|_?JAVA_.*OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|MAKEFLAGS|MAKEFILES|MFLAGS|GNUMAKEFLAGS|RUSTC.*|CARGO_BUILD_.*"
     r"|RIPGREP_CONFIG_PATH|GREP_.*|TAR_OPTIONS|GZIP|XZ_OPT|ZIPOPT|UNZIP|WGETRC|CURL_HOME|ACK_.*|AG_.*|FZF_.*|RSYNC_.*"
-    r"|POSIXLY_CORRECT|GTK_.*|QT_.*|COLUMNS|LINES|ODIN_.*|CLAUDE.*|OPENAI_.*|ANTHROPIC_.*|GEMINI_.*|GOOGLE_.*",
+    r"|POSIXLY_CORRECT|GTK_.*|QT_.*|COLUMNS|LINES|ODIN_.*|CLAUDE.*|OPENAI_.*|ANTHROPIC_.*|GEMINI_.*|GOOGLE_.*"
+    r"|AWS_.*|AZURE_.*|CLOUDSDK_.*|CLOUD_ML_.*",
     re.IGNORECASE,
 )
 """Variables by which a program is told to run, load or read something else."""
@@ -49,6 +51,7 @@ QUIET = {
 """Nobody is there to page, to type or to choose."""
 
 
+_SOCKET_SCHEME = re.compile(r"unix:(?:path=|//)?")
 PLAIN_NAME = re.compile(r"HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|XDG_[A-Z_]+")
 """Variables that say who somebody is and where, and nothing besides."""
 
@@ -79,29 +82,64 @@ def child_environment(
             or _STEERING_NAME.fullmatch(name)
         )
     }
-    path = trusted_path(environ.get("PATH", os.defpath), roots)
-    kept |= QUIET | {"PATH": path, "SHELL": find_shell() or "/bin/sh"}
+    kept |= QUIET | {"PATH": _path(environ, roots, virtual_environment), "SHELL": find_shell() or "/bin/sh"}
     kept.setdefault("LANG", "C.UTF-8")
     if virtual_environment is not None:
-        kept |= {"VIRTUAL_ENV": str(virtual_environment), "PATH": f"{virtual_environment / 'bin'}{os.pathsep}{path}"}
+        kept["VIRTUAL_ENV"] = str(virtual_environment)
     if temporary is not None:
         kept["TMPDIR"] = str(temporary)
     return kept
 
 
+def named_sockets(environ: Mapping[str, str], passed: Iterable[str]) -> Iterator[Path]:
+    """The unix sockets that variables which the user wants commands to have lead to: of agents for keys, of buses."""
+    for name in passed:
+        path = Path(os.path.realpath(_SOCKET_SCHEME.sub("", environ.get(name, ""), count=1).split(",")[0] or "/"))
+        if path.is_socket():
+            yield path
+
+
+def program_search(
+    environ: Mapping[str, str], cwd: Path, roots: Sequence[Path], trusted: Sequence[Path]
+) -> ProgramSearch:
+    """Where the programs of a command in `cwd` are. The virtual environment of a folder counts if that is trusted."""
+    environment = find_virtual_environment(cwd, roots)
+    is_used = environment is not None and is_within(environment, trusted)
+    return ProgramSearch(
+        path=_path(environ, roots, environment if is_used else None),
+        roots=tuple(Path(os.path.realpath(root)) for root in roots),
+        trusted=tuple(Path(os.path.realpath(folder)) for folder in trusted),
+        environment=environment if is_used else None,
+        unused_environment=None if is_used else environment,
+        left_out=_split_path(environ.get("PATH", os.defpath), roots)[1],
+    )
+
+
 def plain_environment(environ: Mapping[str, str], roots: Sequence[Path], given: Mapping[str, str]) -> dict[str, str]:
     """For a program that is told by name what it gets: `given`, and what every program needs."""
-    plain = {name: value for name, value in environ.items() if PLAIN_NAME.fullmatch(name)}
+    plain = {
+        name: value for name, value in environ.items() if PLAIN_NAME.fullmatch(name) and not SECRET_NAME.search(name)
+    }
     path = trusted_path(environ.get("PATH", os.defpath), roots)
     return {"LANG": "C.UTF-8", **plain, "PATH": path, "SHELL": find_shell() or "/bin/sh", "TERM": "dumb", **given}
 
 
+def _path(environ: Mapping[str, str], roots: Sequence[Path], virtual_environment: Path | None) -> str:
+    path = trusted_path(environ.get("PATH", os.defpath), roots)
+    return path if virtual_environment is None else f"{virtual_environment / 'bin'}{os.pathsep}{path}"
+
+
 def trusted_path(path: str, roots: Sequence[Path]) -> str:
     """Without relative entries and without folders of the workspace, which could hold a `git` of their own."""
-    folders = [Path(entry) for entry in path.split(os.pathsep) if entry.startswith("/")]
-    real = [os.path.realpath(root) for root in roots]
-    trusted = [it for it in folders if not any(Path(os.path.realpath(it)).is_relative_to(root) for root in real)]
-    return os.pathsep.join(dict.fromkeys(map(str, trusted))) or os.defpath
+    return os.pathsep.join(map(str, _split_path(path, roots)[0])) or os.defpath
+
+
+def _split_path(path: str, roots: Sequence[Path]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """Its folders outside of the workspace, and those inside."""
+    folders = dict.fromkeys(Path(entry) for entry in path.split(os.pathsep) if entry.startswith("/"))
+    real = [Path(os.path.realpath(root)) for root in roots]
+    inside = {folder for folder in folders if is_within(Path(os.path.realpath(folder)), real)}
+    return tuple(it for it in folders if it not in inside), tuple(it for it in folders if it in inside)
 
 
 def find_virtual_environment(cwd: Path, roots: Sequence[Path]) -> Path | None:

@@ -9,19 +9,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from odin_lsp.commands.environment import child_environment, find_shell, find_virtual_environment
+from odin_lsp.commands.environment import child_environment, find_shell, named_sockets, program_search
 from odin_lsp.commands.guard import Guard
 from odin_lsp.commands.runner import Spec
 from odin_lsp.config import Config, FileRules
 from odin_lsp.errors import ToolError
 from odin_lsp.modes import Mode
 from odin_lsp.permissions import reader, sandbox
+from odin_lsp.permissions.program_search import Program, ProgramSearch, TrustedFolders, trust_no_folder
 from odin_lsp.permissions.reader import Reads
 from odin_lsp.permissions.shell import git_environment
-from odin_lsp.workspace.files import vouches
 from odin_lsp.workspace.hidden import Hidden
 from odin_lsp.workspace.ignore import Ignore
+from odin_lsp.workspace.roots import vouches
+from odin_lsp.workspace.uris import printable
 
+ANOTHER_PROGRAM = (
+    "the command was not run: `{}` is no longer the program that was allowed; call it again to have it judged"
+)
 BEYOND_SCOPE = (
     "you may change only what you were asked to, and no sandbox works here that could hold a command to that;"
     " leave this command to the agent that gave you the task"
@@ -40,6 +45,8 @@ class Order:
     """What it may open, if it runs because it only reads; none: the user or a rule of theirs has allowed it."""
     write_scope: Sequence[Path] = ()
     """Of a helper's command: where alone it may change something; empty: wherever the user's settings let it."""
+    programs: Sequence[Program] = ()
+    """What its names meant when it was judged."""
 
     @property
     def held_to(self) -> Reads | None:
@@ -67,8 +74,9 @@ class Hold:
 class Holding:
     """One session's."""
 
-    def __init__(self, config: Callable[[], Config]) -> None:
+    def __init__(self, config: Callable[[], Config], trusted: TrustedFolders = trust_no_folder) -> None:
         self._config = config
+        self._trusted = trusted
         self._hidden: tuple[tuple[tuple[Path, ...], FileRules], Hidden] | None = None
         self._looking = threading.Lock()
 
@@ -81,21 +89,29 @@ class Holding:
         network = "use the network" if config.commands.network else "not use the network"
         return f"the sandbox lets it change the workspace alone, and {network}"
 
+    def program_search(self, cwd: Path, roots: Sequence[Path]) -> ProgramSearch:
+        """Where the programs of a command are that the user or a rule allows."""
+        return program_search(os.environ, cwd, roots, self._trusted())
+
     def of(self, order: Order, folder: Path) -> tuple[Spec, Hold]:
         """What is to be started, and what holds it. `folder` is for temporary files. It takes a while."""
         shell = find_shell()
         if shell is None:
             raise ToolError("bash is not installed: commands are judged as bash, and nothing else runs them")
+        search = self.program_search(order.cwd, order.roots)
+        for program in order.programs:
+            if search.find(program.name) != program:
+                raise ToolError(ANOTHER_PROGRAM.format(printable(program.name)))
         hold = self._hold(order, Path(os.path.realpath(folder)))
         spec = Spec(
             argv=(shell, "--noprofile", "--norc", "-c", order.command),
             cwd=order.cwd,
-            environment=self._environment(order, hold.temporary),
+            environment=self._environment(order, hold.temporary, search.environment),
             confinement=hold.confinement,
         )
         return spec, hold
 
-    def _environment(self, order: Order, temporary: Path | None) -> dict[str, str]:
+    def _environment(self, order: Order, temporary: Path | None, virtual_environment: Path | None) -> dict[str, str]:
         config = self._config()
         is_reader = order.held_to is not None
         environment = child_environment(
@@ -103,7 +119,7 @@ class Holding:
             order.roots,
             secret_names={name for names in config.keys.values() for name in names},
             passed=config.commands.environment,
-            virtual_environment=None if is_reader else find_virtual_environment(order.cwd, order.roots),
+            virtual_environment=None if is_reader else virtual_environment,
             temporary=temporary,
         )
         return {**environment, **git_environment.ENVIRONMENT} if is_reader else environment
@@ -121,7 +137,8 @@ class Holding:
         temporary.mkdir(mode=0o700, exist_ok=True)
         guard = Guard(roots)
         writable = (*(it for it in order.write_scope or roots if it.exists()), temporary)
-        confinement = sandbox.confine(sandbox.Policy(writable, config.commands.network, guard.protect))
+        agents = tuple(named_sockets(os.environ, config.commands.environment))
+        confinement = sandbox.confine(sandbox.Policy(writable, config.commands.network, guard.protect, agents=agents))
         if confinement is None and order.write_scope:
             raise ToolError(BEYOND_SCOPE)
         if confinement is None:

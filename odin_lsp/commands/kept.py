@@ -55,8 +55,10 @@ class Kept(Generic[S]):
         times: Times,
         tasks: Tasks,
         give_up: Callable[[str], None],
+        changed: Callable[[], None] = lambda: None,
     ) -> None:
-        """`make` is handed whom to tell why it has died, and `give_up` is told why it is not started any more."""
+        """`make` is handed whom to tell why it has died, and `give_up` is told why it is not started any more. That it
+        starts, runs or has ended is told to `changed`."""
         self.server: S | None = None
         self.problem = ""
         """Why it does not run."""
@@ -66,6 +68,7 @@ class Kept(Generic[S]):
         self._times = times
         self._tasks = tasks
         self._give_up = give_up
+        self._changed = changed
         self._starting: asyncio.Task[S | None] | None = None
         self._idling: asyncio.TimerHandle | None = None
         self._began = 0.0
@@ -78,7 +81,16 @@ class Kept(Generic[S]):
 
     @property
     def is_given_up(self) -> bool:
-        return self._failures > len(self._times.pauses)
+        return self._failures >= self.max_attempts
+
+    @property
+    def max_attempts(self) -> int:
+        return len(self._times.pauses) + 1
+
+    @property
+    def attempt(self) -> int:
+        """The start that goes on, or the next one."""
+        return min(self._failures + 1, self.max_attempts)
 
     def begin(self) -> "asyncio.Task[S | None] | None":
         """Start it in the background, unless it runs or may not be started now."""
@@ -86,6 +98,7 @@ class Kept(Generic[S]):
             return None
         if self._starting is None:
             self._starting = asyncio.create_task(self._start())
+            self._changed()
         return self._starting
 
     async def running(self) -> S | None:
@@ -123,6 +136,7 @@ class Kept(Generic[S]):
             self._starting = None
         self.server, self._began = server, time.monotonic()
         self.problem, self.has_worked = "", True
+        self._changed()
         self._look_whether_idle()
         return server
 
@@ -141,6 +155,7 @@ class Kept(Generic[S]):
         self.problem = f"{problem}: {last_words}" if last_words else problem
         log.info("%s", self.problem)
         self._failures += 1
+        self._changed()
         if self.is_given_up:
             self._give_up(self.problem)
         else:
@@ -155,4 +170,5 @@ class Kept(Generic[S]):
             self._idling = asyncio.get_running_loop().call_later(left, self._look_whether_idle)
         else:
             self.server = None
+            self._changed()
             self._tasks.begin(server.end())

@@ -19,7 +19,8 @@ _ESCAPE = re.compile(
 )
 _UNFINISHED = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\x9c]*\x1b?|[ -/]*)\Z|\r\Z")
 """What may still become an escape sequence, or a line end, at the end of a piece."""
-_CONTROL = re.compile(r"([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f])\1*")
+_LONG_RUN = re.compile(r"([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f])\1{3,}")
+_VISIBLE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n\r"}
 
 
 class Cleaner:
@@ -41,12 +42,11 @@ def _harmless(text: str) -> str:
         text = _ESCAPE.sub("", text)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return _CONTROL.sub(_visible, text)
+    return _LONG_RUN.sub(_counted, text).translate(_VISIBLE)
 
 
-def _visible(run: re.Match[str]) -> str:
-    count = len(run[0])
-    return f"\\x{ord(run[1]):02x}" * count if count < 4 else f"\\x{ord(run[1]):02x} ({count:,} times)"
+def _counted(run: re.Match[str]) -> str:
+    return f"{_VISIBLE[ord(run[1])]} ({len(run[0]):,} times)"
 
 
 class Output:

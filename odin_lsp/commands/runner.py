@@ -214,7 +214,8 @@ def _job(spec: Spec, marker: str) -> dict[str, Any]:
     argv = list(spec.argv)
     if spec.confinement is not None:
         argv = [*spec.confinement.prefix, *argv]
-        confinement = {**asdict(spec.confinement), "prefix": (), "filter": spec.confinement.filter.hex()}
+        filters = {"filter": spec.confinement.filter.hex(), "brokered": spec.confinement.brokered.hex()}
+        confinement = {**asdict(spec.confinement), "prefix": (), **filters}
     environment = {**spec.environment, MARKER: marker, "PWD": str(spec.cwd)}
     return {
         "argv": argv,

@@ -11,20 +11,27 @@ from pathlib import Path
 
 from odin_lsp import state_folder, system
 from odin_lsp.commands.background import Background, BackgroundCommand
+from odin_lsp.commands.environment import program_search
 from odin_lsp.commands.holding import Hold, Holding, Order
 from odin_lsp.commands.output import Output
 from odin_lsp.commands.runner import Ended, Runner, Running
 from odin_lsp.config import Config
 from odin_lsp.modes import Mode
+from odin_lsp.permissions.program_search import TrustedFolders, trust_no_folder
 from odin_lsp.permissions.rules import Rules
 from odin_lsp.permissions.shell import CommandVerdict, judge
 
 Judge = Callable[[str, Mode, Path, Sequence[Path]], CommandVerdict]
 
 
-def judged_by(rules: Callable[[Mode], Rules]) -> Judge:
-    """By the shell policy and these rules, as they are at the time."""
-    return lambda command, mode, cwd, roots: judge(command, mode=mode, cwd=cwd, roots=roots, rules=rules(mode))
+def judged_by(rules: Callable[[Mode], Rules], trusted: TrustedFolders = trust_no_folder) -> Judge:
+    """By the shell policy, these rules and what is trusted, as they are at the time."""
+
+    def judged(command: str, mode: Mode, cwd: Path, roots: Sequence[Path]) -> CommandVerdict:
+        search = program_search(os.environ, cwd, roots, trusted())
+        return judge(command, mode=mode, cwd=cwd, roots=roots, rules=rules(mode), search=search)
+
+    return judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +43,17 @@ class Result:
 
 
 class SessionCommands:
-    def __init__(self, config: Callable[[], Config], judged_by: Judge) -> None:
+    def __init__(
+        self, config: Callable[[], Config], judged_by: Judge, trusted: TrustedFolders = trust_no_folder
+    ) -> None:
+        """`trusted`: the folders whose own programs commands may use."""
         self.judge = judged_by
         self.background = Background()
-        self.holding = Holding(config)
+        self.holding = Holding(config, trusted)
         self._config = config
         self._runner = Runner()
         self._folder: Path | None = None
+        self._is_swept = False
         self._count = 0
 
     @property
@@ -50,7 +61,6 @@ class SessionCommands:
         """For output, private to the user; gone when the session ends."""
         if self._folder is None:
             parent = state_folder.folder() / "commands"
-            _sweep(parent)
             self._folder = state_folder.scratch_folder(parent, f"{os.getpid()}-{secrets.token_hex(8)}")
         return self._folder
 
@@ -69,8 +79,7 @@ class SessionCommands:
         try:
             ended = await running.wait(timeout)
         finally:
-            taken = hold.guard.take_out(self.folder / "taken-out") if hold.guard else []
-            hold.tidy_up()
+            taken = await asyncio.to_thread(self._tidied_up, hold)
         return Result(ended, output.shown, tuple(_taken_out(path, place) for path, place in taken))
 
     async def start(
@@ -84,7 +93,7 @@ class SessionCommands:
         def ended(command: BackgroundCommand) -> None:
             new = hold.guard.appeared() if hold.guard else ()
             command.notes = tuple(f"{path} is protected, and new since then; have a look at it" for path in new)
-            hold.tidy_up()
+            asyncio.get_running_loop().run_in_executor(None, hold.tidy_up)
             on_end(command)
 
         return self.background.add(order.command, description, output, running, ended)
@@ -103,7 +112,16 @@ class SessionCommands:
 
     async def _start(self, order: Order, output: Output) -> tuple[Running, Hold]:
         spec, hold = await asyncio.to_thread(self.holding.of, order, self.folder)
-        return await self._runner.start(spec, output), hold
+        running = await self._runner.start(spec, output)
+        if not self._is_swept:
+            self._is_swept = True
+            asyncio.get_running_loop().run_in_executor(None, _sweep, self.folder.parent)
+        return running, hold
+
+    def _tidied_up(self, hold: Hold) -> list[tuple[Path, Path]]:
+        taken = hold.guard.take_out(self.folder / "taken-out") if hold.guard else []
+        hold.tidy_up()
+        return taken
 
 
 def _taken_out(path: Path, place: Path) -> str:

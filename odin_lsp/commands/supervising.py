@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,6 +18,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 from odin_lsp import system
 from odin_lsp.commands.environment import hide_own_environment
 from odin_lsp.commands.orders import FORK, KILL, ORDER_BYTES
+from odin_lsp.loop_share import is_event_loop
 from odin_lsp.permissions.sandbox import PACKAGES
 
 PROGRAM = "import sys; sys.path.append(sys.argv[1]); from odin_lsp.commands import supervisor; supervisor."
@@ -83,7 +85,7 @@ class Supervisor(Generic[E]):
         self.dismiss()
         try:
             await self._heard(lambda _: False)
-            self.ends.bury()
+            await asyncio.to_thread(self.ends.bury)
         finally:
             os.close(self._words)
 
@@ -220,8 +222,12 @@ def _started(
 
 
 def _end(process: "subprocess.Popen[bytes]", asking: socket.socket) -> None:
+    """It may be found out anywhere that nobody needs it any more."""
     asking.close()
-    process.wait()
+    if is_event_loop():
+        threading.Thread(target=process.wait, name="odin burial", daemon=True).start()
+    else:
+        process.wait()
 
 
 def _forget(ends: Ends, *descriptors: int) -> None:

@@ -15,11 +15,15 @@ import select
 import signal
 import sys
 import time
-from typing import Any, NoReturn
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from odin_lsp import command_mark
 from odin_lsp.commands.orders import FORK, KILL, ORDER_BYTES
 from odin_lsp.permissions import landlock, namespaces, seccomp
 
+if TYPE_CHECKING:
+    from odin_lsp.commands.connect_broker import ConnectBroker
 if sys.platform == "win32":
     raise ImportError("Windows has no processes that can be forked")
 
@@ -28,9 +32,12 @@ GRACE_SECONDS = 0.4
 PATIENCE_SECONDS = 2.0
 """For processes to be gone that were killed."""
 SET_PARENT_DEATH_SIGNAL, DROP_CAPABILITY, SET_CHILD_SUBREAPER = 1, 24, 36
-PTRACE = 19
+NOT_FOR_COMMANDS = frozenset({19, 24})
+"""Of a superuser, also outside of any sandbox: to look into other processes, and to raise limits, of which one is the
+mark of commands."""
 FILE_CAPABILITIES = frozenset({0, 1, 3, 4, 6, 7})
 """Of a superuser: to own, read and write files, and to become somebody else. None of them leaves a sandbox."""
+YES, NO = b"y", b"n"
 LINUX = sys.platform.startswith("linux")
 
 
@@ -98,17 +105,22 @@ def _wake_up(_number: int, _frame: object) -> None:
 
 def _supervise(job: dict[str, Any], waking: int) -> dict[str, Any]:
     failing, failed = os.pipe()
+    confinement: dict[str, Any] = job["confinement"] or {"brokered": ""}
+    mediation = _Mediation() if confinement["brokered"] else None
     child = os.fork()
     if child == 0:
-        _become(job, failed)
+        _become(job, failed, mediation)
     for descriptor in (failed, *job["pipes"]):
         os.close(descriptor)
+    broker = None if mediation is None else mediation.begin(child, confinement)
     silence = os.open(os.devnull, os.O_RDWR)
     os.dup2(silence, 1)
     status: int | None = None
     stopped = False
     while status is None and not stopped:
-        ready = select.select([0, waking], [], [])[0]
+        ready = select.select([0, waking, *([] if broker is None else [broker.listener])], [], [])[0]
+        if broker is not None and broker.listener in ready and not broker.serve():
+            broker = None
         stopped = 0 in ready and not os.read(0, 4096)
         _drain(waking)
         status = _reaped(child)
@@ -125,11 +137,55 @@ def _supervise(job: dict[str, Any], waking: int) -> dict[str, Any]:
     }
 
 
-def _become(job: dict[str, Any], failed: int) -> NoReturn:
+class _Mediation:
+    """Between a supervisor and its command, before that is started: who connects the sockets of the command."""
+
+    def __init__(self) -> None:
+        import socket
+
+        self._supervisors, self._commands = socket.socketpair()
+
+    def begin(self, child: int, confinement: dict[str, Any]) -> "ConnectBroker | None":
+        """The supervisor's part."""
+        import socket
+
+        from odin_lsp.commands import connect_broker
+
+        self._commands.close()
+        with self._supervisors:
+            try:
+                self._supervisors.send(YES if connect_broker.can_look_into(child) else NO)
+                answer, descriptors, _, _ = socket.recv_fds(self._supervisors, 1, 1)
+            except OSError:  # it has ended
+                return None
+        if answer != YES:
+            return None
+        return connect_broker.ConnectBroker(descriptors[0], confinement["sockets"], confinement["agents"])
+
+    def hold(self, brokered: bytes, alone: bytes) -> None:
+        """The command's: the filter with a listener if there can be one, else that which gets by without."""
+        import socket
+
+        self._supervisors.close()
+        with self._commands:
+            listener = -1
+            if self._commands.recv(1) == YES:
+                with suppress(OSError):  # something around has a listener
+                    listener = seccomp.install_with_listener(brokered)
+            if listener < 0:
+                seccomp.install(alone)
+                self._commands.send(NO)
+            else:
+                socket.send_fds(self._commands, [YES], [listener])
+                os.close(listener)
+
+
+def _become(job: dict[str, Any], failed: int, mediation: _Mediation | None) -> NoReturn:
     """Turn into the command."""
     try:
         os.setsid()
         _die_with_parent()
+        command_mark.mark_this_process()
         incoming, complaints = job["pipes"] or (os.open(os.devnull, os.O_RDONLY), 1)
         os.dup2(incoming, 0)
         os.dup2(complaints, 2)
@@ -138,7 +194,7 @@ def _become(job: dict[str, Any], failed: int) -> NoReturn:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)  # Python ignores them, and programs would inherit that
-        _confine(job)
+        _confine(job, mediation)
         os.chdir(job["cwd"])
         os.execve(job["argv"][0], job["argv"], job["env"])  # noqa: S606
     except OSError as error:
@@ -153,10 +209,10 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
 
 
-def _confine(job: dict[str, Any]) -> None:
+def _confine(job: dict[str, Any], mediation: _Mediation | None) -> None:
     confinement = job["confinement"]
     if confinement is None:
-        _drop_capabilities(keep=frozenset(range(64)) - {PTRACE})
+        _drop_capabilities(keep=frozenset(range(64)) - NOT_FOR_COMMANDS)
         return
     program = bytes.fromhex(confinement["filter"])
     if confinement["mechanism"] == "namespaces":
@@ -174,6 +230,8 @@ def _confine(job: dict[str, Any]) -> None:
         os.write(writing, program)
         os.close(writing)
         os.dup2(reading, confinement["filter_descriptor"])
+    elif mediation is not None:
+        mediation.hold(bytes.fromhex(confinement["brokered"]), program)
     elif program:
         seccomp.install(program)
 

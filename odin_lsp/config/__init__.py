@@ -5,12 +5,13 @@ from odin_lsp.config.loading import (
     FILE_NAME,
     FOLDER,
     ConfigProblem,
+    brought_settings,
     content_of,
     load,
     user_file,
     variable_of,
 )
-from odin_lsp.config.rules import FileRules, RuleSettings
+from odin_lsp.config.rules import FileRules, RuleOrigin, RuleSettings
 from odin_lsp.config.schema import (
     CacheSettings,
     CallFormat,
@@ -30,6 +31,7 @@ from odin_lsp.config.schema import (
     WebSettings,
     schema,
 )
+from odin_lsp.config.untrusted import describe_language_server
 
 __all__ = [
     "ENVIRONMENT",
@@ -48,13 +50,16 @@ __all__ = [
     "PublishSettings",
     "Retries",
     "ReviewSettings",
+    "RuleOrigin",
     "RuleSettings",
     "SearchSettings",
     "ServerSettings",
     "SubagentSettings",
     "Timeouts",
     "WebSettings",
+    "brought_settings",
     "content_of",
+    "describe_language_server",
     "load",
     "schema",
     "user_file",

@@ -3,8 +3,8 @@ each over the ones before. A bad value is reported by its name and line, and its
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -13,11 +13,13 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
 from odin_lsp import state_folder
+from odin_lsp.brought import BroughtItem
 from odin_lsp.config.places import Place, dotted, places
-from odin_lsp.config.rules import FileRules
+from odin_lsp.config.rules import FileRules, RuleOrigin
 from odin_lsp.config.schema import Config
 from odin_lsp.config.section import Section
-from odin_lsp.config.untrusted import UNTIL_TRUSTED, restrict
+from odin_lsp.config.untrusted import restrict
+from odin_lsp.foreign_data import ForeignDataError, parse_foreign_json
 from odin_lsp.reading import start_of
 from odin_lsp.values import is_object, problem
 
@@ -28,15 +30,23 @@ NOT_ALLOWING = (
 FOLDER = ".odin"
 """What a workspace says besides: agents."""
 MAX_FILE_BYTES = 1024 * 1024
+MAX_VALUES = 2_000
+"""Members and items of a workspace's file, each of which may be wrong and told. The user may have more."""
 ENVIRONMENT = {
     "ODIN_MODEL": "model",
     "ODIN_SMALL_MODEL": "smallModel",
     "ODIN_TITLES": "titles",
     "ODIN_LOG": "logLevel",
 }
-NOT_TAKEN = {"workspace": ("keys", "network", "web", "webSearch", "publish", "host", "ide"), "editor": ("publish",)}
-"""What would lead the user's keys elsewhere, or Odin into the user's network. An editor may pass on what a workspace
-says."""
+NOT_TAKEN = {
+    "workspace": (
+        *("keys", "keyHelpers", "platforms", "network", "web", "webSearch", "publish", "host", "ide"),
+        "mcp.variables",
+    ),
+    "editor": ("keyHelpers", "publish", "mcp.variables"),
+}
+"""What would lead the user's keys elsewhere, or Odin into the user's network, or run a program. An editor may pass on
+what a workspace says."""
 ADDED_UP = ("forbidden_commands", "rules", "deny", "disabled", "disabled_in", "disabled_tools")
 """Lists that grow from layer to layer: nobody takes back what another has forbidden."""
 
@@ -58,8 +68,12 @@ class ConfigProblem:
     source: str
     line: int | None
     message: str
-    needs_trust: bool = False
-    """It would be used in a workspace that the user trusts."""
+    item: BroughtItem | None = None
+    """What would be used if the user agreed to it."""
+
+    @property
+    def needs_trust(self) -> bool:
+        return self.item is not None
 
     def __str__(self) -> str:
         return f"{self.source}{f':{self.line}' if self.line else ''}: {self.message}"
@@ -74,10 +88,11 @@ def load(
     *,
     settings: Mapping[str, Any] | None = None,
     flags: Mapping[str, Any] | None = None,
-    trusted: bool = False,
+    agreed: Container[str] = (),
     user: Path | None = None,
 ) -> tuple[Config, tuple[ConfigProblem, ...]]:
-    """The settings in force for the workspace at `root`, and what was wrong with them. `user` stands for the user's."""
+    """The settings in force for the workspace at `root`, and what was wrong with them. `agreed`: ids of what counts of
+    the workspace's although it does not restrict. `user` stands for the user's."""
     problems: list[ConfigProblem] = []
     layers = [_file("user", user or user_file(), problems)]
     if root is not None:
@@ -90,9 +105,14 @@ def load(
     ]
     config = Config.model_construct()  # defaults need no check, and the machinery for it takes a while to set up
     for layer in layers:
-        config = _apply(config, layer, trusted=trusted, problems=problems)
+        config = _apply(config, layer, agreed, problems)
     insisted = {key for layer in layers if layer.origin in ("environment", "flags") for key in layer.values}
     return config.with_fixed(name for name in Config.model_fields if to_camel(name) in insisted), tuple(problems)
+
+
+def brought_settings(root: Path) -> list[BroughtItem]:
+    """All that the settings of a workspace would do besides restricting."""
+    return [it.item for it in load(root)[1] if it.item is not None]
 
 
 def variable_of(field: str) -> str:
@@ -114,7 +134,7 @@ def _file(origin: Origin, path: Path, problems: list[ConfigProblem]) -> Layer:
         if len(content) > MAX_FILE_BYTES:
             return fail("it is larger than 1 MiB")
         text = content.decode("utf-8-sig")
-        values = json.loads(text)
+        values = parse_foreign_json(text, max_values=MAX_VALUES if origin == "workspace" else None)
         keys = list(places(text))
     except FileNotFoundError:
         return nothing
@@ -122,12 +142,8 @@ def _file(origin: Origin, path: Path, problems: list[ConfigProblem]) -> Layer:
         return fail(f"it cannot be read ({error.strerror})")
     except UnicodeDecodeError:
         return fail("it is not UTF-8")
-    except json.JSONDecodeError as error:
-        return fail(f"not valid JSON: {error.msg}", error.lineno)
-    except RecursionError:
-        return fail("it is nested too deeply")
-    except ValueError as error:
-        return fail(f"not valid JSON: {error}")
+    except ForeignDataError as error:
+        return fail(str(error), error.line)
     if not is_object(values):
         return fail("it is not a JSON object", 1)
     lines: dict[Place, int] = {}
@@ -144,37 +160,47 @@ def content_of(path: Path) -> bytes | None:
     return start_of(path, MAX_FILE_BYTES + 1)
 
 
-def _apply(config: Config, layer: Layer, *, trusted: bool, problems: list[ConfigProblem]) -> Config:
+def _apply(config: Config, layer: Layer, agreed: Container[str], problems: list[ConfigProblem]) -> Config:
     """`config` with the layer's good values over it."""
     if not layer.values:
         return config
     values = json.loads(json.dumps(layer.values))
 
     def report(place: Place, message: str) -> None:
-        needs_trust = message.endswith(UNTIL_TRUSTED)
-        problems.append(ConfigProblem(layer.name, layer.lines.get(place), message, needs_trust))
+        problems.append(ConfigProblem(layer.name, layer.lines.get(place), message))
+
+    def report_item(place: Place, message: str, item: BroughtItem | None) -> None:
+        if item is None:
+            report(place, message)
+        elif item.id not in agreed:
+            line = layer.lines.get(place)
+            problems.append(ConfigProblem(layer.name, line, message, replace(item, file=FILE_NAME)))
 
     for key in NOT_TAKEN.get(layer.origin, ()):
-        if key in values:
-            del values[key]
+        *outer, last = place = tuple(key.split("."))
+        inner = values
+        for part in outer:
+            inner = inner.get(part) if is_object(inner) else None
+        if is_object(inner) and last in inner:
+            del inner[last]
             source = "an editor" if layer.origin == "editor" else "a workspace"
-            report((key,), f"`{key}` is not taken from {source}; set it in {user_file()}")
+            report(place, f"`{key}` is not taken from {source}; set it in {user_file()}")
     given = _checked(values, report)
-    if layer.origin == "workspace" and not trusted:
-        given = restrict(given, config, report)
+    if layer.origin == "workspace":
+        given = restrict(given, config, Path(layer.name).parent, agreed, report_item)
     if layer.origin in ("workspace", "editor"):
-        given = _of_somebody_else(given)
+        given = _with_origin(given, layer.origin)
     return _laid_over(given, config)
 
 
-def _of_somebody_else(given: Config) -> Config:
+def _with_origin(given: Config, origin: RuleOrigin) -> Config:
     """With rules that are known not to be the user's own: an editor may pass on what a workspace says."""
     changes: dict[str, Any] = {}
     if "rules" in given.model_fields_set:
-        changes["rules"] = tuple(it.of_somebody_else() for it in given.rules)
+        changes["rules"] = tuple(it.with_origin(origin) for it in given.rules)
     if "roles" in given.model_fields_set:
         changes["roles"] = {
-            name: role.model_copy(update={"rules": tuple(it.of_somebody_else() for it in role.rules)})
+            name: role.model_copy(update={"rules": tuple(it.with_origin(origin) for it in role.rules)})
             if "rules" in role.model_fields_set
             else role
             for name, role in given.roles.items()
@@ -188,7 +214,7 @@ def _checked(values: dict[str, Any], report: Callable[[Place, str], None]) -> Co
         try:
             return Config.model_validate(values)
         except ValidationError as error:
-            faults = list(reversed(error.errors()))
+            faults = list(reversed(error.errors(include_url=False, include_context=False, include_input=False)))
         if any(item["loc"][:1] in (("forbiddenCommands",), ("rules",), ("roles",)) for item in faults):
             _be_strict(values, report)
         for item, place in _drop_all(values, faults):

@@ -23,6 +23,9 @@ def _words(text: str) -> str:
 CommandWords = Annotated[str, AfterValidator(_words)]
 
 
+RuleOrigin = Literal["user", "workspace", "editor"]
+
+
 class FileRules(Section):
     deny: tuple[str, ...] = ()
     """Files that no tool reads or finds, as in a `.gitignore`; also absolute, or with `~` or `$HOME`."""
@@ -59,6 +62,9 @@ class RuleSettings(Section):
     """Of `WebFetch` and `WebSearch`: the host; `*.example.com` is every host below it."""
     arguments: Mapping[str, str] = {}
     """Of an MCP server's tool: what its arguments are, by name; `*` is any text."""
+    server: str = ""
+    """Of an MCP server's tool: the id that `odin-lsp mcp list` shows. Without it, to allow means your own server of
+    this name; one of a project needs the id."""
     modes: tuple[Literal["ask", "plan", "edit"], ...] = ()
     """Where the rule applies; empty: everywhere. Tools of MCP servers are allowed in Ask and Plan only by a rule of
     your own file that names the mode."""
@@ -67,24 +73,26 @@ class RuleSettings(Section):
     """What the model and the user are told."""
     examples: RuleExamples = Field(default_factory=RuleExamples.model_construct)
     """Checked when the rule is read: if one fails, the rule is refused."""
-    _is_users: bool = PrivateAttr(default=True)
+    _origin: RuleOrigin = PrivateAttr(default="user")
 
     @property
-    def is_users(self) -> bool:
-        """Whether the user has written it, and not the workspace."""
-        return self._is_users
+    def origin(self) -> RuleOrigin:
+        """Who has written it. An editor may pass on what a workspace says."""
+        return self._origin
 
-    def of_somebody_else(self) -> "RuleSettings":
+    def with_origin(self, origin: RuleOrigin) -> "RuleSettings":
         rule = self.model_copy()
-        rule._is_users = False
+        rule._origin = origin
         return rule
 
     @model_validator(mode="after")
     def _holds(self) -> "RuleSettings":
         from odin_lsp.patterns import CommandPattern, host_matches, path_matches
 
-        if self.arguments and not self.tool.startswith("mcp__"):
-            why = "`arguments` is for tools of MCP servers, `mcp__server__tool`"
+        for name in ("arguments", "server") if not self.tool.startswith("mcp__") else ():
+            if not getattr(self, name):
+                continue
+            why = f"`{name}` is for tools of MCP servers, `mcp__server__tool`"
             raise PydanticCustomError("rule", "{name}: {why}", {"name": self._name, "why": why})
 
         def matches(example: str) -> bool:

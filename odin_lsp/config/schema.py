@@ -1,7 +1,7 @@
 """What can be set, with its defaults: the shape of `odinconfig.json`."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr
 
@@ -37,6 +37,39 @@ class Network(Section):
     """URL of an HTTP proxy; without it `HTTPS_PROXY` and similar variables are used."""
     ca_bundle: str | None = None
     """PEM file of the certificate authorities to trust; without it `SSL_CERT_FILE` is used."""
+    client_certificate: str | None = None
+    """PEM file of the certificate by which Odin shows a model's server who it is. Its key may be in it, too."""
+    client_key: str | None = None
+    """PEM file of that certificate's key, without a password."""
+
+
+class BedrockSettings(Section):
+    region: str | None = None
+    """The AWS region. Without it: `AWS_REGION`, or that of the profile."""
+    profile: str | None = None
+    """The AWS profile. Without it: `AWS_PROFILE`, or wherever else tools for AWS find credentials."""
+
+
+class VertexSettings(Section):
+    project: str | None = None
+    """The project of Google Cloud. Without it: `ANTHROPIC_VERTEX_PROJECT_ID`, `GOOGLE_CLOUD_PROJECT`, or that of the
+    credentials."""
+    region: str | None = None
+    """The location. Without it: `CLOUD_ML_REGION`, `GOOGLE_CLOUD_LOCATION`, or `global`."""
+
+
+class FoundrySettings(Section):
+    resource: str | None = None
+    """The resource, as in `https://RESOURCE.services.ai.azure.com`. Without it: `ANTHROPIC_FOUNDRY_RESOURCE`, or the
+    address in `ANTHROPIC_FOUNDRY_BASE_URL`."""
+
+
+class PlatformSettings(Section):
+    """Only your own settings count."""
+
+    bedrock: BedrockSettings = Field(default_factory=BedrockSettings.model_construct)
+    vertex: VertexSettings = Field(default_factory=VertexSettings.model_construct)
+    foundry: FoundrySettings = Field(default_factory=FoundrySettings.model_construct)
 
 
 class WebSettings(Section):
@@ -148,6 +181,9 @@ class McpSettings(Section):
     share: float = Field(default=0.05, ge=0, le=1)
     """How much of the model's window definitions of tools may take. Those beyond are not listed; the model finds them
     with FindTool."""
+    variables: Mapping[str, tuple[str, ...]] = {}
+    """Keys that an MCP server of a project may have, by the id that `odin-lsp mcp list` shows: names of variables that
+    `${NAME}` in its entry stands for. Without one of them its default counts. Only your own settings count."""
 
 
 class PublishSettings(Section):
@@ -178,6 +214,17 @@ class ServerSettings(Section):
     """The `initializationOptions` of the server."""
     settings: Mapping[str, Any] = {}
     """What it gets when it asks for settings, by their sections, such as `{"python.analysis": {…}}`."""
+    _agreed_as: str = PrivateAttr(default="")
+
+    @property
+    def agreed_as(self) -> str:
+        """Of a workspace's: the id of what the user has agreed to."""
+        return self._agreed_as
+
+    def as_agreed(self, agreed_as: str) -> "ServerSettings":
+        server = self.model_copy()
+        server._agreed_as = agreed_as
+        return server
 
 
 class LanguageServerSettings(Section):
@@ -236,6 +283,10 @@ class Config(Section):
     """What Odin should know of a model, by `provider/model`."""
     keys: Mapping[Literal["anthropic", "google", "openai"], tuple[str, ...]] = {}
     """Names of environment variables with the API keys of a provider, in the order to use them."""
+    key_helpers: Mapping[Literal["anthropic", "google", "openai"], tuple[Annotated[str, Field(min_length=1)], ...]] = {}
+    """Programs that print the API key of a provider, each with its arguments, for when no other key is left. No shell
+    reads them. Only your own settings count."""
+    platforms: PlatformSettings = Field(default_factory=PlatformSettings.model_construct)
     network: Network = Field(default_factory=Network.model_construct)
     web: WebSettings = Field(default_factory=WebSettings.model_construct)
     web_search: SearchSettings = Field(default_factory=SearchSettings.model_construct)

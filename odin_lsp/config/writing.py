@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any
 
+from odin_lsp.foreign_data import ForeignDataError, parse_foreign_json
 from odin_lsp.values import is_object
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -17,7 +18,10 @@ def with_setting(text: str, key: str, value: Any) -> str:
         return BYTE_ORDER_MARK + with_setting(text[1:], key, value)
     if not text.strip():
         return f'{{\n  "{key}": {said}\n}}\n'
-    values = json.loads(text)
+    try:
+        values = parse_foreign_json(text)
+    except ForeignDataError as error:
+        raise ValueError(f"line {error.line}: {error}" if error.line else str(error)) from None
     if not is_object(values):
         raise ValueError("it is not an object")
     start = text.index("{") + 1

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from odin_lsp.connecting.codex_sandbox import FLAGS
+
 Agent = Literal["claude", "codex", "gemini", "opencode"]
 Scope = Literal["project", "user"]
 
@@ -21,11 +23,18 @@ LATER = 600
 EDITING = ("Edit", "Write", "NotebookEdit")
 AROUND: dict[Agent, str] = {
     "claude": "its shell (Bash) can still write files; deny it, or use Claude Code's sandbox",
-    "codex": "commands for which you lift its read-only sandbox can still write files",
+    "codex": (
+        "its own edits are refused by its read-only sandbox only, so they are not reviewed where that is lifted: for a"
+        f" command, by a profile with another `sandbox_mode`, or by {FLAGS}; with `--hook` Odin is asked there as well"
+    ),
     "gemini": "its shell (run_shell_command) can still write files; exclude it, or use Gemini CLI's sandbox",
     "opencode": 'its shell (bash) can still write files; deny it with `"permission": {"bash": "deny"}`',
 }
 """The ways past the review."""
+CODEX_WITH_HOOK = (
+    "what its shell writes where its read-only sandbox is lifted: for a command, by a profile with another"
+    f" `sandbox_mode`, or by {FLAGS}; before its own edits its hook asks Odin there as well"
+)
 CODEX_HOOK = (
     "Codex runs a hook only after you trust it: start `codex`, type /hooks, and trust Odin's. Until then its sandbox"
     " refuses its edits"
@@ -96,7 +105,7 @@ def all_pieces(agent: Agent, scope: Scope, root: Path) -> tuple[Piece, ...]:
 
 
 def what_goes_around(agent: Agent, *, hook: bool) -> str:
-    return f"{AROUND[agent]}. {CODEX_HOOK}" if agent == "codex" and hook else AROUND[agent]
+    return f"{CODEX_WITH_HOOK}. {CODEX_HOOK}" if agent == "codex" and hook else AROUND[agent]
 
 
 def program() -> str:

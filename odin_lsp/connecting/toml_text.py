@@ -1,10 +1,10 @@
 """TOML with a part of Odin's own at its beginning and one at its end, each between two comments; the rest stays."""
 
 import re
-import tomllib
 from typing import Any
 
 from odin_lsp.connecting.json_text import Unsuitable
+from odin_lsp.foreign_data import ForeignDataError, parse_foreign_toml
 
 BEGIN, END = "# from odin-lsp connect", "# end of odin-lsp connect"
 _OWN = re.compile(rf"(?:(?<=\n)\n)?^{BEGIN}\n.*?^{END}\n", re.DOTALL | re.MULTILINE)
@@ -13,9 +13,9 @@ _TABLE = re.compile(r"^\s*\[+\s*([^\]]+?)\s*\]+", re.MULTILINE)
 
 def parse(text: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise Unsuitable(f"it is no TOML ({error})") from None
+        return parse_foreign_toml(text)
+    except ForeignDataError as error:
+        raise Unsuitable(str(error)) from None
 
 
 def put(text: str, keys: str, tables: str) -> str:
@@ -25,8 +25,8 @@ def put(text: str, keys: str, tables: str) -> str:
     missing = "" if not text or text.endswith("\n") else "\n"
     changed = f"{above}{text}{missing}{gap}{BEGIN}\n{tables}{END}\n"
     try:
-        tomllib.loads(changed)
-    except tomllib.TOMLDecodeError as error:
+        parse_foreign_toml(changed)
+    except ForeignDataError as error:
         raise Unsuitable(f"what Odin would add does not go with what is there ({error})") from None
     return changed
 

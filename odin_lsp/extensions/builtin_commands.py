@@ -99,7 +99,10 @@ BUILTIN: Mapping[str, BuiltinCommand] = {
         ),
         BuiltinCommand(name="role", description="Select a role, or list them", hint="[name]", command="odin.role"),
         BuiltinCommand(
-            name="context", description="Show what the next message would send, in tokens", command="odin.context"
+            name="context",
+            description="Show what the next message would send, in tokens",
+            hint="[exact]",
+            command="odin.context",
         ),
         BuiltinCommand(name="cost", description="Show what this session has used", command="odin.state"),
         BuiltinCommand(name="permissions", description="List saved approvals", command="odin.permissions"),

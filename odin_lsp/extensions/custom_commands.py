@@ -43,6 +43,11 @@ class CustomCommand:
     source: Path | None = None
     """None: it is Odin's own."""
 
+    @property
+    def shell_commands(self) -> tuple[str, ...]:
+        """What it runs, before the words of the user are in it."""
+        return tuple(found["command"].strip() for found in _SHELL.finditer(self.body))
+
     def filled(self, arguments: str) -> list[str | Run | Include]:
         """Its text with what the user said in its place; at the end, if there is none. What the user said makes no
         command that the text does not have, and names no file."""

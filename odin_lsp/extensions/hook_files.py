@@ -4,16 +4,24 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from odin_lsp.brought import MAX_WORDS, BroughtItem, identify
 from odin_lsp.extensions.front_matter import Misunderstood
 from odin_lsp.extensions.hook_events import EVENTS
 from odin_lsp.extensions.json_files import object_of
 from odin_lsp.extensions.places import Brought
+from odin_lsp.named_files import LookupBudget, named_files
 from odin_lsp.values import is_list, is_object
+from odin_lsp.workspace.uris import printable
 
 SECONDS = 60.0
 MAX_SECONDS = 600.0
+MAX_HOOKS = 50
+"""Of one file: nobody could judge more of them."""
+MAX_MATCHER = 500
+"""Characters: to compile a longer one takes a while."""
 _PLAIN = re.compile(r"[\w|, -]*\*?")
 
 
@@ -26,6 +34,8 @@ class CommandHook:
     command: str
     timeout: float
     source: Brought
+    agreed_as: str = ""
+    """Of a project's: the id of what the user has agreed to."""
 
     @property
     def name(self) -> str:
@@ -38,6 +48,22 @@ class CommandHook:
         if _PLAIN.fullmatch(self.matcher):
             return bool({it.strip() for it in re.split(r"[|,]", self.matcher)}.intersection(names))
         return any(re.fullmatch(self.matcher, name) for name in names)
+
+
+def describe_hook(hook: CommandHook, root: Path, budget: LookupBudget | None = None) -> BroughtItem:
+    """Describe a project's hook as it takes effect now, with the files that its command names. Raises
+    `TooManyNames`."""
+    files = named_files(root, hook.command, budget=budget)
+    where = f"{hook.event}({hook.matcher})" if hook.matcher else hook.event
+    return BroughtItem(
+        id=identify("hook", [hook.event, hook.matcher, hook.command, hook.timeout], files),
+        kind="hook",
+        name=where,
+        what=f"{where} runs: {hook.command}",
+        program=hook.command,
+        file=printable(str(hook.source.path.relative_to(root.resolve()))),
+        includes=tuple(files),
+    )
 
 
 def hooks_of(file: Brought) -> tuple[list[CommandHook], list[str]]:
@@ -57,7 +83,9 @@ def hooks_of(file: Brought) -> tuple[list[CommandHook], list[str]]:
         for matcher, entry in _entries(event, groups, problems):
             hook = _hook(event, matcher, entry, file, problems)
             hooks += [hook] if hook else []
-    return hooks, problems
+    if len(hooks) > MAX_HOOKS:
+        problems.append(f"{len(hooks):,} hooks: only the first {MAX_HOOKS} are used")
+    return hooks[:MAX_HOOKS], problems
 
 
 def what_counts(file: Brought) -> bytes:
@@ -92,10 +120,16 @@ def _hook(event: str, matcher: str, entry: Any, file: Brought, problems: list[st
     if not isinstance(command, str) or not command.strip():
         problems.append(f"{event}: `command` is missing")
         return None
+    if len(command) + len(matcher) > MAX_WORDS:
+        problems.append(f"{event}: `command` has more than {MAX_WORDS:,} characters; put it into a script")
+        return None
+    if len(matcher) > MAX_MATCHER:
+        problems.append(f"{event}: a matcher has more than {MAX_MATCHER} characters")
+        return None
     try:
         re.compile(matcher)
-    except re.error:
+    except (re.error, RecursionError, OverflowError):
         problems.append(f"{event}: matcher {matcher!r} is no regular expression")
         return None
-    seconds = float(timeout) if isinstance(timeout, int | float) and timeout > 0 else SECONDS
-    return CommandHook(event, matcher, command, min(seconds, MAX_SECONDS), file)
+    seconds = min(timeout, MAX_SECONDS) if isinstance(timeout, int | float) and timeout > 0 else SECONDS
+    return CommandHook(event, matcher, command, float(seconds), file)

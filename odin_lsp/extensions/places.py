@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from odin_lsp.config import FOLDER, user_file
+from odin_lsp.config.skill_folders import SKILLS, SKILLS_OF_OTHERS
 from odin_lsp.errors import ToolError
 from odin_lsp.workspace.opening import entries, opened_file
 
@@ -54,15 +55,14 @@ class Brought:
 
 OF_ODIN = (
     Place("agent", "agents", "notes"),
-    Place("skill", "skills", "skills"),
+    Place("skill", SKILLS, "skills"),
     Place("command", "commands", "tree"),
     Place("hooks", "hooks.json", "file"),
     Place("mcp", "mcp.json", "file"),
 )
 """In `.odin` of a project, and in the folder of the user's settings."""
 OF_OTHERS = (
-    Place("skill", ".agents/skills", "skills"),
-    Place("skill", ".claude/skills", "skills"),
+    *(Place("skill", it, "skills") for it in SKILLS_OF_OTHERS),
     Place("agent", ".claude/agents", "notes"),
     Place("command", ".claude/commands", "tree"),
     Place("hooks", ".claude/settings.json", "file"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from odin_lsp.errors import ToolError
+from odin_lsp.foreign_data import fit_text
 from odin_lsp.values import is_list, is_object
 
 SUFFIX = ".ipynb"
@@ -181,8 +182,8 @@ def _cell(text: str, number: int, item: tuple[Any, Span]) -> Cell:
     members = dict(_members(text, place.start))
     source = data["source"]
     return Cell(
-        id=str(data.get("id") or f"cell-{number}"),
-        kind=str(data["cell_type"]),
+        id=fit_text(str(data.get("id") or f"cell-{number}")),
+        kind=fit_text(str(data["cell_type"])),
         source="".join(map(str, source)) if is_list(source) else str(source),
         outputs=tuple(_outputs(data.get("outputs") or ())),
         place=place,

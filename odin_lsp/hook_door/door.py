@@ -7,6 +7,7 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from odin_lsp.errors import OdinError, RequestError, ToolError
 from odin_lsp.hook_door.edits import Call, calls_of
 from odin_lsp.messages import ToolResult
 from odin_lsp.values import is_object
+from odin_lsp.workspace import disk
 
 NAMES = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli", "opencode": "opencode"}
 """As the agents call themselves."""
@@ -33,11 +35,11 @@ async def answer(agent: str, said: bytes, patience: float) -> str:
     """In the format of the agent's hooks. Raises `Refused`."""
     tool, given, folder, conversation = _understood(said)
     try:
-        calls = list(calls_of(tool, given, folder))
         async with (
             asyncio.timeout(patience),
             agent_calls(folder, agent=NAMES[agent], conversation=conversation) as odin,
         ):
+            calls = await calls_of(tool, given, folder, partial(_text_on_disk, odin))
             results = [await _made(odin, call) for call in calls]
     except ToolError as error:  # of what it would be: nobody was asked yet
         raise Refused(f"{NOT_MADE} {error}") from None
@@ -57,6 +59,14 @@ def _understood(said: bytes) -> tuple[str, Mapping[str, Any], Path, str]:
             return tool, given, folder, str(event.get("session_id") or "")
         case _:
             raise Refused("what the hook was given names no tool (`tool_name`, `tool_input`)")
+
+
+async def _text_on_disk(odin: AgentCalls, path: Path) -> str:
+    """Odin reads it first: only that knows the rules, and what is hidden."""
+    read = await odin.call("Read", {"file_path": str(path), "limit": 1})
+    if read.failed:
+        raise ToolError(read.content)
+    return disk.read_text(path.resolve()).text
 
 
 async def _made(odin: AgentCalls, call: Call) -> ToolResult:

@@ -1,6 +1,7 @@
 """What an agent's own tool would do to files, as calls of Odin's tools."""
 
-from collections.abc import Iterator, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,6 @@ from odin_lsp.errors import ToolError
 from odin_lsp.hook_door import patches
 from odin_lsp.hook_door.replacing import replacements
 from odin_lsp.values import is_list, is_object
-from odin_lsp.workspace import disk
 from odin_lsp.workspace.text import usual_line_end, whole_lines
 
 NAMES = {
@@ -36,40 +36,52 @@ class Call:
     """What is edited must have been read."""
 
 
-def calls_of(tool: str, given: Mapping[str, Any], folder: Path) -> Iterator[Call]:
-    """Raises `ToolError` if this is nothing that Odin can review. Files are as they are on disk: so the agent has seen
-    them."""
+TextOf = Callable[[Path], Awaitable[str]]
+"""The text of a file on disk, as the agent has seen it; `ToolError` if there is none, or none that may be read."""
+
+
+async def calls_of(tool: str, given: Mapping[str, Any], folder: Path, text_of: TextOf) -> list[Call]:
+    """Raises `ToolError` if this is nothing that Odin can review. No file is looked at but by `text_of`: what may not
+    be read must not be told apart by what is said here."""
     match NAMES.get(tool.lower()):
         case "edit":
-            yield _edit(given, folder)
+            return [await _edit(given, folder, text_of)]
         case "edits":
             edits = given.get("edits")
             if not is_list(edits):
                 raise ToolError("`edits` is missing")
             path = _path(given, folder)
-            yield Call("MultiEditTool", {"file_path": str(path), "edits": [_replacement(it) for it in edits]})
+            return [Call("MultiEditTool", {"file_path": str(path), "edits": [_replacement(it) for it in edits]})]
         case "write":
-            yield _write(_path(given, folder), _text(given, ("content",)))
+            return [await _write(_path(given, folder), _text(given, ("content",)), text_of)]
         case "patch":
-            for patch in patches.parse(_text(given, PATCH)):
-                yield from _patch(patch, folder)
+            patch_of_each = patches.parse(_text(given, PATCH))
+            return [call for patch in patch_of_each async for call in _patch(patch, folder, text_of)]
         case _:
             raise ToolError(f"Odin cannot review what {tool} does; use a tool that edits or writes a text file")
 
 
-def _edit(given: Mapping[str, Any], folder: Path) -> Call:
+async def _edit(given: Mapping[str, Any], folder: Path, text_of: TextOf) -> Call:
     path, change = _path(given, folder), _replacement(given)
-    if not change["old_string"] and not path.exists():
-        return _write(path, change["new_string"])
+    if not change["old_string"] and not await _readable_text(path, text_of):
+        return await _write(path, change["new_string"], text_of)
     return Call("EditTool", {"file_path": str(path), **change})
 
 
-def _write(path: Path, content: str) -> Call:
-    """The new text of a file is what the agent has changed in the text on disk: what is unsaved in an editor stays."""
-    old = disk.read_text(path.resolve()).text if path.exists() else ""
+async def _write(path: Path, content: str, text_of: TextOf) -> Call:
+    """The new text of a file is what the agent has changed in the text on disk: what is unsaved in an editor stays. Of
+    what has no text, or none that may be read, Odin's tool says what becomes of it."""
+    old = await _readable_text(path, text_of)
     if not old:
-        return Call("WriteFile", {"file_path": str(path), "content": content}, needs_reading=path.exists())
-    return _changed(path, old, content)
+        return Call("WriteFile", {"file_path": str(path), "content": content}, needs_reading=old is not None)
+    return await asyncio.to_thread(_changed, path, old, content)
+
+
+async def _readable_text(path: Path, text_of: TextOf) -> str | None:
+    try:
+        return await text_of(path)
+    except ToolError:
+        return None
 
 
 def _changed(path: Path, old: str, new: str) -> Call:
@@ -81,19 +93,23 @@ def _changed(path: Path, old: str, new: str) -> Call:
     return Call("MultiEditTool", {"file_path": str(path), "edits": edits})
 
 
-def _patch(patch: patches.Patch, folder: Path) -> Iterator[Call]:
+async def _patch(patch: patches.Patch, folder: Path, text_of: TextOf) -> AsyncIterator[Call]:
     path = folder / patch.path
     match patch.head:
         case patches.ADD:
-            yield _write(path, "".join(f"{line}\n" for line in patch.content))
+            yield await _write(path, "".join(f"{line}\n" for line in patch.content), text_of)
         case patches.DELETE:
             yield Call("DeleteFile", {"file_path": str(path)})
         case _:
             if patch.chunks:
-                old = disk.read_text(path.resolve()).text
-                yield _changed(path, old, patches.patched(old.replace("\r\n", "\n"), patch))
+                old = await text_of(path)
+                yield await asyncio.to_thread(_patched, path, old, patch)
             if patch.new_path:
                 yield Call("MoveFile", {"file_path": str(path), "new_path": str(folder / patch.new_path)})
+
+
+def _patched(path: Path, old: str, patch: patches.Patch) -> Call:
+    return _changed(path, old, patches.patched(old.replace("\r\n", "\n"), patch))
 
 
 def _replacement(given: object) -> dict[str, Any]:

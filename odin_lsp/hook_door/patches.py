@@ -1,7 +1,10 @@
 """The patches that Codex writes (`apply_patch`), and what they make of a text."""
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 
 from odin_lsp.errors import ToolError
 
@@ -59,13 +62,14 @@ def parse(text: str) -> list[Patch]:
 def patched(text: str, patch: Patch) -> str:
     """What an update makes of a text with plain line ends."""
     lines = text.removesuffix("\n").split("\n") if text else []
+    sought = _Sought(lines, patch.path)
     at = 0
     made: list[str] = []
     for chunk in patch.chunks:
         start = at
         for anchor in chunk.anchors:
-            start = _found(lines, [anchor], start, patch) + 1
-        place = _found(lines, chunk.old, start, patch, is_at_end=chunk.is_at_end) if chunk.old else len(lines)
+            start = sought.find([anchor], start) + 1
+        place = sought.find(chunk.old, start, is_at_end=chunk.is_at_end) if chunk.old else len(lines)
         made += lines[at:place]
         at = place
         for line in chunk.lines:
@@ -100,19 +104,32 @@ def _take(patch: Patch, line: str) -> None:
             raise ToolError(f"a line of the patch is not understood: {line}")
 
 
-def _found(lines: Sequence[str], wanted: Sequence[str], start: int, patch: Patch, *, is_at_end: bool = False) -> int:
-    places = list(_places(lines, wanted, start))
-    if not places:
+class _Sought:
+    """Lines in which rows of lines are looked for, each time without a walk over all of them."""
+
+    def __init__(self, lines: Sequence[str], path: str) -> None:
+        self._lines = lines
+        self._path = path
+
+    def find(self, wanted: Sequence[str], start: int, *, is_at_end: bool = False) -> int:
+        """The first place from there on, or the last one."""
+        for alike, (text, starts) in zip(_ALIKE, self._forms, strict=True):
+            row = _fenced(map(alike, wanted))
+            at = text.rfind(row, starts[start]) if is_at_end else text.find(row, starts[start])
+            if at >= 0:
+                return bisect_left(starts, at)
         quoted = "\n".join(wanted)
-        raise ToolError(f"the patch does not fit {patch.path}: it has no such lines (any more):\n{quoted}")
-    return places[-1] if is_at_end else places[0]
+        raise ToolError(f"the patch does not fit {self._path}: it has no such lines (any more):\n{quoted}")
+
+    @cached_property
+    def _forms(self) -> list[tuple[str, list[int]]]:
+        """For each way to compare: the text, and where its lines begin."""
+        return [
+            (_fenced(bare), list(accumulate((len(it) + 1 for it in bare), initial=0)))
+            for bare in ([alike(it) for it in self._lines] for alike in _ALIKE)
+        ]
 
 
-def _places(lines: Sequence[str], wanted: Sequence[str], start: int) -> Iterator[int]:
-    for alike in _ALIKE:
-        pattern = [alike(it) for it in wanted]
-        text = [alike(it) for it in lines]
-        found = [at for at in range(start, len(text) - len(pattern) + 1) if text[at : at + len(pattern)] == pattern]
-        if found:
-            yield from found
-            return
+def _fenced(lines: Iterable[str]) -> str:
+    """Each between line ends: a row is found at whole lines only."""
+    return "".join(f"\n{line}" for line in lines) + "\n"

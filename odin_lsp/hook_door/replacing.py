@@ -1,9 +1,16 @@
 """One text made of another by replacements, each of which is found once: so they fit a text that differs elsewhere."""
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+from heapq import nlargest
+from itertools import accumulate
 
+from odin_lsp.workspace.comparing import LineStep, changed_lines
 from odin_lsp.workspace.text import whole_lines
+
+MOST = 100
+"""More places than these are taken together: each is looked for in all of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,52 +19,64 @@ class Replacement:
     new: str
 
 
-@dataclass(slots=True)
-class _Span:
-    """Lines of the old text, and of the new one, that differ."""
-
-    start: int
-    end: int
-    new_start: int
-    new_end: int
-
-
 def replacements(old: str, new: str) -> list[Replacement]:
     """In their order, each for what the one before has left. `old` is not empty."""
     old_lines, new_lines = whole_lines(old), whole_lines(new)
-    codes = SequenceMatcher(None, old_lines, new_lines, autojunk=False).get_opcodes()
-    spans = [_Span(*places) for kind, *places in codes if kind != "equal"]
-    number = 0
-    while number < len(spans):
-        above = spans[number - 1].end if number else 0
-        below = spans[number + 1].start if number + 1 < len(spans) else len(old_lines)
-        if _widen(spans[number], above, below, old, old_lines):
-            number += 1
-            continue
-        if len(spans) == 1:
-            return [Replacement(old, new)]
-        number = max(0, number - 1)
-        first, second = spans[number], spans.pop(number + 1)
-        first.end, first.new_end = second.end, second.new_end
-    made = [
-        Replacement("".join(old_lines[it.start : it.end]), "".join(new_lines[it.new_start : it.new_end]))
-        for it in spans
-    ]
-    return made if _make(old, made) == new else [Replacement(old, new)]
+    steps = _few(changed_lines(old_lines, new_lines))
+    for chosen in (steps, _few(steps, 1)):
+        made = [
+            Replacement("".join(old_lines[first:last]), "".join(new_lines[new_first:new_last]))
+            for first, last, new_first, new_last in _told_apart(chosen, old, old_lines)
+        ]
+        if _make(old, made) == new:
+            return made
+    return [Replacement(old, new)]
 
 
-def _widen(span: _Span, above: int, below: int, old: str, lines: list[str]) -> bool:
-    """By lines around it, as many as it takes; whether there are so many."""
-    while True:
-        text = "".join(lines[span.start : span.end])
-        if text and old.count(text) == 1:
-            return True
-        if span.start == above and span.end == below:
-            return False
-        if span.start > above:
-            span.start, span.new_start = span.start - 1, span.new_start - 1
-        if span.end < below:
-            span.end, span.new_end = span.end + 1, span.new_end + 1
+def _few(steps: Sequence[LineStep], most: int = MOST) -> list[LineStep]:
+    """No more than so many: those with the fewest lines between them are one."""
+    gaps = range(1, len(steps))
+    kept = sorted(nlargest(most - 1, gaps, key=lambda it: steps[it][0] - steps[it - 1][1]))
+    starts, ends = [0, *kept], [*kept, len(steps)]
+    return [_joined(steps[start], steps[end - 1]) for start, end in zip(starts, ends, strict=True) if steps]
+
+
+def _joined(one: LineStep, two: LineStep) -> LineStep:
+    return one[0], two[1], one[2], two[3]
+
+
+def _told_apart(steps: Sequence[LineStep], old: str, lines: Sequence[str]) -> list[LineStep]:
+    """With as many lines around each as it takes to find it; those for which there are not so many are joined."""
+    starts = list(accumulate(map(len, lines), initial=0))
+    waiting, wide = [*reversed(steps)], list[LineStep]()
+    while waiting:
+        step = waiting.pop()
+        above, below = wide[-1][1] if wide else 0, waiting[-1][0] if waiting else len(lines)
+        if found := _widened(step, above, below, old, starts):
+            wide.append(found)
+        elif waiting or wide:
+            neighbours = (wide.pop(), step) if wide else (step, waiting.pop())
+            waiting.append(_joined(*neighbours))
+        else:
+            return [(0, len(lines), 0, step[3] + len(lines) - step[1])]
+    return wide
+
+
+def _widened(step: LineStep, above: int, below: int, old: str, starts: Sequence[int]) -> LineStep | None:
+    """By the fewest lines, if there are so many. What is found once is found once with more around it, too."""
+
+    def wider(by: int) -> LineStep:
+        up, down = min(by, step[0] - above), min(by, below - step[1])
+        return step[0] - up, step[1] + down, step[2] - up, step[3] + down
+
+    def is_found_once(by: int) -> bool:
+        first, last, *_ = wider(by)
+        text, at = old[starts[first] : starts[last]], starts[first]
+        return bool(text) and old.find(text) == at and old.find(text, at + 1) < 0
+
+    most = max(step[0] - above, below - step[1])
+    by = bisect_left(range(most + 1), True, key=is_found_once)
+    return wider(by) if by <= most else None
 
 
 def _make(text: str, made: list[Replacement]) -> str | None:

@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from odin_lsp import locks, private_files, state_folder, system
-from odin_lsp.errors import SessionError
+from odin_lsp import command_mark, locks, private_files, state_folder, system
+from odin_lsp.errors import OdinError, SessionError
 from odin_lsp.folders import Folder
 
 BACKLOG = 64
@@ -23,6 +23,14 @@ MAKE_WAY = signal.SIGTERM if sys.platform == "win32" else signal.SIGUSR1
 """To one without an editor: let another listen, and end when nothing is left to do."""
 _CREDENTIALS = struct.Struct("3i")
 """Process, user and group."""
+IN_A_COMMAND = (
+    "a command that Odin runs is no front end of a person; ask in a terminal that you have opened yourself, or use"
+    " `--no-host` to have an Odin of the command's own"
+)
+
+
+class StartedByCommand(OdinError):
+    """Who wants in has been started by a command of an Odin that runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +77,8 @@ def listening(owner: Owner) -> Generator[socket.socket | None]:
 
 
 def connected(root: Path) -> socket.socket | None:
-    """To who listens for this folder, if somebody does and is the same user."""
+    """To who listens for this folder, if somebody does and is the same user. `StartedByCommand`: this process may
+    not."""
     if sys.platform == "win32":
         return None
     for place in folders():
@@ -85,7 +94,8 @@ def connected(root: Path) -> socket.socket | None:
             if is_own(connection):
                 connection.setblocking(False)
                 return connection
-            connection.close()
+            with connection:
+                _refuse_commands(connection)
     return None
 
 
@@ -112,7 +122,10 @@ def owner_of(root: Path) -> Owner | None:
 def tell(owner: Owner, number: int) -> bool:
     """Send a signal to who listens for its folder; whether somebody did. A process that has got its number since is
     left alone, where the kernel says who listens."""
-    connection = connected(Path(owner.root))
+    try:
+        connection = connected(Path(owner.root))
+    except StartedByCommand:
+        connection = None
     if connection is None:
         return False
     with connection, suppress(ProcessLookupError):
@@ -124,10 +137,13 @@ def tell(owner: Owner, number: int) -> bool:
 
 
 def is_own(connection: socket.socket) -> bool:
-    """Whether the process at the other end is the user's, as the kernel says. Where it says nothing, the folder keeps
-    others out."""
+    """Whether the process at the other end is the user's, as the kernel says, and none that a command has started; or,
+    within a command, one of the same. Where the kernel says nothing of users, the folder keeps others out."""
     peer = _peer(connection)
-    return peer is None or peer[1] == system.user()
+    if peer is None:
+        return True
+    own_mark = command_mark.mark_of(os.getpid())
+    return peer[1] == system.user() and bool(own_mark) and own_mark == command_mark.mark_of_peer(connection)
 
 
 def name_of(root: Path) -> str:
@@ -173,6 +189,14 @@ def _peer(connection: socket.socket) -> tuple[int, int] | None:
         return None
     pid, user, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, option, _CREDENTIALS.size))
     return pid, user
+
+
+def _refuse_commands(connection: socket.socket) -> None:
+    """Say why, if it is because this process is within a command, and who listens is not."""
+    own_mark = command_mark.mark_of(os.getpid())
+    mark = None if own_mark is None else command_mark.mark_of_peer(connection)
+    if own_mark is not None and mark is not None and own_mark < mark:
+        raise StartedByCommand(IN_A_COMMAND)
 
 
 def _listen(listener: socket.socket, folder: Folder, path: Path) -> None:

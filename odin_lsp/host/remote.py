@@ -39,7 +39,7 @@ APART = "another Odin has this folder open, and is not used: {why}"
 
 async def attached(folder: Path, settings: Mapping[str, Any], answers: Answers) -> "RemoteWorkspace | None":
     """To the Odin that has this folder open; `None` if there is none. `OdinError` says why that does not want to."""
-    found = place.connected(folder)
+    found = await asyncio.to_thread(place.connected, folder)
     return await introduced(found, folder, settings, answers) if found else None
 
 
@@ -275,6 +275,9 @@ class RemoteWorkspace:
     async def files(self) -> list[str]:
         return (await self.execute("odin.files"))["files"]
 
+    async def model_names(self) -> list[str]:
+        return model_names(await self.execute("odin.model"))
+
     async def slash_commands(self) -> list[Slash]:
         return [read(Slash, it) for it in (await self.execute("odin.slashCommands"))["commands"]]
 
@@ -377,3 +380,9 @@ def _path(uri: str) -> Path:
 
 def _nothing(turn_id: str) -> Outcome:
     return Outcome(turn_id=turn_id, session_id="", mode="ask_mode", reason="end_turn", answer="")
+
+
+def model_names(told: Mapping[str, Any]) -> list[str]:
+    """Of what `odin.model` answers: those that there is a key for, and what accounts have besides."""
+    of_accounts = (it["ref"] for listing in told.get("accounts", ()) for it in listing["models"])
+    return list(dict.fromkeys([*told["available"], *of_accounts]))

@@ -31,13 +31,13 @@ def is_wanted() -> bool:
 async def started(folder: Path) -> socket.socket | None:
     """A connection to one that was started just now; `None` if it could not be."""
     try:
-        process = _start(folder)
+        process = await asyncio.to_thread(_start, folder)
     except (OSError, SessionError):
         return None
     loop = asyncio.get_running_loop()
     until = loop.time() + PATIENCE
     while loop.time() < until:
-        if (found := place.connected(folder)) is not None:
+        if (found := await asyncio.to_thread(place.connected, folder)) is not None:
             return found
         if process.poll() is not None:
             return None

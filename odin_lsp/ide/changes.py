@@ -175,7 +175,7 @@ class Changes:
         file = change.file
         if change.answer.done():
             return
-        text = self._core.desk.applier.text(file.path)
+        text = await self._core.desk.applier.text_beside_loop(file.path)
         if text is None or not any(it.state in CHOSEN for it in file.hunks):
             change.tell(None)
             if any(it.cause == "typed" for it in file.hunks):

@@ -258,7 +258,7 @@ class ClaudeCode:
         path, wanted = self._desk.path(given["filePath"]), given.get("startText")
         line = None
         if isinstance(wanted, str) and wanted:
-            text = self._desk.core.desk.applier.text(path) or ""
+            text = await self._desk.core.desk.applier.text_beside_loop(path) or ""
             at = text.find(wanted)
             line = Lines(text).position(at, "utf-16")[0] if at >= 0 else None
         is_shown = await self._desk.window.open_document(path.as_uri(), line)

@@ -9,7 +9,8 @@ from pathlib import Path
 from odin_lsp.errors import OdinError, ToolError
 from odin_lsp.intelligence.code import Code, around, code_of
 from odin_lsp.intelligence.questions import Answer, Asked, Found, What
-from odin_lsp.workspace.files import Files, vouches
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.roots import vouches
 from odin_lsp.workspace.search import Query, Search
 from odin_lsp.workspace.text import split_lines
 from odin_lsp.workspace.uris import printable

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from odin_lsp.intelligence.servers import Problems, Server, Servers
+from odin_lsp.server_states import ServerState
 
 
 class Chosen:
@@ -26,6 +27,9 @@ class Chosen:
             for path, known in problems.items():
                 told[path] = _joined(told[path], known) if path in told else known
         return told
+
+    async def all_states(self) -> Sequence[ServerState]:
+        return (*await self._own.all_states(), *await self._editor.all_states())
 
     async def close(self) -> None:
         await self._editor.close()

@@ -25,13 +25,18 @@ def problem_of(diagnostic: Mapping[str, Any], lines: Lines, encoding: PositionEn
                 character=character,
                 end_line=end_line,
                 end_character=end_character,
-                severity=SEVERITIES.get(_word(diagnostic.get("severity")), "error"),
+                severity=severity_of(diagnostic),
                 message=message,
                 code=_word(diagnostic.get("code")),
                 source=_word(diagnostic.get("source")),
             )
         case _:
             return None
+
+
+def severity_of(diagnostic: Mapping[str, Any]) -> Severity:
+    """One that has none is an error, as for most editors."""
+    return SEVERITIES.get(_word(diagnostic.get("severity")), "error")
 
 
 def _word(value: object) -> str:

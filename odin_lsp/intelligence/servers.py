@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from odin_lsp.errors import OdinError
 from odin_lsp.records import Severity
+from odin_lsp.server_states import ServerState
 from odin_lsp.values import Value
 from odin_lsp.workspace.text import PositionEncoding
 
@@ -78,6 +79,10 @@ class Servers(Protocol):
         nobody says anything is left out. Without paths: all that is known already, of any document."""
         ...
 
+    async def all_states(self) -> Sequence[ServerState]:
+        """Of those that run or should; none is started for it."""
+        ...
+
     async def close(self) -> None: ...
 
 
@@ -89,5 +94,8 @@ class NoServers:
 
     async def problems(self, paths: Collection[Path], patience: float) -> Mapping[Path, Problems]:
         return {}
+
+    async def all_states(self) -> Sequence[ServerState]:
+        return ()
 
     async def close(self) -> None: ...

@@ -3,6 +3,7 @@ whoever is found is looked at, and whoever is not is not."""
 
 import asyncio
 from collections.abc import Collection, Iterable
+from heapq import nsmallest
 from pathlib import Path
 
 from odin_lsp.errors import OdinError
@@ -10,6 +11,7 @@ from odin_lsp.intelligence.code import code_of
 from odin_lsp.intelligence.grammars import LANGUAGES
 from odin_lsp.workspace.comparing import changed_lines
 from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.hits import Hit
 from odin_lsp.workspace.search import Query, Search
 from odin_lsp.workspace.text import whole_lines
 
@@ -34,17 +36,22 @@ async def users_of(names: Collection[str], changed: Collection[Path], files: Fil
     if not words:
         return []
     query = Query(pattern=rf"\b(?:{'|'.join(words)})\b")
-    found: list[Path] = []
+    found: list[Hit] = []
     try:
         async with asyncio.timeout(SEARCH_SECONDS):
             for folder in files.vouching_roots:
                 hits, _ = await search.grep(query, folder)
-                found += [hit.path for hit in hits]
+                found += hits
     except (OdinError, TimeoutError):
         return []
+    is_open = {buffer.path for buffer in files.buffers}
+    return await asyncio.to_thread(_likeliest, found, frozenset(changed), is_open)
+
+
+def _likeliest(found: Iterable[Hit], changed: Collection[Path], is_open: Collection[Path | None]) -> list[Path]:
     suffixes = {path.suffix for path in changed}
-    users = {path for path in found if path.suffix.lower() in LANGUAGES and path not in changed}
-    return sorted(users, key=lambda it: (it.suffix not in suffixes, files.buffers.of_path(it) is None, it))[:MAX_USERS]
+    users = {hit.path for hit in found if hit.path.suffix.lower() in LANGUAGES and hit.path not in changed}
+    return nsmallest(MAX_USERS, users, key=lambda it: (it.suffix not in suffixes, it not in is_open, it))
 
 
 def _defined(path: Path, text: str, stretches: Iterable[tuple[int, int]]) -> set[str]:

@@ -1,6 +1,5 @@
 """Which language servers there are for a file: known or configured, installed, and allowed to start."""
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -8,13 +7,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from odin_lsp.commands.environment import find_virtual_environment, trusted_path
-from odin_lsp.config import LanguageServerSettings, ServerSettings
+from odin_lsp.config import LanguageServerSettings, ServerSettings, describe_language_server
+from odin_lsp.foreign_data import ForeignDataError, parse_foreign_json
 from odin_lsp.language_servers.known import KNOWN, Known
+from odin_lsp.named_files import TooManyNames
 from odin_lsp.reading import start_of
 from odin_lsp.values import is_object
 
 NOT_TRUSTED = "it runs what the project brings, and the folder is not trusted"
 NOT_FOUND = "it is not installed"
+CHANGED = "a file that its settings name has changed since you agreed to it"
 TOO_OLD = "it is older than TypeScript 7"
 MAX_PACKAGE_BYTES = 256 * 1024
 
@@ -90,6 +92,8 @@ def _configured(known: Known | None, name: str, said: ServerSettings) -> Known:
 
 def _found(known: Known, project: Path, folder: Path, around: Around) -> Candidate:
     name = known.command[0]
+    if not _is_as_agreed(known.name, around):
+        return Candidate(known, None, CHANGED, needs_trust=True)
     inside = _inside(name, project, folder)
     program = (inside if around.is_trusted else None) or _on_path(name, around.roots)
     if program is None:
@@ -101,6 +105,17 @@ def _found(known: Known, project: Path, folder: Path, around: Around) -> Candida
     if known.name == "tsc" and known.command[1:2] == ("--lsp",) and not _speaks_lsp(program):
         return Candidate(known, None, TOO_OLD)
     return Candidate(known, program)
+
+
+def _is_as_agreed(name: str, around: Around) -> bool:
+    """Of a workspace's own: looked at again when it starts."""
+    said = around.settings.servers.get(name)
+    if said is None or not said.agreed_as:
+        return True
+    try:
+        return describe_language_server(name, said, around.roots[0]).id == said.agreed_as
+    except TooManyNames:
+        return False
 
 
 def _untrusted(known: Known, program: Path) -> Candidate:
@@ -129,8 +144,8 @@ def _speaks_lsp(program: Path) -> bool:
     """As its package says: to ask the program itself would take longer than to start it."""
     package = Path(os.path.realpath(program)).parent.parent / "package.json"
     try:
-        described = json.loads(start_of(package, MAX_PACKAGE_BYTES) or b"")
-    except (OSError, ValueError, RecursionError):
+        described = parse_foreign_json((start_of(package, MAX_PACKAGE_BYTES) or b"").decode("utf-8", "replace"))
+    except (OSError, ForeignDataError):
         return False
     version = str(described.get("version", "")) if is_object(described) else ""
     return version.partition(".")[0].isdigit() and int(version.partition(".")[0]) >= 7

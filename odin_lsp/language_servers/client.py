@@ -11,6 +11,7 @@ from odin_lsp.commands.runner import Spec
 from odin_lsp.errors import ToolError
 from odin_lsp.frames import FrameError, Frames, Oversized, framed
 from odin_lsp.intelligence.servers import Unavailable
+from odin_lsp.loop_share import MOST_OF_A_PROGRAM, has_more_values
 from odin_lsp.values import is_object
 
 MAX_ANSWER = 16 * 2**20
@@ -130,6 +131,9 @@ class Client:
     def _take(self, frame: bytes | Oversized) -> None:
         if isinstance(frame, Oversized) or len(frame) > MAX_ANSWER:
             self._refuse(f"{self._name} has sent more than {MAX_ANSWER // 2**20} MiB in one message")
+            return
+        if has_more_values(frame, MOST_OF_A_PROGRAM):
+            self._refuse(f"{self._name} has sent more than {MOST_OF_A_PROGRAM:,} values in one message")
             return
         try:
             message = json.loads(frame)

@@ -1,31 +1,14 @@
 """A language server of Odin's own that is kept for when it is needed, and what is known of it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from odin_lsp.commands.kept import Kept, Times
 from odin_lsp.commands.memory import memory_of
 from odin_lsp.language_servers.choosing import Candidate
 from odin_lsp.language_servers.own_server import OwnServer
+from odin_lsp.server_states import ServerState
 from odin_lsp.tasks import Tasks
-from odin_lsp.values import Value
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerState(Value):
-    """A language server of Odin's own, that runs or should."""
-
-    name: str
-    root: str
-    """The folder that it serves."""
-    state: Literal["starting", "loading", "ready", "stopped", "given up"]
-    """`loading`: what it says may not be all. `stopped`: it has died, and is started again when it is needed."""
-    memory: int | None = None
-    """Bytes, of all its processes."""
-    problem: str | None = None
-    """Why it is not running."""
 
 
 class KeptServer(Kept[OwnServer]):
@@ -37,6 +20,7 @@ class KeptServer(Kept[OwnServer]):
         times: Times,
         tasks: Tasks,
         warn: Callable[[str], None],
+        changed: Callable[[], None],
     ) -> None:
         def give_up(problem: str) -> None:
             warn(
@@ -44,16 +28,18 @@ class KeptServer(Kept[OwnServer]):
                 "Run `odin-lsp doctor` to see more, or disable it in `languageServers.servers`."
             )
 
-        super().__init__(make, times, tasks, give_up)
+        super().__init__(make, times, tasks, give_up, changed)
         self.candidate = candidate
         self._root = root
 
-    def state(self) -> ServerState | None:
+    def state(self, *, measure: bool) -> ServerState | None:
         """`None`: it is not needed, and nothing is wrong."""
         server, name, root = self.server, self.candidate.known.name, str(self._root)
         if server is not None:
-            memory = memory_of(server.pid) if server.pid is not None else None
-            return ServerState(name=name, root=root, state="ready" if server.is_ready else "loading", memory=memory)
+            memory = memory_of(server.pid) if measure and server.pid is not None else None
+            state = "ready" if server.is_ready else "loading"
+            errors, warnings = server.counted
+            return ServerState(name=name, root=root, state=state, errors=errors, warnings=warnings, memory=memory)
         if self.is_starting:
             return ServerState(name=name, root=root, state="starting")
         if not self.problem:

@@ -45,15 +45,17 @@ class OwnServer:
         search: Search,
         scratch: Path,
         ended: Callable[[str], None],
+        changed: Callable[[], None] = lambda: None,
     ) -> None:
-        """`scratch`: a folder of its own, gone when it has ended. `ended` is told why it cannot be
-        asked any more."""
+        """`scratch`: a folder of its own, gone when it has ended. `ended` is told why it cannot be asked any more, and
+        `changed` that it has told something of its work or of problems."""
         self._known = candidate.known
         self._candidate = candidate
         self._root = root
         self._around = around
         self._scratch = scratch
         self._ended = ended
+        self._changed = changed
         self._client = Client(self.name, self._answer, self._hear, self._end_early)
         self._offered = Offered()
         self._readiness = Readiness(self._known.ready)
@@ -76,6 +78,11 @@ class OwnServer:
     @property
     def is_ready(self) -> bool:
         return self._readiness.is_ready
+
+    @property
+    def counted(self) -> tuple[int | None, int | None]:
+        """Errors and warnings in what it has reported last of each document; none, if it has reported of none."""
+        return self._reports.counted
 
     @property
     def pid(self) -> int | None:
@@ -166,7 +173,10 @@ class OwnServer:
         else:
             report = await self._reports.wait(uri, sent, changed_at, until)
         is_same = self._documents.changed_at == changed_at and self._documents.is_current(path)
-        return Problems(self._in_words(sent, report), is_current=True) if report and is_same else NOT_KNOWN
+        if not report or not is_same:
+            return NOT_KNOWN
+        told = await asyncio.to_thread(reported.problems, report.items, sent.text, self.encoding, self.name)
+        return Problems(told, is_current=True)
 
     @property
     def _knows_enough(self) -> bool:
@@ -242,6 +252,7 @@ class OwnServer:
             self._reports.take(params)
         else:
             self._readiness.told(method, params)
+        self._changed()
 
     def _end_early(self, reason: str) -> None:
         self._readiness.ended()

@@ -12,13 +12,17 @@ from odin_lsp import state_folder
 from odin_lsp.commands.kept import PAUSES, START_SECONDS, Times
 from odin_lsp.intelligence.servers import Problems, Server
 from odin_lsp.language_servers.choosing import Around, Candidate, folder_of, for_file, project_of
-from odin_lsp.language_servers.kept import KeptServer, ServerState
+from odin_lsp.language_servers.kept import KeptServer
 from odin_lsp.language_servers.own_server import OwnServer
 from odin_lsp.language_servers.reported import NOT_KNOWN
 from odin_lsp.ports import Level
+from odin_lsp.server_states import ServerState
 from odin_lsp.tasks import Tasks
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.search import Search
+
+Meant = tuple[Candidate, Path]
+"""A server for a file, and the project that it would serve."""
 
 
 class OwnServers:
@@ -28,6 +32,7 @@ class OwnServers:
         search: Search,
         around: Around,
         notify: Callable[[Level, str], None],
+        changed: Callable[[], None] = lambda: None,
         *,
         pauses: Sequence[float] = PAUSES,
         start_seconds: float = START_SECONDS,
@@ -36,6 +41,7 @@ class OwnServers:
         self._search = search
         self._around = around
         self._notify = notify
+        self._changed = changed
         self._pauses = pauses
         self._start_seconds = start_seconds
         self._kept: dict[tuple[str, Path], KeptServer] = {}
@@ -69,12 +75,16 @@ class OwnServers:
                         elif kept.has_worked:
                             silent[path] = NOT_KNOWN  # what it said before has not been fixed by its death
         except TimeoutError:
-            return {path: NOT_KNOWN for path in paths if self._candidates(path)}
+            return {path: NOT_KNOWN for path in paths if await self._meant(path)}
         told = await asyncio.gather(*(it.problems(served, until - time.monotonic()) for it, served in asked.items()))
         return _joined([silent, *told])
 
-    def states(self) -> list[ServerState]:
-        return [state for it in self._kept.values() if (state := it.state()) is not None]
+    async def all_states(self) -> Sequence[ServerState]:
+        return self.states()
+
+    def states(self, *, measure: bool = True) -> list[ServerState]:
+        """`measure`: what memory they take, which takes a moment."""
+        return [state for it in self._kept.values() if (state := it.state(measure=measure)) is not None]
 
     async def close(self) -> None:
         self._is_closed = True
@@ -84,20 +94,24 @@ class OwnServers:
     def _drop_all(self) -> None:
         for kept in self._kept.values():
             self._tasks.begin(kept.end())
+            self._changed()
         self._kept.clear()
 
-    def _candidates(self, path: Path) -> list[Candidate]:
-        return [] if self._is_closed else for_file(path, self._around)
+    async def _meant(self, path: Path) -> Sequence[Meant]:
+        """What is installed is looked up in a thread: for each server, every folder of `PATH` is resolved."""
+        while not self._is_closed:
+            around = self._around
+            meant = await asyncio.to_thread(_look_up, path, around)
+            if around == self._around and not self._is_closed:
+                return meant
+        return []
 
     async def _running(self, path: Path) -> Sequence[tuple[KeptServer, OwnServer | None]]:
         """Those for the file, as far as they can be asked now."""
-        kept = [self._keep(path, it) for it in self._candidates(path)]
+        kept = [self._keep(candidate, root) for candidate, root in await self._meant(path)]
         return list(zip(kept, await asyncio.gather(*(it.running() for it in kept)), strict=True))
 
-    def _keep(self, path: Path, candidate: Candidate) -> KeptServer:
-        folder = folder_of(path, self._around.roots)
-        assert folder is not None  # noqa: S101
-        root = project_of(path, candidate.known, folder)
+    def _keep(self, candidate: Candidate, root: Path) -> KeptServer:
         key = candidate.known.name, root
         if key in self._kept and self._kept[key].candidate != candidate:
             self._tasks.begin(self._kept.pop(key).end())  # its program is another one now
@@ -105,12 +119,18 @@ class OwnServers:
             settings = self._around.settings
             times = Times(settings.timeout, settings.idle, self._start_seconds, tuple(self._pauses))
             make = partial(self._make, candidate, root, self._around)
-            self._kept[key] = KeptServer(candidate, root, make, times, self._tasks, partial(self._notify, "warning"))
+            warn = partial(self._notify, "warning")
+            self._kept[key] = KeptServer(candidate, root, make, times, self._tasks, warn, self._changed)
         return self._kept[key]
 
     def _make(self, candidate: Candidate, root: Path, around: Around, ended: Callable[[str], None]) -> OwnServer:
         scratch = state_folder.scratch_folder(state_folder.folder() / "commands", _scratch_name())
-        return OwnServer(candidate, root, around, self._files, self._search, scratch.resolve(), ended)
+        return OwnServer(candidate, root, around, self._files, self._search, scratch.resolve(), ended, self._changed)
+
+
+def _look_up(path: Path, around: Around) -> Sequence[Meant]:
+    folder = folder_of(path, around.roots)
+    return [(it, project_of(path, it.known, folder)) for it in for_file(path, around)] if folder else []
 
 
 def _scratch_name() -> str:

@@ -2,10 +2,11 @@
 
 import asyncio
 import time
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
-from odin_lsp.intelligence.diagnostics import problem_of
+from odin_lsp.intelligence.diagnostics import problem_of, severity_of
 from odin_lsp.intelligence.servers import Problem, Problems
 from odin_lsp.language_servers.documents import Sent
 from odin_lsp.values import is_list, is_object
@@ -28,6 +29,10 @@ class Report:
     """When it came; of an answer, when it was asked for."""
     is_answer: bool = False
 
+    @property
+    def severities(self) -> Counter[str]:
+        return Counter(severity_of(it) for it in self.items if is_object(it))
+
     def is_of(self, sent: Sent, changed_at: float) -> bool:
         """Whether it is of this text and, for sure, of all the others as they are since `changed_at`."""
         if self.version is not None and self.version < sent.version:
@@ -47,6 +52,8 @@ class Reports:
 
     def __init__(self) -> None:
         self._by_uri: dict[str, Report] = {}
+        self._counts: Counter[str] = Counter()
+        """Of all of them, by severity."""
         self._last_at = 0.0
         self._news = asyncio.Event()
 
@@ -58,7 +65,15 @@ class Reports:
             report = Report(items[:MAX_PROBLEMS], version if isinstance(version, int) else None, time.monotonic())
             self.keep(uri, report)
 
+    @property
+    def counted(self) -> tuple[int | None, int | None]:
+        """Errors and warnings; none: there is no report."""
+        return (self._counts["error"], self._counts["warning"]) if self._by_uri else (None, None)
+
     def keep(self, uri: str, report: Report) -> None:
+        if (before := self._by_uri.get(uri)) is not None:
+            self._counts.subtract(before.severities)
+        self._counts.update(report.severities)
         self._by_uri[uri] = report
         self._last_at = time.monotonic()
         self._news.set()

@@ -1,6 +1,5 @@
 """Odin as a library: the names that `odin_lsp` offers. `docs/library.md` is about them."""
 
-from odin_lsp.agent.context import ContextItem
 from odin_lsp.agent.hooks import Hook, HookDecision
 from odin_lsp.events import EventRecord
 from odin_lsp.extensions.mcp_files import McpServer
@@ -12,7 +11,7 @@ from odin_lsp.models.base import Model, Reply, Request, TextDelta, ThinkingDelta
 from odin_lsp.modes import Mode
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.ports import Answer, Decision, Editor, Option, Question, Review, ReviewAnswer, ReviewFile, ReviewHunk
-from odin_lsp.records import Outcome, Usage
+from odin_lsp.records import ContextItem, Outcome, TurnOptions, Usage
 from odin_lsp.review.undo import Undone
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 from odin_lsp.workspace.buffers import Buffers
@@ -49,6 +48,7 @@ __all__ = [
     "ToolContext",
     "ToolOutput",
     "Turn",
+    "TurnOptions",
     "Undone",
     "Usage",
     "Workspace",

@@ -1,5 +1,6 @@
 """The editor's side of a turn where there is no editor: files are changed on disk."""
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
@@ -50,7 +51,7 @@ class DiskEditor:
 
     async def apply(self, change: FileChange) -> str | None:
         try:
-            _carry_out(change)
+            await asyncio.to_thread(_carry_out, change)
         except ToolError as error:
             return str(error)
         return None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from odin_lsp.agent import turn
 from odin_lsp.agent.attaching import given
-from odin_lsp.agent.context import ContextItem, gathered
+from odin_lsp.agent.context import gathered
 from odin_lsp.agent.live_session import LiveSession
 from odin_lsp.agent.open_sessions import OpenSessions
 from odin_lsp.agent.own_commands import OwnCommands
@@ -18,12 +18,13 @@ from odin_lsp.errors import RequestError, SessionError
 from odin_lsp.events import PASSING, EventRecord, Notice, StreamRolledBack, TurnFinished
 from odin_lsp.messages import Message
 from odin_lsp.modes import Mode
-from odin_lsp.records import Outcome, Usage
+from odin_lsp.records import ContextItem, Outcome, TurnOptions, Usage
 from odin_lsp.sessions import replay
 from odin_lsp.sessions.turn_record import TurnRecord
 from odin_lsp.workspace.files import Files
 
 Images = Iterable[Path | bytes]
+USUAL = TurnOptions()
 CLOSED = "session {!r} is closed, because another one was used since; resume it by its id"
 
 
@@ -149,18 +150,18 @@ class Session:
             for record in records:
                 yield record
 
-    def ask(self, text: str, *, images: Images = (), partial: bool = False) -> Turn:
+    def ask(self, text: str, *, images: Images = (), options: TurnOptions = USUAL, partial: bool = False) -> Turn:
         """Ask about the code; nothing is changed. `images`: files, or the bytes of some, that go with the message.
-        `partial`: with the pieces of texts and outputs as they come."""
-        return self._take(_message("ask_mode", text, images), partial=partial)
+        `options`: in what it differs from other turns. `partial`: with the pieces of texts and outputs as they come."""
+        return self._take(_message("ask_mode", text, images, options), partial=partial)
 
-    def plan(self, text: str, *, images: Images = (), partial: bool = False) -> Turn:
+    def plan(self, text: str, *, images: Images = (), options: TurnOptions = USUAL, partial: bool = False) -> Turn:
         """Plan a change; nothing is changed."""
-        return self._take(_message("plan_mode", text, images), partial=partial)
+        return self._take(_message("plan_mode", text, images, options), partial=partial)
 
-    def edit(self, text: str, *, images: Images = (), partial: bool = False) -> Turn:
+    def edit(self, text: str, *, images: Images = (), options: TurnOptions = USUAL, partial: bool = False) -> Turn:
         """Change the code, as far as the editor's `review` accepts it."""
-        return self._take(_message("edit_mode", text, images), partial=partial)
+        return self._take(_message("edit_mode", text, images, options), partial=partial)
 
     def send(
         self,
@@ -169,6 +170,7 @@ class Session:
         *,
         images: Images = (),
         context: Sequence[ContextItem] = (),
+        options: TurnOptions = USUAL,
         partial: bool = False,
     ) -> Turn:
         """Take what a person has typed: `!command` runs a command, by the same rules as the model's, and the model is
@@ -179,7 +181,7 @@ class Session:
             if typed.own.name == "continue":
                 return self.go_on(partial=partial)
             raise RequestError(f"/{typed.own.name} changes the session itself, which a single message cannot do")
-        message, with_it = _message(typed.mode, typed.text, images), gathered(context, self._files)
+        message, with_it = _message(typed.mode, typed.text, images, options), gathered(context, self._files)
         message = replace(
             message,
             context=with_it.texts,
@@ -228,5 +230,6 @@ class Session:
         return Turn(begin, self._live, self._stream, self._running, partial=partial)
 
 
-def _message(mode: Mode, text: str, images: Images) -> UserMessage:
-    return UserMessage(turn_id=uuid.uuid4().hex, text=text, mode=mode, attached=tuple(map(given, images)))
+def _message(mode: Mode, text: str, images: Images, options: TurnOptions) -> UserMessage:
+    attached = tuple(map(given, images))
+    return UserMessage(turn_id=uuid.uuid4().hex, text=text, mode=mode, attached=attached, options=options)

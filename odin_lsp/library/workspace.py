@@ -96,9 +96,14 @@ class Workspace:
         self._is_open = False
 
     async def __aenter__(self) -> "Workspace":
-        for problem in (*self._project.now.problems, await asyncio.to_thread(state_folder.problem)):
+        for problem in (
+            *(it for it in self._project.now.problems if not it.needs_trust),
+            await asyncio.to_thread(state_folder.problem),
+        ):
             if problem is not None:
                 self._editor.notify("warning", str(problem))
+        if lines := await asyncio.to_thread(self._undecided):
+            self._editor.notify("info", "\n".join(lines))
         self._is_open = True
         return self
 
@@ -112,6 +117,16 @@ class Workspace:
         await asyncio.gather(*(turn.outcome() for turn in running), return_exceptions=True)
         await self._ticking.settled()
         await self._core.close()
+
+    def _undecided(self) -> list[str]:
+        """What the folder brings, if nobody has decided on some of it."""
+        if self._project.now.standing == "restricted" or self._project.now.is_plain:
+            return []
+        from odin_lsp.permissions.trust import told
+
+        undecided = self._project.brought().undecided
+        way = "None of this is used until you agree: odin-lsp permissions trust"
+        return ["This folder brings:", *told(undecided), way] if undecided else []
 
     @property
     def config(self) -> Config:
@@ -152,6 +167,7 @@ class Workspace:
             turn_id=turn_id,
             text=run.words,
             mode="edit_mode",
+            is_typed=False,
             context=context,
             meaning=(run.meaning,),
             todos=run.todos,
@@ -173,8 +189,12 @@ class Workspace:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Those that there is a key for."""
-        return self._core.models.available
+        """Those that there is a key for, and what accounts have besides, as far as that is known."""
+        return tuple(it for it in self._core.models.names if "@" not in it)
+
+    async def model_names(self) -> tuple[str, ...]:
+        """The same; who is attached has to ask for them."""
+        return self.models
 
     def efforts(self, model: str) -> tuple[Effort, ...]:
         """What may stand behind the `@` of a model."""
@@ -202,6 +222,10 @@ class Workspace:
     async def slash_commands(self) -> tuple[SlashCommand, ...]:
         """What `/name` may stand for at the beginning of a message."""
         return await asyncio.to_thread(self._core.own.listed)
+
+    def add_tool(self, tool: Tool[Any]) -> None:
+        """Offer one more tool, from the next turn on."""
+        self._core.add_tool(tool)
 
     def subscribe(self, subscriber: Callable[[EventRecord], None]) -> Callable[[], None]:
         """Hear of all events of all sessions, at once and in order, those outside of turns included; call the result to

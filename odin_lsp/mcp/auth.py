@@ -63,11 +63,13 @@ def client_metadata(callback: str) -> OAuthClientMetadata:
 class Tokens(OAuthClientProvider):
     """Those that were given for a server at an address, for that address only."""
 
-    def __init__(self, server: str, url: str) -> None:
+    def __init__(self, server: str, holder: str, url: str) -> None:
+        """`holder` is whom logins are kept for."""
         super().__init__(url, client_metadata("http://127.0.0.1/callback"), Storage(self._keep))
         self.problem = ""
         """Why the last request could not be made."""
         self._server = server
+        self._holder = holder
         self._url = url
         self._is_secure = is_secure(httpx2.URL(url))
         self._login: Login | None = None
@@ -114,7 +116,7 @@ class Tokens(OAuthClientProvider):
 
     async def _take_stored(self) -> bool:
         """Whether there is something new: another Odin, or a person, may have been faster."""
-        login = await asyncio.to_thread(logins.read, self._server, self._url)
+        login = await asyncio.to_thread(logins.read, self._holder, self._url)
         if login is None or login == self._login:
             return False
         context = self.context
@@ -144,7 +146,7 @@ class Tokens(OAuthClientProvider):
             stored = tokens.model_dump(mode="json", exclude_none=True)
             self._login = replace(self._login, tokens=stored, expires=self.context.token_expiry_time)
             with suppress(ToolError):
-                await asyncio.to_thread(logins.keep, self._server, self._login)
+                await asyncio.to_thread(logins.keep, self._holder, self._login)
 
     def _know(self, tokens: OAuthToken) -> None:
         told = (tokens.access_token, tokens.refresh_token or "")

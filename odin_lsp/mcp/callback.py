@@ -1,6 +1,8 @@
-"""Where a browser brings the answer of a login: one request on this machine, and no second one."""
+"""Where a browser brings the answer of a login: one request on this machine with the login's own state, and no second
+one."""
 
 import asyncio
+import hmac
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
@@ -41,11 +43,19 @@ async def listening(port: int) -> "AsyncGenerator[Callback]":
 class Callback:
     def __init__(self, authority: str) -> None:
         self._authority = authority
+        self._state = ""
         self._answer: asyncio.Future[dict[str, str]] = asyncio.get_running_loop().create_future()
 
     @property
     def url(self) -> str:
         return f"http://{self._authority}{PATH}"
+
+    def expect(self, address: str) -> None:
+        """Take the answer to this address, and no other: any page can have a browser come here. Raises `ToolError`."""
+        states = parse_qs(urlsplit(address).query).get("state", [])
+        if len(states) != 1:
+            raise ToolError("the login cannot be told from others (it has no state)")
+        self._state = states[0]
 
     async def answer(self, seconds: float) -> dict[str, str]:
         """What the browser has brought."""
@@ -65,14 +75,19 @@ class Callback:
         writer.close()
 
     def _take(self, head: str) -> bool:
-        """The first request counts, if it is for this address: another name could be that of a page on the net."""
+        """The first request counts that is for this address, since another name could be that of a page on the net, and
+        for this login. Others use nothing up."""
         first, *lines = head.split("\r\n")
         method, _, rest = first.partition(" ")
         address = urlsplit(rest.partition(" ")[0])
         hosts = [value.strip() for name, _, value in (it.partition(":") for it in lines) if name.lower() == "host"]
         if method != "GET" or address.path != PATH or hosts != [self._authority] or self._answer.done():
             return False
-        self._answer.set_result({name: values[0] for name, values in parse_qs(address.query).items()})
+        said = parse_qs(address.query)
+        is_meant = hmac.compare_digest("\0".join(said.get("state", [])).encode(), self._state.encode())
+        if not self._state or not is_meant:
+            return False
+        self._answer.set_result({name: values[0] for name, values in said.items()})
         return True
 
 

@@ -4,8 +4,8 @@ import asyncio
 import os
 import shutil
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +16,7 @@ from odin_lsp.commands.runner import Spec
 from odin_lsp.config import McpSettings, Network
 from odin_lsp.errors import ToolError
 from odin_lsp.extensions.front_matter import Misunderstood
-from odin_lsp.extensions.mcp_files import McpServer
+from odin_lsp.extensions.mcp_files import McpServer, describe_server
 from odin_lsp.mcp.values import Answered, Definition, Host, Progress, PromptDefinition, Resource
 
 if TYPE_CHECKING:
@@ -27,8 +27,11 @@ if TYPE_CHECKING:
     from odin_lsp.mcp.sdk import SdkSession
 
 NOT_INSTALLED = "the package `mcp` is not installed; run: pip install 'odin-lsp[mcp]'"
+CHANGED = "a file that its command names has changed since you agreed to it; it starts once you have agreed to that"
 LONGEST_SECONDS = 600.0
 LAST_WORDS_SECONDS = 2.0
+RESOURCES_SECONDS = 2.0
+"""For a server that starts to say whether it has resources: one that does not answer has none for now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,8 @@ class Around:
     settings: McpSettings = field(default_factory=McpSettings.model_construct)
     network: Network = field(default_factory=Network.model_construct)
     is_trusted: bool = False
+    secret_names: frozenset[str] = frozenset()
+    """Of variables that have keys of providers."""
 
     @property
     def root(self) -> Path:
@@ -56,11 +61,12 @@ class Connection:
         server: McpServer,
         around: Around,
         host: Host,
-        listed: Callable[[tuple[Definition, ...]], Awaitable[None]],
+        listed: Callable[[Sequence[Definition], bool], Awaitable[None]],
         ended: Callable[[str], None],
         login: "httpx2.Auth | None" = None,
     ) -> None:
-        """`listed` is told which tools it has, whenever it was asked, and `ended` why it cannot be asked any more.
+        """`listed` is told which tools it has, and whether it has resources, whenever it was asked; `ended` is told why
+        it cannot be asked any more.
         `login` is that of a person who is there; else the server gets the tokens of the last one."""
         self.server = server
         self.in_use = 0
@@ -104,7 +110,7 @@ class Connection:
                 self._program = transport = Program(self.server.name, self._end_early)
                 await transport.start(spec)
             else:
-                transport = self._remote()
+                transport = await self._remote()
             self._session = SdkSession(self.server.name, transport, self._host)
             await self._session.open(timeout)
             await self.look(max(0.0, until - time.monotonic()))
@@ -113,8 +119,12 @@ class Connection:
         self.used_at = time.monotonic()
 
     async def look(self, timeout: float) -> None:
-        """Which tools it has now."""
-        await self._listed(tuple(await self._open.tools(timeout)))
+        """Which tools it has now, and whether it has resources."""
+        session = self._open
+        tools, resources = tuple(await session.tools(timeout)), list[Resource]()
+        with suppress(ToolError):
+            resources = await session.resources(min(timeout, RESOURCES_SECONDS))
+        await self._listed(tools, bool(resources))
 
     async def call(self, tool: str, arguments: Mapping[str, Any], tell: Progress) -> Answered:
         async with self._used():
@@ -157,6 +167,8 @@ class Connection:
 
     def _spec(self) -> Spec:
         server, around = self.server, self._around
+        if server.agreed_as and describe_server(server, around.root).id != server.agreed_as:
+            raise ToolError(CHANGED)
         command, cwd = self._filled(server.command), Path(self._filled(server.cwd))
         within = around.root if server.cwd else around.cwd
         given = {name: self._filled(value) for name, value in server.env.items()}
@@ -167,15 +179,15 @@ class Connection:
             raise ToolError(f"the program {command} is not found; install it, or name it by its absolute path")
         return Spec(argv=(program, *map(self._filled, server.args)), cwd=folder, environment=environment)
 
-    def _remote(self) -> Any:
+    async def _remote(self) -> Any:
         from odin_lsp.mcp.auth import Tokens
         from odin_lsp.mcp.remote import transport
 
         headers = {name: self._filled(value) for name, value in self.server.headers.items()}
         url, is_old = self._filled(self.server.url), self.server.transport == "sse"
         if self._login is None and not has_own_login(self.server):
-            self._tokens = Tokens(self.server.name, url)
-        return transport(url, headers, self._around.network, self._login or self._tokens, is_old=is_old)
+            self._tokens = Tokens(self.server.name, self.server.login_holder, url)
+        return await transport(url, headers, self._around.network, self._login or self._tokens, is_old=is_old)
 
     def _filled(self, text: str) -> str:
         return filled(self.server, self._around, text)
@@ -223,7 +235,8 @@ class Connection:
 def filled(server: McpServer, around: Around, text: str) -> str:
     """A text of the server's entry, with variables filled in. Raises `ToolError`."""
     try:
-        return server.filled(text, os.environ, around.root)
+        permitted = around.settings.variables.get(server.identity)
+        return server.filled(text, os.environ, around.root, permitted=permitted, secret_names=around.secret_names)
     except Misunderstood as error:
         raise ToolError(str(error)) from None
 

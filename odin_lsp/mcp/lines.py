@@ -5,10 +5,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from odin_lsp.loop_share import MOST_VALUES, has_more_values
+
 MAX_MESSAGE = 16 * 2**20
 """Bytes: what is larger would stop all else while it is read, and nobody wants to see it."""
-MAX_A_SECOND = 20_000
+MAX_IN_A_ROW = 120_000
 """Messages: whoever sends more is not saying anything."""
+FORGOTTEN_A_SECOND = 2000
+"""Of those in a row."""
 EDGE = 4096
 _ID = re.compile(rb'"id"\s*:\s*(\d{1,18})')
 
@@ -23,6 +27,7 @@ class TooLong:
 
     id: int | None
     """Of the question that it answers, if that can be seen."""
+    than: str = f"{MAX_MESSAGE // 2**20} MiB"
 
 
 class Lines:
@@ -30,8 +35,8 @@ class Lines:
         self._begun = bytearray()
         self._head = b""
         """The beginning of a line that is too long; the rest of it is forgotten as it comes."""
-        self._second = 0.0
-        self._count = 0
+        self._counted_at = 0.0
+        self._count = 0.0
 
     def feed(self, data: bytes) -> Iterator[bytes | TooLong]:
         """Raises `Flooded`."""
@@ -51,14 +56,17 @@ class Lines:
         self._begun.clear()
         self._head = b""
         if not head and len(line) <= MAX_MESSAGE:
-            return line
-        found = _ID.search(head or line[:EDGE]) or _ID.search(line[-EDGE:])
-        return TooLong(int(found[1]) if found else None)
+            return TooLong(_id_of(line, line), f"{MOST_VALUES:,} values") if has_more_values(line) else line
+        return TooLong(_id_of(head or line, line))
 
     def _count_one(self) -> None:
         now = time.monotonic()
-        if now - self._second > 1:
-            self._second, self._count = now, 0
-        self._count += 1
-        if self._count > MAX_A_SECOND:
+        self._count = max(0.0, self._count - (now - self._counted_at) * FORGOTTEN_A_SECOND) + 1
+        self._counted_at = now
+        if self._count > MAX_IN_A_ROW:
             raise Flooded
+
+
+def _id_of(head: bytes, end: bytes) -> int | None:
+    found = _ID.search(head[:EDGE]) or _ID.search(end[-EDGE:])
+    return int(found[1]) if found else None

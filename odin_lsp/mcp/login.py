@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import httpx2
 from mcp.client.auth import OAuthClientProvider
@@ -36,6 +36,7 @@ async def log_in(
 
         async def visit(address: str) -> None:
             await elsewhere.check(httpx2.URL(address))
+            callback.expect(address)
             await asyncio.to_thread(show, address)
 
         async def answer() -> AuthorizationCodeResult:
@@ -58,7 +59,7 @@ async def log_in(
         issuer=_stored(context.oauth_metadata),
         resource=_stored(context.protected_resource_metadata),
     )
-    await asyncio.to_thread(logins.keep, server.name, login)
+    await asyncio.to_thread(logins.keep, server.login_holder, login)
     return tools
 
 
@@ -89,7 +90,7 @@ async def _tools(server: McpServer, around: Around, login: OAuthClientProvider, 
     """A server says that it wants a login when it is used."""
     found: list[Definition] = []
 
-    async def listed(definitions: tuple[Definition, ...]) -> None:
+    async def listed(definitions: Sequence[Definition], _has_resources: bool) -> None:
         found[:] = definitions
 
     host = Host(_decline, lambda: around.roots, lambda _: None)

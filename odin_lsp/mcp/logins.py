@@ -31,8 +31,8 @@ class Login:
     """For what they are."""
 
 
-def read(server: str, url: str) -> Login | None:
-    stored: Any = private_files.read_json(_file(server, url))
+def read(holder: str, url: str) -> Login | None:
+    stored: Any = private_files.read_json(_file(holder, url))
     if not is_object(stored) or stored.get("url") != url:
         return None
     client, tokens, expires = stored.get("client"), stored.get("tokens"), stored.get("expires")
@@ -49,32 +49,32 @@ def read(server: str, url: str) -> Login | None:
     )
 
 
-def keep(server: str, login: Login) -> None:
+def keep(holder: str, login: Login) -> None:
     """Raises `ToolError`."""
-    file = _file(server, login.url)
+    file = _file(holder, login.url)
     try:
-        private_files.write_file(file, [json.dumps({"server": server, **asdict(login)}).encode()])
+        private_files.write_file(file, [json.dumps({"holder": holder, **asdict(login)}).encode()])
     except (OSError, SessionError) as error:
         raise ToolError(f"the login cannot be kept in {file.parent}: {error}") from None
 
 
-def forget(server: str, url: str) -> bool:
+def forget(holder: str, url: str) -> bool:
     """Whether there was one."""
-    folder = _file(server, url).parent
+    folder = _file(holder, url).parent
     if not (folder / FILE).exists():
         return False
     shutil.rmtree(folder)
     return True
 
 
-def changed(server: str, url: str) -> int | None:
+def changed(holder: str, url: str) -> int | None:
     """When Odin was last logged in or its tokens renewed; `None` if it is not logged in."""
     try:
-        return _file(server, url).stat().st_mtime_ns
+        return _file(holder, url).stat().st_mtime_ns
     except OSError:
         return None
 
 
-def _file(server: str, url: str) -> Path:
-    digest = hashlib.sha256(json.dumps([server, url]).encode()).hexdigest()[:32]
+def _file(holder: str, url: str) -> Path:
+    digest = hashlib.sha256(json.dumps([holder, url]).encode()).hexdigest()[:32]
     return state_folder.folder() / "mcp" / digest / FILE

@@ -1,27 +1,21 @@
 """Tools of servers as models know them: by a name of their own, with texts that are checked and bounded."""
 
-import hashlib
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from odin_lsp.mcp.values import Definition
+from odin_lsp.permissions.foreign_names import MAX_NAME, fit_for_name, full_name
 from odin_lsp.values import is_object
 from odin_lsp.web.untrusted import visible
 
-PREFIX = "mcp__"
-MAX_NAME = 64
-"""What all providers take."""
 MAX_DESCRIPTION = 2000
 MAX_DEFINITION = 32 * 1024
 """Characters: whoever needs more for one tool does not describe it."""
 MAX_TOOLS = 500
 CHARS_PER_TOKEN = 4
-_STRANGE = re.compile(r"[^A-Za-z0-9_-]+")
-_JOINED = re.compile(r"__+")
 
 
 @dataclass(frozen=True)
@@ -29,6 +23,8 @@ class Offered:
     server: str
     definition: Definition
     """As the user has it, which may not be what the server says now."""
+    origin: tuple[str, str]
+    """Who has named the server, and where: another one may come to have its name."""
 
     @cached_property
     def name(self) -> str:
@@ -67,19 +63,6 @@ def cost(tools: Iterable[Offered]) -> int:
     return sum(len(it.name) + len(it.description) + len(json.dumps(it.schema)) for it in tools)
 
 
-def server_prefix(server: str) -> str:
-    """What the names of all its tools begin with, and those of no other server."""
-    return f"{PREFIX}{_JOINED.sub('_', _STRANGE.sub('_', server)).strip('_')}"
-
-
-def full_name(server: str, tool: str) -> str:
-    name = f"{server_prefix(server)}__{_STRANGE.sub('_', tool)}"
-    if len(name) <= MAX_NAME:
-        return name
-    digest = hashlib.sha256(f"{server}\0{tool}".encode()).hexdigest()[:8]
-    return f"{name[: MAX_NAME - 9]}_{digest}"
-
-
 def usable(server: str, definitions: Iterable[Definition]) -> tuple[dict[str, Definition], list[str]]:
     """Those that can be offered, by their own names, and what is wrong with the others."""
     taken: dict[str, Definition] = {}
@@ -90,10 +73,10 @@ def usable(server: str, definitions: Iterable[Definition]) -> tuple[dict[str, De
         if len(taken) >= MAX_TOOLS:
             wrong.append(f"only the first {MAX_TOOLS} tools are used")
             break
-        if not it.name.strip() or not _STRANGE.sub("", it.name):
+        if not it.name.strip() or not fit_for_name(it.name).strip("_"):
             wrong.append("a tool without a name is left out")
-        elif len(it.text) > MAX_DEFINITION:
-            wrong.append(f"{shown} is left out: its definition has {len(it.text):,} characters")
+        elif it.has_more_than(MAX_DEFINITION):
+            wrong.append(f"{shown} is left out: its definition has more than {MAX_DEFINITION:,} characters")
         elif full_name(server, it.name) in names:
             wrong.append(f"a second tool with the name {shown} is left out")
         else:

@@ -1,12 +1,13 @@
-"""What the tools of servers were when the user came to know them: one private file for each server.
+"""What the tools of servers were when the user came to know them, and whether they had resources: one private file for
+each server.
 
 A server that describes a tool in other words than before may want the model to do something else with it. Nobody hears
 of the new words before the user has seen them."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +18,27 @@ from odin_lsp.mcp.values import Definition
 from odin_lsp.values import is_list, is_object
 
 
-def read(server: McpServer) -> dict[str, Definition]:
-    """By name; nothing of a server that is not known yet."""
+@dataclass(frozen=True, slots=True)
+class Pins:
+    tools: Mapping[str, Definition] = field(default_factory=dict[str, Definition])
+    """By name; none of a server that is not known yet."""
+    has_resources: bool = False
+
+
+def read(server: McpServer) -> Pins:
     stored: Any = private_files.read_json(_file(server))
-    tools = stored.get("tools") if is_object(stored) else None
+    if not is_object(stored):
+        return Pins()
+    tools = stored.get("tools")
     found = [it for it in map(_definition, tools) if it is not None] if is_list(tools) else []
-    return {it.name: it for it in found}
+    return Pins({it.name: it for it in found}, stored.get("resources") is True)
 
 
-def keep(server: McpServer, definitions: Mapping[str, Definition]) -> None:
+def keep(server: McpServer, pins: Pins) -> None:
     """Where nothing can be kept, servers are new each time."""
-    tools = [{"name": it.name, "description": it.description, "schema": it.schema} for it in definitions.values()]
-    content = json.dumps({"server": server.name, "source": str(server.source), "tools": tools})
+    tools = [{"name": it.name, "description": it.description, "schema": it.schema} for it in pins.tools.values()]
+    stored = {"server": server.name, "source": str(server.source), "tools": tools, "resources": pins.has_resources}
+    content = json.dumps(stored)
     with suppress(OSError, SessionError):
         private_files.write_file(_file(server), [content.encode("utf-8", "replace")], durable=False)
 
@@ -39,10 +49,7 @@ def forget(server: McpServer) -> None:
 
 
 def _file(server: McpServer) -> Path:
-    """Another program, or another file that names it, is another server."""
-    who = [server.name, server.transport, server.command, *server.args, server.url, str(server.source)]
-    digest = hashlib.sha256(json.dumps(who).encode()).hexdigest()[:32]
-    return state_folder.folder() / "mcp" / f"{digest}.json"
+    return state_folder.folder() / "mcp" / f"{server.identity}.json"
 
 
 def _definition(stored: object) -> Definition | None:

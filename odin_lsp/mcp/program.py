@@ -1,8 +1,9 @@
 """A server that is a program: supervised like a command, its pipes as the SDK wants them."""
 
 import asyncio
+import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from types import TracebackType
 
@@ -14,14 +15,16 @@ from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, jsonrpc_message_a
 from odin_lsp.commands import piped
 from odin_lsp.commands.piped import Piped
 from odin_lsp.commands.runner import Spec
-from odin_lsp.mcp.lines import MAX_MESSAGE, Flooded, Lines, TooLong
+from odin_lsp.mcp.lines import Flooded, Lines, TooLong
+from odin_lsp.mcp.passing import Passing, Unheard, kind_of
+from odin_lsp.values import is_object
 
 log = logging.getLogger("odin.mcp")
-MAX_UNHEARD = 50_000
-"""Messages that wait to be looked at."""
+LONGEST_NEWS = 2**16
+"""Bytes: what is longer is more than news."""
 EXIT_SECONDS = 1.0
 """For a server that was told that nothing more comes."""
-Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
+Streams = tuple[Passing, MemoryObjectSendStream[SessionMessage]]
 
 
 class Program:
@@ -33,8 +36,7 @@ class Program:
         self._ended = ended
         self._lines = Lines()
         self._piped: Piped | None = None
-        self._incoming: MemoryObjectSendStream[SessionMessage | Exception]
-        self._incoming, self._read = anyio.create_memory_object_stream[SessionMessage | Exception](MAX_UNHEARD)
+        self._incoming = Passing()
         self._write, self._outgoing = anyio.create_memory_object_stream[SessionMessage](0)
         self._tasks: list[asyncio.Task[None]] = []
         self._is_wanted = True
@@ -71,11 +73,11 @@ class Program:
             sending, following = self._tasks
             sending.cancel()
             await asyncio.wait((sending, following))
-        for stream in (self._incoming, self._read, self._write, self._outgoing):
+        for stream in (self._incoming, self._write, self._outgoing):
             stream.close()
 
     async def __aenter__(self) -> Streams:
-        return self._read, self._write
+        return self._incoming, self._write
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -91,30 +93,33 @@ class Program:
         try:
             for line in self._lines.feed(data):
                 self._take(line)
-        except (Flooded, anyio.WouldBlock):
+        except (Flooded, Unheard):
             self._give_up(f"{self._name} sends more messages than anybody can read")
 
     def close(self) -> None:
         """It prints no more."""
         self.is_silent = True
-        self._incoming.close()
+        self._incoming.end()
 
     def _take(self, line: bytes | TooLong) -> None:
         if isinstance(line, TooLong):
-            told = f"it has sent more than {MAX_MESSAGE // 2**20} MiB in one message"
+            told = f"it has sent more than {line.than} in one message"
             if line.id is None:
                 self._give_up(f"{self._name} cannot be understood: {told}")
                 return
             error = ErrorData(code=INTERNAL_ERROR, message=told)
-            message = JSONRPCError(jsonrpc="2.0", id=line.id, error=error)
-        else:
-            try:
-                message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-            except (ValueError, RecursionError):
-                log.debug("%s printed a line that is no message", self._name)
-                return
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # nobody listens any more
-            self._incoming.send_nowait(SessionMessage(message))
+            self._incoming.put(SessionMessage(JSONRPCError(jsonrpc="2.0", id=line.id, error=error)))
+        elif (kind := _kind_of(line)) is not None:
+            self._incoming.put_news(kind, lambda: self._read(line))
+        elif (message := self._read(line)) is not None:
+            self._incoming.put(message)
+
+    def _read(self, line: bytes) -> SessionMessage | None:
+        try:
+            return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        except (ValueError, RecursionError):
+            log.debug("%s printed a line that is no message", self._name)
+            return None
 
     async def _send(self, program: Piped, outgoing: MemoryObjectReceiveStream[SessionMessage]) -> None:
         with suppress(anyio.ClosedResourceError):
@@ -133,7 +138,7 @@ class Program:
 
     def _give_up(self, reason: str) -> None:
         self._tell(reason)
-        self._incoming.close()
+        self._incoming.end()
         if self._piped is not None:
             self._piped.stop()
 
@@ -141,3 +146,14 @@ class Program:
         is_news, self._is_wanted = self._is_wanted, False
         if is_news:
             self._ended(reason)
+
+
+def _kind_of(line: bytes) -> Hashable | None:
+    """Which news it has; none: it is something else."""
+    if len(line) > LONGEST_NEWS or b'"notifications/' not in line:
+        return None
+    try:
+        told = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return kind_of(told.get("method"), told.get("params")) if is_object(told) and "id" not in told else None

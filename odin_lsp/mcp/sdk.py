@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
@@ -85,8 +85,7 @@ class SdkSession:
             raise ToolError(self._reason(error))
         if not self._opened.is_set():
             raise ToolError(f"{self._name} has not answered in {timeout:.3g} s")
-        offered = self._client.server_capabilities.tools
-        if self.version in MODERN_PROTOCOL_VERSIONS and offered is not None and offered.list_changed:
+        if self.version in MODERN_PROTOCOL_VERSIONS and any(self._tells_of_changes):
             self._tasks.append(asyncio.create_task(self._listen()))
 
     async def close(self) -> None:
@@ -130,12 +129,24 @@ class SdkSession:
         ]
 
     async def resources(self, timeout: float) -> list[Resource]:
+        """Those that it lists, then templates of others."""
         if self._client.server_capabilities.resources is None:
             return []
-        found = await self._pages(
+        listed = await self._pages(
             lambda cursor: self._client.list_resources(cursor=cursor), lambda page: page.resources, "resources", timeout
         )
-        return [Resource(str(it.uri), it.name, it.description or "") for it in found]
+        templates: list[Any] = []
+        with suppress(ToolError):  # most servers have none, and many of them refuse the question
+            templates = await self._pages(
+                lambda cursor: self._client.list_resource_templates(cursor=cursor),
+                lambda page: page.resource_templates,
+                "templates of resources",
+                timeout,
+            )
+        return [
+            *(Resource(str(it.uri), it.name, it.description or "", it.mime_type or "") for it in listed),
+            *(Resource(it.uri_template, it.name, it.description or "", it.mime_type or "") for it in templates),
+        ]
 
     async def call(self, tool: str, arguments: dict[str, Any], timeout: float, tell: Progress) -> Answered:
         async def told(progress: float, total: float | None, message: str | None) -> None:
@@ -156,7 +167,8 @@ class SdkSession:
 
     async def read(self, uri: str, timeout: float) -> Answered:
         result = await self._within(timeout, self._client.read_resource(uri), f"the resource {uri}")
-        return Answered("\n".join(map(_resource, result.contents)))
+        text, images = _contents([EmbeddedResource(type="resource", resource=it) for it in result.contents])
+        return Answered(text, images)
 
     async def _live(self) -> None:
         async with self._client:
@@ -165,9 +177,16 @@ class SdkSession:
 
     async def _listen(self) -> None:
         """In the newer protocol a client has to ask for what the older one sends unasked."""
-        async with self._client.listen(tools_list_changed=True) as events:
+        tools, resources = self._tells_of_changes
+        async with self._client.listen(tools_list_changed=tools, resources_list_changed=resources) as events:
             async for _ in events:
-                self._host.changed("tools")
+                self._host.changed("tools")  # who looks for tools looks for resources, too
+
+    @property
+    def _tells_of_changes(self) -> tuple[bool, bool]:
+        """Of its tools, and of its resources."""
+        has = self._client.server_capabilities
+        return bool(has.tools and has.tools.list_changed), bool(has.resources and has.resources.list_changed)
 
     async def _pages(
         self,
@@ -270,9 +289,15 @@ def _contents(blocks: list[ContentBlock]) -> tuple[str, tuple[Image, ...]]:
                 texts.append(f"(sound was left out: {it.mime_type})")
             case ResourceLink():
                 texts.append(f"resource: {it.uri}{f' ({it.name})' if it.name else ''}")
+            case EmbeddedResource(resource=BlobResourceContents(mime_type=str(kind)) as blob) if _is_image(kind):
+                images.append(Image(kind, blob.blob))
             case EmbeddedResource():
                 texts.append(_resource(it.resource))
     return "\n".join(texts), tuple(images)
+
+
+def _is_image(media_type: str) -> bool:
+    return media_type.startswith("image/") and not media_type.startswith("image/svg")
 
 
 def _resource(it: TextResourceContents | BlobResourceContents) -> str:

@@ -1,9 +1,8 @@
 """One server that is in use: the program that is kept, what it offers, and what has changed about that."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
 from odin_lsp.commands.kept import Kept, Times
 from odin_lsp.commands.memory import memory_of
@@ -12,46 +11,39 @@ from odin_lsp.extensions.mcp_files import McpServer
 from odin_lsp.mcp import logins, pins
 from odin_lsp.mcp.connection import Around, Connection, filled
 from odin_lsp.mcp.offered import CHARS_PER_TOKEN, Offered, cost, usable
-from odin_lsp.mcp.values import Answered, Asked, Definition, Form, Host, Progress, Visit
+from odin_lsp.mcp.pins import Pins
+from odin_lsp.mcp.values import Answered, Asked, Definition, Form, Host, Progress, Resource, Visit
+from odin_lsp.permissions.foreign_names import ToolOwner
+from odin_lsp.server_states import McpRunState, McpState
 from odin_lsp.tasks import Tasks
-from odin_lsp.values import Value
 
 LOOK_SECONDS = 0.3
-"""After a server says that its tools have changed: it may say so again at once."""
+"""After a server says that its tools or resources have changed: it may say so again at once."""
 Ask = Callable[[str, Form | Visit], Awaitable[Asked]]
 """Hands the person what a server, by its name, wants to know."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class McpState(Value):
-    """An MCP server that is on."""
-
-    name: str
-    transport: Literal["stdio", "http", "sse"]
-    state: Literal["configured", "starting", "ready", "failed"]
-    """`configured`: it is started when it is needed."""
-    tools: int = 0
-    tokens: int = 0
-    """What the definitions of all its tools take, whether or not they are listed."""
-    memory: int | None = None
-    """Bytes, of all its processes."""
-    problem: str | None = None
-    """Why it does not run, or which of its tools are not used."""
-
-
 class Served:
     def __init__(
-        self, server: McpServer, around: Around, times: Times, tasks: Tasks, warn: Callable[[str], None]
+        self,
+        server: McpServer,
+        around: Around,
+        times: Times,
+        tasks: Tasks,
+        warn: Callable[[str], None],
+        changed: Callable[[], None],
     ) -> None:
+        """`changed` is told that its state may be another one."""
         self.server = server
         self.changed: dict[str, Definition] = {}
         """Tools that are not what they were when the user came to know them, as the server has them now."""
-        self.kept = Kept(self._make, times, tasks, self._give_up)
+        self.kept = Kept(self._make, times, tasks, self._give_up, changed)
         self.is_begun = False
         self._around = around
         self._tasks = tasks
         self._warn = warn
-        self._known: dict[str, Definition] | None = None
+        self._note_change = changed
+        self._known: Pins | None = None
         """What the user knows; none: nobody has looked yet."""
         self._now: dict[str, Definition] | None = None
         """What the server has said last, since Odin was started."""
@@ -64,27 +56,48 @@ class Served:
     @property
     def offered(self) -> list[Offered]:
         """What models are told of: in the words that the user knows."""
-        known = self._known or {}
+        known = (self._known or Pins()).tools
         names = known if self._now is None else self._now
-        return [Offered(self.server.name, known[name]) for name in names if name in known]
+        return [Offered(self.server.name, known[name], self.server.origin) for name in names if name in known]
+
+    @property
+    def owner(self) -> ToolOwner:
+        """Of its tools, as rules know it."""
+        return ToolOwner(self.server.identity, is_users=self.server.layer != "project")
 
     @property
     def is_known(self) -> bool:
-        return bool(self._known)
+        return self._known is not None and bool(self._known.tools)
 
-    def state(self) -> McpState:
+    @property
+    def has_resources(self) -> bool:
+        """As it has said last, now or when Odin ran before."""
+        return self._known is not None and self._known.has_resources
+
+    def state(self, *, measure: bool) -> McpState:
         offered, connection = self.offered, self.kept.server
-        memory = memory_of(connection.pid) if connection is not None and connection.pid is not None else None
-        state = "ready" if connection else "starting" if self.kept.is_starting else "configured"
+        pid = connection.pid if connection is not None and measure else None
         return McpState(
             name=self.server.name,
             transport=self.server.transport,
-            state="failed" if self.kept.problem and state == "configured" else state,
+            state=self._run_state,
+            attempt=self.kept.attempt,
+            max_attempts=self.kept.max_attempts,
             tools=len(offered),
             tokens=cost(offered) // CHARS_PER_TOKEN,
-            memory=memory,
+            memory=memory_of(pid) if pid is not None else None,
             problem=self.kept.problem or "; ".join(self._wrong) or None,
         )
+
+    @property
+    def _run_state(self) -> McpRunState:
+        if self.kept.server is not None:
+            return "ready"
+        if self.kept.is_starting:
+            return "starting"
+        if not self.kept.problem:
+            return "configured"
+        return "failed" if self.kept.is_given_up else "retrying"
 
     async def recall(self) -> None:
         """What is known of it from before."""
@@ -124,16 +137,22 @@ class Served:
         finally:
             self._asking.remove(ask)
 
+    async def resources(self) -> list[Resource]:
+        """Raises `ToolError`, as what follows does."""
+        return await (await self.connection()).resources()
+
+    async def read(self, uri: str) -> Answered:
+        return await (await self.connection()).read(uri)
+
     async def accept(self, tool: str) -> None:
         """The user has seen what a tool is now."""
         new = self.changed.pop(tool, None)
         if new is not None and self._known is not None:
-            self._known[tool] = new
-            await asyncio.to_thread(pins.keep, self.server, dict(self._known))
+            await self._know(Pins({**self._known.tools, tool: new}, self._known.has_resources))
 
     def _last_login(self) -> int | None:
         try:
-            return logins.changed(self.server.name, filled(self.server, self._around, self.server.url))
+            return logins.changed(self.server.login_holder, filled(self.server, self._around, self.server.url))
         except ToolError:
             return None
 
@@ -141,19 +160,24 @@ class Served:
         host = Host(self._ask, lambda: self._around.roots, self._hear)
         return Connection(self.server, self._around, host, self._take, ended)
 
-    async def _take(self, definitions: tuple[Definition, ...]) -> None:
+    async def _take(self, definitions: Sequence[Definition], has_resources: bool) -> None:
         """What it offers now. Tools that are new are known from now on; those that were known stay as they were."""
         self._now, self._wrong = usable(self.server.name, definitions)
         await self.recall()
-        known = self._known or {}
+        pinned = self._known or Pins()
+        known = pinned.tools
         self.changed = {name: it for name, it in self._now.items() if name in known and it.digest != known[name].digest}
         new = {name: it for name, it in self._now.items() if name not in known}
-        if new:
-            self._known = {**known, **new}
-            await asyncio.to_thread(pins.keep, self.server, dict(self._known))
+        if new or has_resources != pinned.has_resources:
+            await self._know(Pins({**known, **new}, has_resources))
+        self._note_change()
+
+    async def _know(self, known: Pins) -> None:
+        self._known = known
+        await asyncio.to_thread(pins.keep, self.server, known)
 
     def _hear(self, what: str) -> None:
-        if what == "tools" and not self._is_looking:
+        if what in ("tools", "resources") and not self._is_looking:
             self._is_looking = True
             self._tasks.begin(self._look_again())
 

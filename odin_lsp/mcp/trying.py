@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from odin_lsp.commands.memory import memory_of
@@ -36,7 +36,7 @@ async def try_out(servers: Iterable[McpServer], around: Around) -> list[Trial]:
 async def _tried(server: McpServer, around: Around) -> Trial:
     found: list[Definition] = []
 
-    async def listed(definitions: tuple[Definition, ...]) -> None:
+    async def listed(definitions: Sequence[Definition], _has_resources: bool) -> None:
         found[:] = definitions
 
     connection = Connection(server, around, Host(_ask, lambda: around.roots, lambda _: None), listed, lambda _: None)
@@ -50,7 +50,7 @@ async def _tried(server: McpServer, around: Around) -> Trial:
     seconds = time.monotonic() - began
     await connection.end()
     tools, left_out = usable(server.name, found)
-    offered = tuple(Offered(server.name, it) for it in tools.values())
+    offered = tuple(Offered(server.name, it, server.origin) for it in tools.values())
     return Trial(server, seconds, offered, tuple(left_out), version, memory, problem, connection.complaints)
 
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,6 +28,11 @@ class Definition:
         told = {"description": self.description, "name": self.name, "schema": self.schema}
         return json.dumps(told, sort_keys=True, ensure_ascii=False, indent=1)
 
+    def has_more_than(self, most: int) -> bool:
+        """Characters, of which no more are counted than that takes."""
+        told = chain((self.name, self.description), json.JSONEncoder(ensure_ascii=False).iterencode(self.schema))
+        return any(size > most for size in accumulate(map(len, told)))
+
     @property
     def digest(self) -> str:
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -49,8 +55,10 @@ class PromptDefinition:
 @dataclass(frozen=True, slots=True)
 class Resource:
     uri: str
+    """Of a template, the pattern of the addresses (RFC 6570)."""
     name: str
     description: str
+    media_type: str = ""
 
 
 @dataclass(frozen=True, slots=True)

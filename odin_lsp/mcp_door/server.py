@@ -1,9 +1,10 @@
 """The server's side of MCP, as today's agents speak it: a handshake, a list of tools, and their calls."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from odin_lsp import __version__
 from odin_lsp.agent_door.calls import AgentCalls, agent_calls
@@ -11,9 +12,6 @@ from odin_lsp.frames import Frame
 from odin_lsp.json_rpc import INVALID_PARAMS, INVALID_REQUEST, Peer, Refused
 from odin_lsp.messages import Image, ToolResult
 from odin_lsp.values import is_object
-
-if TYPE_CHECKING:
-    from odin_lsp.tools.base import Tool
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """The newest first."""
@@ -71,20 +69,7 @@ class Server:
         return {}
 
     async def _list(self, _: Any) -> Any:
-        """In a fixed order, so that agents can cache it."""
-        from odin_lsp.agent.agent_calls import READING
-
-        return {
-            "tools": [
-                {
-                    "name": it.name,
-                    "description": it.description,
-                    "inputSchema": it.schema,
-                    "annotations": {"readOnlyHint": it.name in READING, "openWorldHint": False},
-                }
-                for it in _tools()
-            ]
-        }
+        return {"tools": await asyncio.to_thread(_tools)}
 
     async def _call(self, params: Any) -> Any:
         match params:
@@ -102,11 +87,21 @@ class Server:
         return _answer(await self._calls.call(name, arguments))
 
 
-def _tools() -> "list[Tool[Any]]":
+def _tools() -> list[Mapping[str, Any]]:
+    """In a fixed order, so that agents can cache it. In a thread: all tools are imported, and their schemas built."""
     from odin_lsp.agent.agent_calls import EDITING, READING
     from odin_lsp.tools.base import all_tools
 
-    return [it for it in all_tools().values() if it.name in (*READING, *EDITING)]
+    return [
+        {
+            "name": it.name,
+            "description": it.description,
+            "inputSchema": it.schema,
+            "annotations": {"readOnlyHint": it.name in READING, "openWorldHint": False},
+        }
+        for it in all_tools().values()
+        if it.name in (*READING, *EDITING)
+    ]
 
 
 def _answer(result: ToolResult) -> Mapping[str, Any]:

@@ -23,9 +23,11 @@ from odin_lsp.models.base import (
     ToolSpec,
 )
 from odin_lsp.models.encoding import Blocks, Head, Turn, Turns, encode, with_list
+from odin_lsp.models.key import find_key
 from odin_lsp.models.line import OWN_HEADERS, Line, address, custom_headers
 from odin_lsp.models.reference import ModelRef
-from odin_lsp.models.service import UNPAID, Service, count, find_key, http_client, join, tool_call
+from odin_lsp.models.senders import DirectSender
+from odin_lsp.models.service import UNPAID, Service, count, http_client, join, tool_call
 from odin_lsp.records import Usage
 
 STOPS: Mapping[str, StopReason] = {
@@ -74,40 +76,48 @@ def connect(ref: ModelRef, connection: Connection) -> Model:
         usual="https://api.anthropic.com",
         too_long=TOO_LONG,
     )
-    headers = {
-        **OWN_HEADERS,
-        "authorization": f"Bearer {key}",
-        "anthropic-version": VERSION,
-        **custom_headers("ANTHROPIC_CUSTOM_HEADERS"),
-    }
-    return AnthropicModel(Line(service, http_client(connection.network), address(service), headers, _fault))
+    custom = custom_headers("ANTHROPIC_CUSTOM_HEADERS")
+
+    def headers(key: str) -> dict[str, str]:
+        return {**OWN_HEADERS, "authorization": f"Bearer {key}", "anthropic-version": VERSION, **custom}
+
+    sender = DirectSender(http_client(connection.network), address(service), key, headers)
+    return AnthropicModel(Line(service, sender, fault))
 
 
 class AnthropicModel:
     def __init__(self, line: Line) -> None:
         self._line = line
         self._service = line.service
-        self._head = Head(self._fields)
-        self._turns = Turns(lambda message: _blocks(message, line.service.ref.model), _turn)
+        self._bodies = Bodies(line.service.ref)
 
     @property
     def ref(self) -> str:
         return str(self._service.ref)
 
     def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
-        return self._line.talk(lambda: self._line.post(PATH, self._body(request)), _Answer(self._service))
+        return self._line.talk(lambda: self._line.post(PATH, self._bodies.of(request)), _Answer(self._service))
 
     async def aclose(self) -> None:
-        await self._line.client.aclose()
+        await self._line.aclose()
 
-    def _body(self, request: Request) -> bytes:
+
+class Bodies:
+    """Of requests to one model, whoever sends or counts them."""
+
+    def __init__(self, ref: ModelRef) -> None:
+        self._ref = ref
+        self._head = Head(self._fields)
+        self._turns = Turns(lambda message: _blocks(message, ref.model), _turn)
+
+    def of(self, request: Request) -> bytes:
         settled, last = self._turns.of(request.messages)
         return with_list(self._head.of(request), "messages", [*settled, *_marked(last)])
 
     def _fields(self, request: Request) -> dict[str, Any]:
-        entry, effort = catalog.find(self.ref), self._service.ref.effort
+        entry, effort = catalog.find(str(self._ref)), self._ref.effort
         fields: dict[str, Any] = {
-            "model": self._service.model,
+            "model": self._ref.name,
             "max_tokens": min(request.max_tokens, entry.max_output),
             "stream": True,
         }
@@ -119,6 +129,8 @@ class AnthropicModel:
             fields["output_config"] = {"effort": effort}
         if request.tools:
             fields["tools"] = [_tool(spec) for spec in request.tools]
+            if request.shared_tools:
+                fields["tools"][request.shared_tools - 1]["cache_control"] = EPHEMERAL
             if not request.may_call:
                 fields["tool_choice"] = {"type": "none"}
         if system := _system(request.system):
@@ -130,7 +142,7 @@ class AnthropicModel:
 class _Block:
     start: Mapping[str, Any]
     pieces: list[str] = field(default_factory=list[str])
-    signature: str = ""
+    signature: list[str] = field(default_factory=list[str])
     ended: bool = False
 
 
@@ -169,7 +181,7 @@ class _Answer:
             case {"type": "message_stop"}:
                 self._complete = True
             case {"type": "error"}:
-                raise _fault(self._service, 200, event, {"request-id": str(event.get("request_id", ""))})
+                raise fault(self._service, 200, event, {"request-id": str(event.get("request_id", ""))})
             case _:
                 pass  # a ping, or something that is newer than this
 
@@ -205,7 +217,7 @@ def _grown(block: _Block, delta: Mapping[str, Any]) -> Iterator[StreamEvent]:
                 case _:
                     pass
         case {"type": "signature_delta", "signature": str(signature)}:
-            block.signature += signature
+            block.signature.append(signature)
         case _:
             pass
 
@@ -216,8 +228,9 @@ def _part(block: _Block) -> Part | None:
         case {"type": "text"}:
             return Text(text) if text else None
         case {"type": "thinking"}:
-            opaque = {"type": "thinking", "thinking": text, "signature": block.signature}
-            return Thinking(text, opaque if block.signature else {})
+            signature = "".join(block.signature)
+            opaque = {"type": "thinking", "thinking": text, "signature": signature}
+            return Thinking(text, opaque if signature else {})
         case {"type": "redacted_thinking", "data": str(data)}:
             return Thinking("", {"type": "redacted_thinking", "data": data})
         case {"type": "tool_use", "id": str(id), "name": str(name), **rest}:
@@ -248,10 +261,10 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
 
 
 def _system(texts: Sequence[str]) -> list[dict[str, Any]]:
-    """The mark on the last block covers the tools too: they come before it."""
+    """The mark covers the tools too, since they come before it; what follows it is another mode's in another turn."""
     blocks: list[dict[str, Any]] = [{"type": "text", "text": text} for text in texts if text.strip()]
-    if blocks:
-        blocks[-1]["cache_control"] = EPHEMERAL
+    for block in blocks[-2:][:1]:
+        block["cache_control"] = EPHEMERAL
     return blocks
 
 
@@ -302,7 +315,7 @@ def _tool(spec: ToolSpec) -> dict[str, Any]:
     return {"name": spec.name, "description": spec.description, "input_schema": dict(spec.schema)}
 
 
-def _fault(service: Service, status: int, body: Any, headers: Mapping[str, str]) -> ModelError:
+def fault(service: Service, status: int, body: Any, headers: Mapping[str, str]) -> ModelError:
     match body:
         case {"error": {"type": str(kind), "message": str(message), "details": {"error_code": str(code)}}}:
             status = STATUSES.get(code, STATUSES.get(kind, status))

@@ -3,11 +3,16 @@
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from odin_lsp.config.schema import PlatformSettings
+from odin_lsp.loop_share import has_more_values
 from odin_lsp.messages import Message, ToolCall
 from odin_lsp.records import ModelStatus, RateLimit, Usage
 from odin_lsp.values import is_object
+
+if TYPE_CHECKING:
+    from odin_lsp.models.key_helper import KeyHelper
 
 StopReason = Literal[
     "end",  # it has said what it wanted to say
@@ -33,12 +38,15 @@ class Request:
     """Stable parts first, so that providers can cache the prefix: tools, system, messages (append-only)."""
 
     system: tuple[str, ...]
+    """Of several blocks the last one is the mode's own."""
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     max_tokens: int = 8192
     temperature: float | None = None
     may_call: bool = True
     """False: the tools are listed, to keep the prefix, but must not be called."""
+    shared_tools: int = 0
+    """So many of the tools, the first ones, are listed in every mode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +95,15 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True)
+class Received:
+    """What has come of the answer so far, whatever it was."""
+
+    size: int
+    """Bytes of the data of all events."""
+    events: int
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """The stream starts again from nothing: what was streamed since the last `Reply` does not count.
     `resilience` sends it; providers do not."""
@@ -115,7 +132,8 @@ class Status:
     status: ModelStatus
 
 
-StreamEvent = TextDelta | ThinkingDelta | ArgumentsDelta | CallReady | Reply | Reached | Attempt | Limited | Status
+Spoken = TextDelta | ThinkingDelta | ArgumentsDelta | CallReady | Reply
+StreamEvent = Spoken | Reached | Received | Attempt | Limited | Status
 
 
 class Model(Protocol):
@@ -136,6 +154,8 @@ class Model(Protocol):
 class Network:
     proxy: str | None = None
     ca_bundle: str | None = None
+    client_certificate: str | None = None
+    client_key: str | None = None
     timeout: float = 600.0
     """Seconds for each step of a request; silence within a stream is bounded by `resilience`."""
 
@@ -148,6 +168,10 @@ class Connection:
     network: Network = field(default_factory=Network)
     key_place: str = ""
     """Where the user can change the key, if that is known: the name of a variable, or words."""
+    platforms: PlatformSettings = field(default_factory=PlatformSettings)
+    """Where the platforms are, and as whom they are asked."""
+    helper: "KeyHelper | None" = None
+    """Prints the key, in place of `key`."""
 
 
 def parse_arguments(raw: str) -> tuple[Mapping[str, Any], str | None]:
@@ -163,6 +187,8 @@ def parse_arguments(raw: str) -> tuple[Mapping[str, Any], str | None]:
             raise ValueError("a key occurs twice")
         return result
 
+    if has_more_values(raw):
+        return {}, "the arguments have too many values; split the call"
     try:
         value = json.loads(raw or "{}", parse_constant=refuse_constant, object_pairs_hook=unique)
         json.dumps(value, ensure_ascii=False).encode()  # lone surrogates: no later request could be sent

@@ -1,10 +1,12 @@
 """What Odin knows of each model: how much fits, what it costs, whether it thinks and how hard it can be told to."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from odin_lsp.models.platforms.known import PLATFORMS
 from odin_lsp.models.reference import EFFORTS, Effort, ModelRef
 
 if TYPE_CHECKING:
@@ -42,7 +44,23 @@ def find(ref: str) -> Entry:
     model = ModelRef.of(ref).model
     if model.startswith(("offline/", "scripted/")):
         return replace(_LOCAL, ref=model, vision=model.startswith("scripted/"))
-    return _BY_REF.get(model) or replace(_UNKNOWN, ref=model)
+    if model in _BY_REF:
+        return _BY_REF[model]
+    return replace(_BY_REF.get(_by_its_maker(model), _UNKNOWN), ref=model)
+
+
+def on_platform(name: str, makers: Collection[str]) -> tuple[str, ...]:
+    """The models of the catalog that a platform has of these makers, as it names them: no platform lists its own."""
+    known = map(ModelRef.of, _BY_REF)
+    return tuple(f"{name}/{PLATFORMS[name].naming.format(it.name)}" for it in known if it.provider in makers)
+
+
+def _by_its_maker(model: str) -> str:
+    """How a model on a platform is named by its maker: without the platform's region, date and version."""
+    platform, _, name = model.partition("/")
+    found = _ON_PLATFORM.fullmatch(name) if platform in PLATFORMS else None
+    makers = PLATFORMS[platform].makers if found else ()
+    return next((ref for maker in makers if found and (ref := f"{maker}/{found[1]}") in _BY_REF), "")
 
 
 def seeing(ref: str) -> str:
@@ -239,6 +257,7 @@ ENTRIES: tuple[Entry, ...] = (
     ),
 )
 
+_ON_PLATFORM = re.compile(r"(?:[a-z-]+\.)?(?:anthropic\.)?([a-z0-9.-]+?)(?:[-@]\d{8})?(?:-v\d+(?::\d+)?)?")
 _BY_REF = {entry.ref: entry for entry in ENTRIES}
 _UNKNOWN = Entry(
     ref="",

@@ -4,6 +4,7 @@ import base64
 import json
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -23,9 +24,11 @@ from odin_lsp.models.base import (
     ToolSpec,
 )
 from odin_lsp.models.encoding import Blocks, Head, Turn, Turns, encode, with_list
+from odin_lsp.models.key import find_key
 from odin_lsp.models.line import OWN_HEADERS, Line, address
 from odin_lsp.models.reference import Effort, ModelRef
-from odin_lsp.models.service import OWN_ID, Service, count, find_key, http_client, mapping, string, tool_call
+from odin_lsp.models.senders import DirectSender
+from odin_lsp.models.service import OWN_ID, Service, count, http_client, mapping, string, tool_call
 from odin_lsp.records import Usage
 from odin_lsp.values import is_list, is_object
 
@@ -88,16 +91,17 @@ def connect(ref: ModelRef, connection: Connection) -> Model:
         usual="https://generativelanguage.googleapis.com",
         too_long=TOO_LONG,
     )
-    headers = {**OWN_HEADERS, "x-goog-api-key": key}
-    return GoogleModel(Line(service, http_client(connection.network), address(service), headers, _fault))
+    sender = DirectSender(
+        http_client(connection.network), address(service), key, lambda it: {**OWN_HEADERS, "x-goog-api-key": it}
+    )
+    return GoogleModel(Line(service, sender, fault))
 
 
 class GoogleModel:
     def __init__(self, line: Line) -> None:
         self._line = line
         self._service = line.service
-        self._head = Head(self._fields)
-        self._turns = Turns(lambda message: _blocks(message, line.service.ref.model), _turn)
+        self._bodies = Bodies(line.service.ref)
         self._path = f"/v1/{_resource(line.service.model)}:streamGenerateContent?alt=sse"
 
     @property
@@ -105,21 +109,30 @@ class GoogleModel:
         return str(self._service.ref)
 
     def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
-        return self._line.talk(lambda: self._line.post(self._path, self._body(request)), _Answer(self._service))
+        return self._line.talk(lambda: self._line.post(self._path, self._bodies.of(request)), _Answer(self._service))
 
     async def aclose(self) -> None:
-        await self._line.client.aclose()
+        await self._line.aclose()
 
-    def _body(self, request: Request) -> bytes:
+
+class Bodies:
+    """Of requests to one model, whoever sends or counts them."""
+
+    def __init__(self, ref: ModelRef) -> None:
+        self._ref = ref
+        self._head = Head(self._fields)
+        self._turns = Turns(lambda message: _blocks(message, ref.model), _turn)
+
+    def of(self, request: Request) -> bytes:
         settled, last = self._turns.of(request.messages)
         return with_list(self._head.of(request), "contents", [*settled, *map(_turn, last)])
 
     def _fields(self, request: Request) -> dict[str, Any]:
-        entry = catalog.find(self.ref)
+        entry = catalog.find(str(self._ref))
         limits: dict[str, Any] = {"maxOutputTokens": min(request.max_tokens, entry.max_output)}
         if not entry.thinking and request.temperature is not None:
             limits["temperature"] = request.temperature
-        if thinking := _thinking(entry, self._service.ref.effort):
+        if thinking := _thinking(entry, self._ref.effort):
             limits["thinkingConfig"] = thinking
         fields: dict[str, Any] = {"generationConfig": limits}
         if system := [{"text": text} for text in request.system if text.strip()]:
@@ -141,12 +154,25 @@ def _thinking(entry: catalog.Entry, effort: Effort | None) -> dict[str, Any]:
     return {**shown, "thinking_level": effort.upper()} if effort else shown
 
 
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """What is one part in the end."""
+
+    is_thought: bool
+    texts: list[str]
+
+    @property
+    def part(self) -> Part:
+        text = "".join(self.texts)
+        return Thinking(text) if self.is_thought else Text(text)
+
+
 class _Answer:
     """An answer in the making."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._parts: list[Part] = []
+        self._parts: list[Part | _Pieces] = []
         self._usage: Mapping[str, Any] = {}
         self._stop: StopReason | None = None
         self._detail = ""
@@ -155,7 +181,7 @@ class _Answer:
         chunk = json.loads(data)
         match chunk:
             case {"error": {}}:
-                raise _fault(self._service, 200, chunk, {})
+                raise fault(self._service, 200, chunk, {})
             case {"candidates": [{**candidate}, *_]}:
                 yield from self._take_candidate(candidate)
             case {"candidates": found} if found:
@@ -173,7 +199,8 @@ class _Answer:
         if not self._stop:
             raise self._service.cut_off("it has no end")
         waits = self._stop == "end" and any(isinstance(part, ToolCall) for part in self._parts)
-        return self._service.reply(self._parts, "tools" if waits else self._stop, _usage(self._usage), self._detail)
+        parts = [it.part if isinstance(it, _Pieces) else it for it in self._parts]
+        return self._service.reply(parts, "tools" if waits else self._stop, _usage(self._usage), self._detail)
 
     def _take_candidate(self, candidate: Mapping[str, Any]) -> Iterator[StreamEvent]:
         parts = mapping(candidate, "content").get("parts")
@@ -192,20 +219,20 @@ class _Answer:
             if not ready.problem:
                 yield CallReady(ready)
         elif text or signature:
-            opaque = {"signature": signature} if signature else {}
-            self._say(Thinking(text, opaque) if part.get("thought") else Text(text, signature))
+            is_thought = bool(part.get("thought"))
+            self._say(text, signature, is_thought=is_thought)
             if text:
-                yield ThinkingDelta(text) if part.get("thought") else TextDelta(text)
+                yield ThinkingDelta(text) if is_thought else TextDelta(text)
 
-    def _say(self, part: Text | Thinking) -> None:
+    def _say(self, text: str, signature: str | None, *, is_thought: bool) -> None:
         """Pieces become one part, except where a signature belongs to a piece."""
-        match self._parts[-1:], part:
-            case [Text(said, None)], Text(more, None):
-                self._parts[-1] = Text(said + more)
-            case [Thinking(said, {**rest})], Thinking(more, {**opaque}) if not rest and not opaque:
-                self._parts[-1] = Thinking(said + more)
+        match self._parts[-1:]:
+            case _ if signature:
+                self._parts.append(Thinking(text, {"signature": signature}) if is_thought else Text(text, signature))
+            case [_Pieces(it, texts)] if it == is_thought:
+                texts.append(text)
             case _:
-                self._parts.append(part)
+                self._parts.append(_Pieces(is_thought, [text]))
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:
@@ -265,7 +292,7 @@ def _tool(spec: ToolSpec) -> dict[str, Any]:
     return {"name": spec.name, "description": spec.description, "parameters_json_schema": dict(spec.schema)}
 
 
-def _fault(service: Service, status: int, body: Any, headers: Mapping[str, str]) -> ModelError:
+def fault(service: Service, status: int, body: Any, headers: Mapping[str, str]) -> ModelError:
     """Google tells the reason and the time to wait among the error's details."""
     error = mapping(body, "error") if is_object(body) else None
     if not error:

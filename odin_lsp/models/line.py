@@ -1,14 +1,16 @@
 """The line to a provider: a body that is ready goes out, and the events of the answer come in.
 
-It is not the providers' SDKs that send. They check and convert the whole conversation in every request, and to import
-one takes longer than all of Odin. `tests/providers/test_sdks.py` shows that what is sent is what they would send."""
+With a plain key Odin sends by itself. The providers' SDKs would check and convert the whole conversation in every
+request, and to import one takes longer than all of Odin. `tests/providers/test_sdks.py` shows that what is sent is what
+they would send. Where more than a key is needed an SDK is the sender (`platforms/`)."""
 
-import json
 import os
 import re
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -16,11 +18,18 @@ import httpx2
 
 from odin_lsp import __version__
 from odin_lsp.errors import ModelError
-from odin_lsp.models.base import Reached, Reply, StreamEvent
+from odin_lsp.loop_share import LoopShare
+from odin_lsp.messages import Text, Thinking
+from odin_lsp.models import bodies
+from odin_lsp.models.base import ArgumentsDelta, Reached, Received, Reply, StreamEvent, TextDelta, ThinkingDelta
+from odin_lsp.models.bodies import TooMuch
+from odin_lsp.models.senders import Sender
 from odin_lsp.models.service import BROKEN, Service, rate_limit
 
-MOST_OF_A_REFUSAL = 200_000
-"""Bytes of it that are read: what refuses need not be the provider."""
+MOST_SAID = 8 * 2**20
+"""Characters of an answer: two million tokens, where models have 130,000."""
+UNAUTHORIZED = 401
+RECEIPT_SECONDS = 0.25
 OF_THE_CONNECTION = ("connection", "content-length", "host", "transfer-encoding")
 _NAME = re.compile(r"[!#$%&'*+.^_`|~\w-]+", re.ASCII)
 _VALUE = re.compile(r"[\t -~]*")
@@ -29,6 +38,23 @@ OWN_HEADERS = {
     "content-type": "application/json",
     "user-agent": f"odin-lsp/{__version__}",
 }
+
+
+class Receipt:
+    """Counts what comes of one answer, and says so a few times a second at most."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._told_at = clock()
+        self.total = Received(0, 0)
+
+    def count(self, data: str) -> Iterator[Received]:
+        """`data` of one event."""
+        size = len(data) if data.isascii() else len(data.encode())
+        self.total = Received(self.total.size + size, self.total.events + 1)
+        if self._clock() - self._told_at >= RECEIPT_SECONDS:
+            self._told_at = self._clock()
+            yield self.total
 
 
 class Answer(Protocol):
@@ -44,58 +70,73 @@ class Answer(Protocol):
 @dataclass(frozen=True, slots=True)
 class Line:
     service: Service
-    client: httpx2.AsyncClient
-    address: str
-    headers: Mapping[str, str]
+    sender: Sender
     fault: Callable[[Service, int, Any, Mapping[str, str]], ModelError]
     """What a refusal means, by its status, its body (parsed, if it is JSON) and its headers."""
 
     async def post(self, path: str, body: bytes) -> httpx2.Response:
-        """An answer that has begun well; who takes it closes it."""
+        """An answer that has begun well; who takes it closes it. Credentials that are not accepted are looked for once
+        more: a program may print another key, the user may have signed in meanwhile."""
         try:
-            request = self.client.build_request("POST", f"{self.address}{path}", content=body, headers=self.headers)
-            response = await self.client.send(request, stream=True)
+            response = await self.sender.post(path, body)
             if response.is_success:
                 return response
-            async with aclosing(response):
-                said = _parsed(await _beginning(response))
-            raise self.fault(self.service, response.status_code, said, response.headers)
+            fault = await self._refusal(response)
+            if fault.status == UNAUTHORIZED and await self.sender.renew(response):
+                response = await self.sender.post(path, body)
+                if response.is_success:
+                    return response
+                fault = await self._refusal(response)
+            raise fault
         except BROKEN as error:
             raise self.service.broken(error) from error
+
+    async def _refusal(self, response: httpx2.Response) -> ModelError:
+        async with aclosing(response):
+            said = bodies.parsed(await bodies.beginning(response))
+        return self.fault(self.service, response.status_code, said, response.headers)
 
     async def talk(self, send: Callable[[], Awaitable[httpx2.Response]], answer: Answer) -> AsyncIterator[StreamEvent]:
         response = await send()
         try:
-            async with aclosing(response):
+            async with aclosing(response), aclosing(bodies.events(response)) as events:
                 self.service.check_events(response)
                 yield Reached("waiting_token")
                 for limited in rate_limit(response.headers):
                     yield limited
-                events = EventData()
-                async for chunk in response.aiter_bytes():
-                    for data in events.of(chunk):
-                        for event in answer.take(data):
-                            yield event
+                said, share, receipt = 0, LoopShare(), Receipt()
+                async for data in events:
+                    for event in chain(receipt.count(data), answer.take(data)):
+                        said += _size(event)
+                        _check(said)
+                        yield event
+                        await share.pass_on()
+            reply = answer.reply()
+            _check(_size(reply))
+            yield receipt.total
+        except TooMuch as error:
+            raise self.service.too_much(error) from error
         except BROKEN as error:
             raise self.service.broken(error) from error
-        yield answer.reply()
+        yield reply
+
+    async def aclose(self) -> None:
+        await self.sender.aclose()
 
 
-class EventData:
-    """The data of each server-sent event that is complete. One that the end of the answer cuts off does not count."""
+def _size(event: StreamEvent) -> int:
+    match event:
+        case TextDelta(text) | ThinkingDelta(text) | ArgumentsDelta(_, _, text):
+            return len(text)
+        case Reply(message):
+            return sum(len(it.text) for it in message.parts if isinstance(it, Text | Thinking))
+        case _:
+            return 0
 
-    def __init__(self) -> None:
-        self._rest = b""
-        self._lines: list[bytes] = []
 
-    def of(self, chunk: bytes) -> Iterator[str]:
-        *lines, self._rest = (self._rest + chunk).split(b"\n")
-        for line in lines:
-            if line.startswith(b"data:"):
-                self._lines.append(line[5:].removeprefix(b" ").removesuffix(b"\r"))
-            elif line in (b"", b"\r") and self._lines:
-                yield b"\n".join(self._lines).decode()
-                self._lines.clear()
+def _check(said: int) -> None:
+    if said > MOST_SAID:
+        raise TooMuch(f"it says more than {MOST_SAID // 2**20} million characters")
 
 
 def address(service: Service) -> str:
@@ -130,19 +171,3 @@ def named_headers(variables: Mapping[str, str]) -> dict[str, str]:
         if not _VALUE.fullmatch(value):
             raise ModelError(f"{variables[name]} has characters that cannot be sent; correct it, or unset it")
     return wanted
-
-
-async def _beginning(response: httpx2.Response) -> bytes:
-    read = bytearray()
-    async for chunk in response.aiter_bytes():
-        read += chunk
-        if len(read) > MOST_OF_A_REFUSAL:
-            break
-    return bytes(read)
-
-
-def _parsed(said: bytes) -> Any:
-    try:
-        return json.loads(said)
-    except (ValueError, RecursionError):
-        return said.decode(errors="replace")

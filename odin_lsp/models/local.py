@@ -4,14 +4,16 @@ import httpx2
 
 from odin_lsp.errors import ModelUnavailable
 from odin_lsp.models.base import Connection, Model
+from odin_lsp.models.key import PlainKey
 from odin_lsp.models.line import OWN_HEADERS, Line
 from odin_lsp.models.local_servers import SERVERS
 from odin_lsp.models.openai_chat import ChatModel
 from odin_lsp.models.openai_faults import TOO_LONG, refusal
 from odin_lsp.models.reference import ModelRef
+from odin_lsp.models.senders import DirectSender
 from odin_lsp.models.service import Service
 
-NO_KEY = "no-key-needed"
+NO_KEY = PlainKey("no-key-needed")
 
 
 def connect(ref: ModelRef, connection: Connection) -> Model:
@@ -27,8 +29,10 @@ def connect(ref: ModelRef, connection: Connection) -> Model:
     )
     # No proxy, of the environment or of the settings: the server is on this computer.
     client = httpx2.AsyncClient(timeout=connection.network.timeout, trust_env=False, follow_redirects=False)
-    headers = {**OWN_HEADERS, "authorization": f"Bearer {NO_KEY}"}
-    return ChatModel(Line(service, client, f"{server.url}/v1", headers, refusal))
+    sender = DirectSender(
+        client, f"{server.url}/v1", NO_KEY, lambda key: {**OWN_HEADERS, "authorization": f"Bearer {key}"}
+    )
+    return ChatModel(Line(service, sender, refusal))
 
 
 class LocalService(Service):

@@ -69,10 +69,12 @@ def _client() -> "httpx2.AsyncClient":
 async def _ask(client: "httpx2.AsyncClient", provider: str, server: LocalServer) -> FoundServer | None:
     import httpx2
 
+    from odin_lsp.models.bodies import TooMuch
+
     try:
         async with asyncio.timeout(SECONDS):
             listed = _names(await _read(client, f"{server.url}/v1/models"))
-    except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, ValueError, RecursionError):
+    except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, TooMuch, ValueError, RecursionError):
         return None
     models = tuple(f"{provider}/{name}" for name in listed if "embed" not in name.lower())
     return FoundServer(server.name, server.url, models[:MAX_MODELS]) if models else None
@@ -80,13 +82,10 @@ async def _ask(client: "httpx2.AsyncClient", provider: str, server: LocalServer)
 
 async def _read(client: "httpx2.AsyncClient", url: str) -> Any:
     """Anything may listen there: it is read up to a size."""
-    data = b""
+    from odin_lsp.models import bodies
+
     async with client.stream("GET", url) as response:
-        async for piece in response.aiter_bytes():
-            data += piece
-            if len(data) > MAX_BYTES:
-                raise ValueError("it is too long")
-    return json.loads(data)
+        return json.loads(await bodies.whole(response, MAX_BYTES))
 
 
 def _names(listed: Any) -> list[str]:

@@ -4,12 +4,14 @@ import os
 from urllib.parse import urlsplit
 
 from odin_lsp.models.base import Connection, Model
+from odin_lsp.models.key import Key, PlainKey, find_key
 from odin_lsp.models.line import OWN_HEADERS, Line, address, custom_headers, named_headers
 from odin_lsp.models.openai_chat import ChatModel
 from odin_lsp.models.openai_faults import TOO_LONG, refusal
 from odin_lsp.models.openai_responses import PATH, ResponsesModel
 from odin_lsp.models.reference import ModelRef
-from odin_lsp.models.service import Service, find_key, http_client
+from odin_lsp.models.senders import DirectSender
+from odin_lsp.models.service import Service, http_client
 
 
 def connect(ref: ModelRef, connection: Connection) -> Model:
@@ -24,22 +26,25 @@ def connect(ref: ModelRef, connection: Connection) -> Model:
         too_long=TOO_LONG,
     )
     where = address(service)
-    headers = {
-        **OWN_HEADERS,
-        "authorization": f"Bearer {key}",
+    more = {
         **named_headers({"openai-organization": "OPENAI_ORG_ID", "openai-project": "OPENAI_PROJECT_ID"}),
         **custom_headers("OPENAI_CUSTOM_HEADERS"),
     }
-    line = Line(service, http_client(connection.network), where.removesuffix(PATH), headers, refusal)
+
+    def headers(key: str) -> dict[str, str]:
+        return {**OWN_HEADERS, "authorization": f"Bearer {key}", **more}
+
+    sender = DirectSender(http_client(connection.network), where.removesuffix(PATH), key, headers)
+    line = Line(service, sender, refusal)
     # OpenAI itself speaks responses. Of other servers the address says so, if it ends like that.
     if where.endswith(PATH) or f".{urlsplit(where).hostname}".endswith(".api.openai.com"):
         return ResponsesModel(line)
     return ChatModel(line)
 
 
-def _key(connection: Connection) -> str:
+def _key(connection: Connection) -> Key:
     """A server of one's own wants no key, but many want to see one."""
-    has_key = connection.key or os.environ.get("OPENAI_API_KEY")
+    has_key = connection.helper or connection.key or os.environ.get("OPENAI_API_KEY")
     if os.environ.get("OPENAI_BASE_URL") and not has_key:
-        return "no-key-needed"
+        return PlainKey("no-key-needed")
     return find_key("OpenAI", connection, "OPENAI_API_KEY")

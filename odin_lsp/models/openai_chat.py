@@ -49,7 +49,7 @@ class ChatModel:
         return self._line.talk(lambda: self._line.post(PATH, self._body(request)), _Answer(self._service))
 
     async def aclose(self) -> None:
-        await self._line.client.aclose()
+        await self._line.aclose()
 
     def _body(self, request: Request) -> bytes:
         sent = [_system(request.system), *map(self._messages.of, request.messages)]

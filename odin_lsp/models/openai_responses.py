@@ -53,7 +53,7 @@ class ResponsesModel:
         return self._line.talk(lambda: self._send(request), _Answer(self._service))
 
     async def aclose(self) -> None:
-        await self._line.client.aclose()
+        await self._line.aclose()
 
     async def _send(self, request: Request) -> httpx2.Response:
         """Without a summary of what the model thinks if there is none: OpenAI must have verified who asks."""
@@ -67,8 +67,8 @@ class ResponsesModel:
 
     def _body(self, request: Request) -> bytes:
         messages = [*filter(None, map(self._messages.of, request.messages))]
-        # Of what begins a conversation: its requests are led to where their prefix is cached.
-        beginning = _instructions(request).encode(errors="replace") + b"".join(messages[:1])
+        # Of what begins a conversation, in any mode: its requests are led to where their prefix is cached.
+        beginning = "".join(request.system[:-1] or request.system).encode(errors="replace") + b"".join(messages[:1])
         key = encode({"prompt_cache_key": sha256(beginning).hexdigest()[:32]})
         return with_list(self._head.of(request)[:-1] + b"," + key[1:], "input", messages)
 

@@ -16,7 +16,7 @@ from typing import Literal, cast
 from odin_lsp.config import Retries
 from odin_lsp.errors import KeyRejected, ModelError, ModelUnavailable
 from odin_lsp.models import catalog
-from odin_lsp.models.base import Attempt, Limited, Model, Reached, Reply, Request, Status, StreamEvent
+from odin_lsp.models.base import Attempt, Limited, Model, Reached, Received, Reply, Request, Status, StreamEvent
 from odin_lsp.models.providers import Candidate
 from odin_lsp.records import ModelStatus, RateLimit
 
@@ -34,13 +34,13 @@ class KeyPool:
         self._clock = clock
         self._until: dict[str, float] = {}
 
-    def rest(self, key: str | None, seconds: float) -> None:
-        self._until[key or ""] = self._clock() + seconds
+    def rest(self, key: str, seconds: float) -> None:
+        self._until[key] = self._clock() + seconds
 
-    def wait(self, key: str | None) -> float:
-        return max(0.0, self._until.get(key or "", 0.0) - self._clock())
+    def wait(self, key: str) -> float:
+        return max(0.0, self._until.get(key, 0.0) - self._clock())
 
-    def stats(self, keys: Sequence[str | None]) -> tuple[int, int]:
+    def stats(self, keys: Sequence[str]) -> tuple[int, int]:
         """(healthy, total)."""
         return sum(self.wait(key) == 0 for key in keys), len(keys)
 
@@ -82,7 +82,7 @@ class ResilientModel:
         return self._chain[0][0].ref
 
     def status(self) -> ModelStatus:
-        keys = [candidate.key for candidate in self._chain[0]]
+        keys = [candidate.credential for candidate in self._chain[0]]
         healthy, total = self._pool.stats(keys)
         waiting = [self._pool.wait(key) for key in keys]
         running = catalog.find(self.running)
@@ -111,7 +111,7 @@ class ResilientModel:
     async def _answer(self, request: Request) -> AsyncGenerator[StreamEvent]:
         link, faults = 0, 0
         for attempt in count(1):
-            candidate = min(self._chain[link], key=lambda it: self._pool.wait(it.key))
+            candidate = min(self._chain[link], key=lambda it: self._pool.wait(it.credential))
             self._rate_limit = self._rate_limit if candidate == self._last else None
             self.running, self._last = candidate.ref, candidate
             try:
@@ -164,15 +164,18 @@ class ResilientModel:
         stream = cast("AsyncGenerator[StreamEvent]", (await self._connected(candidate)).stream(request))
         yield Reached("waiting_headers")
         async with aclosing(stream):
+            silent_at = _seconds_from_now(self._idle)
             while True:
                 try:
-                    async with asyncio.timeout(self._idle):
+                    async with asyncio.timeout_at(silent_at):
                         event = await anext(stream)
                 except StopAsyncIteration:
                     return
                 except TimeoutError:
                     raise ModelUnavailable(f"{candidate.ref} was silent for {self._idle:g} s") from None
                 yield _priced(event, candidate.ref)
+                if not isinstance(event, Received):  # a provider that only says that it is there is silent
+                    silent_at = _seconds_from_now(self._idle)
 
     async def _connected(self, candidate: Candidate) -> Model:
         """Once, whoever else wants it meanwhile."""
@@ -184,16 +187,16 @@ class ResilientModel:
     def _rest(self, candidate: Candidate, fault: ModelUnavailable | KeyRejected, faults: int) -> bool:
         """Whether the key rests now."""
         if isinstance(fault, KeyRejected):
-            self._pool.rest(candidate.key, REJECTED_FOR)
+            self._pool.rest(candidate.credential, REJECTED_FOR)
         elif fault.limited:
-            self._pool.rest(candidate.key, self._wait(fault, faults))
+            self._pool.rest(candidate.credential, self._wait(fault, faults))
         return isinstance(fault, KeyRejected) or fault.limited
 
     def _next(self, link: int, faults: int, fault: ModelUnavailable | KeyRejected) -> "_Step | None":
         """Another key, the same again after a while, the next model, or nothing that could help."""
         has_fallback = link + 1 < len(self._chain)
         rejected = isinstance(fault, KeyRejected)
-        if (rejected or fault.limited) and any(self._pool.wait(it.key) == 0 for it in self._chain[link]):
+        if (rejected or fault.limited) and any(self._pool.wait(it.credential) == 0 for it in self._chain[link]):
             return _Step(link, 0, "retrying_key")
         wait = REJECTED_FOR if rejected else self._wait(fault, faults)
         too_long = wait > self._retries.longest_wait
@@ -214,6 +217,11 @@ class _Step:
     link: int
     wait: float
     activity: Literal["retrying", "retrying_key", "cooling"]
+
+
+def _seconds_from_now(seconds: float) -> float:
+    """On the clock of the event loop."""
+    return asyncio.get_running_loop().time() + seconds
 
 
 def _marks(fault: ModelError) -> str:

@@ -31,6 +31,10 @@ def connect(ref: ModelRef, _connection: Connection) -> "ScriptedModel":
     return ScriptedModel(ref.name, _load(Path(ref.name)))
 
 
+AT_ONCE = 100
+"""Pieces of an answer, until others have their turn."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScriptedCall(Value):
     name: str
@@ -94,8 +98,10 @@ class ScriptedModel:
         if reply.thinking:
             yield ThinkingDelta(reply.thinking)
             parts.append(Thinking(reply.thinking))
-        for chunk in reply.chunks:
+        for number, chunk in enumerate(reply.chunks, 1):
             yield TextDelta(chunk)
+            if number % AT_ONCE == 0:
+                await asyncio.sleep(0)
         if reply.chunks:
             parts.append(Text("".join(reply.chunks)))
         for scripted in reply.calls:

@@ -1,6 +1,5 @@
 """What the providers have in common: keys, connections, replies and faults."""
 
-import json
 import math
 import os
 import re
@@ -16,15 +15,19 @@ from uuid import uuid4
 
 import httpx2
 
-from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavailable
+from odin_lsp.errors import AnswerTooLong, ContextTooLong, KeyRejected, ModelError, ModelUnavailable
 from odin_lsp.messages import Message, Part, ToolCall
-from odin_lsp.models.base import Connection, Limited, Network, Reply, StopReason, parse_arguments
+from odin_lsp.models.base import Limited, Network, Reply, StopReason, parse_arguments
+from odin_lsp.models.bodies import TooMuch
+from odin_lsp.models.key import Key
 from odin_lsp.models.reference import ModelRef
 from odin_lsp.records import RateLimit, Usage
+from odin_lsp.redaction import without_learnt
 from odin_lsp.values import is_object
 
-BROKEN = (httpx2.HTTPError, json.JSONDecodeError, UnicodeDecodeError, RecursionError)
-"""What reading an answer raises when the network, or what stands in between, spoils it."""
+BROKEN = (httpx2.HTTPError, ValueError, RecursionError)
+"""What reading an answer raises when the network, or what stands in between, spoils it. A number of more digits than
+Python reads is a `ValueError`, as what is no JSON and no UTF-8 is."""
 
 UNPAID = 402
 """Stands for a spent budget, whatever status the provider sends: waiting does not help."""
@@ -42,7 +45,7 @@ class Service:
 
     provider: str
     ref: ModelRef
-    key: str
+    key: Key
     key_place: str
     """Where the user can change the key."""
     base_variable: str
@@ -131,6 +134,12 @@ class Service:
             )
         return self.cut_off(said)
 
+    def too_much(self, error: TooMuch) -> AnswerTooLong:
+        return AnswerTooLong(
+            f"{self.provider}'s answer was stopped ({error}), as no model answers; check what answers at {self.host},"
+            " or choose another model"
+        )
+
     def cut_off(self, reason: str) -> ModelUnavailable:
         return ModelUnavailable(f"{self.provider}'s answer was cut off ({reason}); try again")
 
@@ -141,38 +150,42 @@ class Service:
         )
 
     def _quote(self, message: str) -> str:
-        return " ".join(message.replace(self.key, "[key]").split())[:500]
+        key = self.key.value
+        message = message.replace(key, "[key]") if key else message
+        return " ".join(without_learnt(message).split())[:500]
 
 
-def find_key(provider: str, connection: Connection, *variables: str) -> str:
-    """The key that was given, or the first in the environment; `KeyRejected` if there is none to send."""
-    place = connection.key_place or variables[0]
-    found = connection.key or next(filter(None, map(os.environ.get, variables)), "")
-    key = found.strip().removeprefix("Bearer ").strip()
-    if not key:
-        raise KeyRejected(f"there is no key for {provider}; set {variables[0]}")
-    if not re.fullmatch(r"[!-~]+", key):
-        raise KeyRejected(
-            f"the key for {provider} has spaces, line breaks or characters that keys do not have;"
-            f" copy it again, whole and alone, into {place.removeprefix('the key in ')}"
-        )
-    return key
-
-
-def http_client(network: Network) -> httpx2.AsyncClient:
+def http_client(network: Network, kind: type[httpx2.AsyncClient] = httpx2.AsyncClient) -> httpx2.AsyncClient:
     """Follows no redirects: they would carry the key to another host."""
     try:
-        return httpx2.AsyncClient(
+        return kind(
             proxy=network.proxy,
-            verify=ssl.create_default_context(cafile=network.ca_bundle) if network.ca_bundle else True,
+            verify=_trusted(network),
             timeout=network.timeout,
             follow_redirects=False,
         )
-    except OSError as error:
-        raise ModelError(f"the CA bundle {network.ca_bundle} cannot be used ({error}); check its path") from error
     except (ValueError, httpx2.InvalidURL) as error:
         proxy = _without_password(network.proxy)
         raise ModelError(f"the proxy {proxy} cannot be used ({type(error).__name__}); check its address") from error
+
+
+def _trusted(network: Network) -> ssl.SSLContext | bool:
+    """Whom to trust, and the certificate to show; `True`: as usual."""
+    if not network.ca_bundle and not network.client_certificate:
+        return True
+    try:
+        context = ssl.create_default_context(cafile=network.ca_bundle or os.environ.get("SSL_CERT_FILE"))
+    except OSError as error:
+        raise ModelError(f"the CA bundle {network.ca_bundle} cannot be used ({error}); check its path") from error
+    if network.client_certificate:
+        try:
+            context.load_cert_chain(network.client_certificate, network.client_key, password="")
+        except OSError as error:
+            raise ModelError(
+                f"the client certificate {network.client_certificate} cannot be used ({error}); check"
+                " `network.clientCertificate` and `network.clientKey`"
+            ) from error
+    return context
 
 
 def _is_page(message: str, headers: Mapping[str, str]) -> bool:

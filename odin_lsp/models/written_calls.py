@@ -46,18 +46,23 @@ class ReadsWrittenCalls:
         return self._model.ref
 
     async def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
-        held = ""
+        held: list[str] = []
+        """What may begin a call. Behind its mark all belongs to it: it is not looked through again."""
+        is_call = False
         async with aclosing(cast("AsyncGenerator[StreamEvent]", self._model.stream(request))) as events:
             async for event in events:
                 match event:
+                    case TextDelta(text) if request.tools and is_call:
+                        held.append(text)
                     case TextDelta(text) if request.tools:
-                        told, held = self._split(held + text)
+                        told, rest = self._split("".join(held) + text)
+                        held, is_call = [rest], any(it.begin in rest for it in self._formats)
                         if told:
                             yield TextDelta(told)
                     case Reply() if request.tools:
                         reply = self._understood(event, {it.name: it.schema for it in request.tools})
-                        if held and reply is event:
-                            yield TextDelta(held)
+                        if any(held) and reply is event:
+                            yield TextDelta("".join(held))
                         yield reply
                     case _:
                         yield event

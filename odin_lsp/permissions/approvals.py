@@ -11,7 +11,10 @@ from typing import Any
 
 from odin_lsp import private_files, state_folder, system
 from odin_lsp.modes import Mode
+from odin_lsp.permissions.foreign_names import FOREIGN
 from odin_lsp.values import is_list, is_object
+
+OPTIONAL = ("session", "server")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +29,13 @@ class Approval:
     when: str
     session: str | None = None
     """For this session only, as `new_session` names it; none: for good."""
+    server: str | None = None
+    """Of an MCP server's tool: the id of the server, whatever else has its name."""
 
     @property
     def id(self) -> str:
         """Short, for `odin-lsp permissions remove`."""
-        ends = [self.session] if self.session is not None else []
+        ends = [it for it in (self.session, self.server) if it is not None]
         told = json.dumps([self.tool, self.pattern, self.workspace, self.mode, *ends])
         return hashlib.sha256(told.encode()).hexdigest()[:8]
 
@@ -58,13 +63,23 @@ class Approvals:
     def all(self) -> tuple[Approval, ...]:
         return _approvals(private_files.read_json(self._path))
 
-    def patterns(self, tool: str, workspace: Path | None, mode: Mode, session: str | None = None) -> tuple[str, ...]:
+    def patterns(
+        self, tool: str, workspace: Path | None, mode: Mode, session: str | None = None, server: str | None = None
+    ) -> tuple[str, ...]:
         """For `Rules.of`."""
-        meant = (it for it in self.all() if (it.tool, it.mode) == (tool, mode))
+        meant = (it for it in self.all() if (it.tool, it.mode, it.server) == (tool, mode, server))
         return tuple(it.pattern for it in meant if it.counts_in(workspace, session))
 
-    def add(self, tool: str, pattern: str, workspace: Path | None, mode: Mode, session: str | None = None) -> Approval:
-        new = approval(tool, pattern, workspace, mode, session)
+    def add(
+        self,
+        tool: str,
+        pattern: str,
+        workspace: Path | None,
+        mode: Mode,
+        session: str | None = None,
+        server: str | None = None,
+    ) -> Approval:
+        new = approval(tool, pattern, workspace, mode, session, server)
         private_files.update_json(
             self._path, lambda old: _stored([*(it for it in _approvals(old) if it.id != new.id), new])
         )
@@ -87,13 +102,15 @@ class Approvals:
             )
 
 
-def approval(tool: str, pattern: str, workspace: Path | None, mode: Mode, session: str | None) -> Approval:
+def approval(
+    tool: str, pattern: str, workspace: Path | None, mode: Mode, session: str | None, server: str | None = None
+) -> Approval:
     where = str(workspace.resolve()) if workspace is not None else None
-    return Approval(tool, pattern, where, mode, datetime.now(UTC).isoformat(timespec="seconds"), session)
+    return Approval(tool, pattern, where, mode, datetime.now(UTC).isoformat(timespec="seconds"), session, server)
 
 
 def _stored(approvals: list[Approval]) -> list[dict[str, Any]]:
-    return [{key: value for key, value in asdict(it).items() if (key, value) != ("session", None)} for it in approvals]
+    return [{key: value for key, value in asdict(it).items() if key not in OPTIONAL or value} for it in approvals]
 
 
 def _approvals(stored: Any) -> tuple[Approval, ...]:
@@ -110,11 +127,13 @@ def _is_running(process: str) -> bool:
 
 
 def _approval(stored: object) -> Approval | None:
-    if not is_object(stored) or stored.keys() | {"session"} != set(Approval.__dataclass_fields__):
+    if not is_object(stored) or {*stored, *OPTIONAL} != set(Approval.__dataclass_fields__):
         return None
     texts = (stored["tool"], stored["pattern"], stored["mode"], stored["when"])
     if not all(isinstance(text, str) for text in texts) or not isinstance(stored["workspace"], str | None):
         return None
-    if not isinstance(stored.get("session"), str | None):
+    if not all(isinstance(stored.get(name), str | None) for name in OPTIONAL):
         return None
-    return Approval(**stored)
+    found = Approval(**stored)
+    is_nobodys = found.tool.startswith(FOREIGN) and found.server is None
+    return None if is_nobodys else found  # earlier versions have stored a name, which any server could have

@@ -40,6 +40,8 @@ class Want:
     """What may be remembered: a command's first words, a host. None where that would allow too much."""
     editable: bool = False
     """Whether the user may change `what`."""
+    server: str | None = None
+    """Of an MCP server's tool: the id of the server."""
 
 
 def exact(text: str) -> str:
@@ -85,10 +87,11 @@ class Gate:
             self._rules = key, Rules.of(config, root=workspace, approved=approved)
         return self._rules[1]
 
-    def remembered(self, tool: str, mode: Mode) -> tuple[str, ...]:
-        """The patterns that need no question in this mode."""
-        here = (it.pattern for it in self._unsaved.values() if (it.tool, it.mode) == (tool, mode))
-        return (*here, *self._saved.patterns(tool, self._workspace(), mode, self._session))
+    def remembered(self, tool: str, mode: Mode, server: str | None = None) -> tuple[str, ...]:
+        """The patterns that need no question in this mode. `server`: the id of the MCP server that the tool is of."""
+        wanted = (tool, mode, server)
+        here = (it.pattern for it in self._unsaved.values() if (it.tool, it.mode, it.server) == wanted)
+        return (*here, *self._saved.patterns(tool, self._workspace(), mode, self._session, server))
 
     def approvals(self) -> tuple[Approval, ...]:
         """All that needs no question here, in any mode."""
@@ -195,9 +198,9 @@ class Gate:
     async def _save(self, want: Want, pattern: str, workspace: Path | None, session: str | None = None) -> None:
         """Where all can see it; where that cannot be, for this session."""
         try:
-            await asyncio.to_thread(self._saved.add, want.tool, pattern, workspace, want.mode, session)
+            await asyncio.to_thread(self._saved.add, want.tool, pattern, workspace, want.mode, session, want.server)
         except OSError as error:
-            kept = approval(want.tool, pattern, None, want.mode, self._session)
+            kept = approval(want.tool, pattern, None, want.mode, self._session, want.server)
             self._unsaved[kept.id] = kept
             if session is None:
                 self.asker.notify("warning", f"Could not save the approval ({error}). It applies to this session only.")

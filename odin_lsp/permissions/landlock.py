@@ -81,7 +81,7 @@ def _ruleset(rights: int, *, network: bool, version: int) -> int:
         ruleset.network = 0 if network else BIND_TCP | CONNECT_TCP
     if version >= HOLDS_SIGNALS:
         size = 24
-        ruleset.scoped = SIGNALS if network else SIGNALS | ABSTRACT_SOCKETS
+        ruleset.scoped = SIGNALS | ABSTRACT_SOCKETS
     return _call(CREATE_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(size), ctypes.c_uint32(0))
 
 

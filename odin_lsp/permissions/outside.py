@@ -5,7 +5,7 @@ from pathlib import Path
 
 from odin_lsp.errors import PermissionDenied
 from odin_lsp.ports import Asker, Option, Question
-from odin_lsp.workspace.files import vouches
+from odin_lsp.workspace.roots import vouches
 from odin_lsp.workspace.uris import printable
 
 

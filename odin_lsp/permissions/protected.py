@@ -40,6 +40,13 @@ RUNS_LATER = (
 WITH_SCHEMA = frozenset(
     {".json", ".jsonc", ".json5", ".jsonl", ".geojson", ".webmanifest", ".ipynb", ".code-snippets", ".yaml", ".yml"}
 )
+LINKS = {
+    name: reason
+    for reason, patterns in PATTERNS.items()
+    for name in (it.removesuffix("/**") for it in patterns)
+    if "*" not in PurePath(name).name
+}
+"""Protected names, and why; in a workspace folder each may be a link to a file that is called otherwise."""
 MAX_INSIDE = 10_000
 """Files of a folder that are looked at; a larger one is asked about as if it held something."""
 TOO_MANY = "changes more files than can be looked at"
@@ -71,11 +78,9 @@ def protection(path: Path) -> str:
 def _linked(path: Path, roots: Sequence[Path]) -> str:
     """Why this file, which a link in a workspace folder leads to, is a protected one; empty if it is none."""
     for root in roots:
-        for reason, patterns in PATTERNS.items():
-            for name in patterns:
-                link = root / name.removesuffix("/**")
-                if "*" not in link.name and _leads_to(link, path):
-                    return reason
+        for name, reason in LINKS.items():
+            if _leads_to(f"{root}{os.sep}{name}", path):
+                return reason
     return ""
 
 
@@ -84,9 +89,10 @@ def _is_git_folder(folder: Path) -> bool:
     return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
 
 
-def _leads_to(link: Path, path: Path) -> bool:
+def _leads_to(link: str, path: Path) -> bool:
     try:
-        return path.is_relative_to(link.resolve(strict=True)) or link.samefile(path)
+        there = os.stat(link)  # noqa: PTH116 - most are not there, which has to be found out quickly: it is on the loop
+        return path.is_relative_to(Path(link).resolve(strict=True)) or os.path.samestat(there, path.stat())
     except OSError:
         return False
 

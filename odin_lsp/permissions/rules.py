@@ -10,9 +10,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from odin_lsp.config import Config, FileRules
+from odin_lsp.config import Config, FileRules, RuleOrigin
 from odin_lsp.modes import MODES, Mode
 from odin_lsp.patterns import CommandPattern, host_matches, path_matches, program_name
+from odin_lsp.permissions.foreign_names import FOREIGN, ToolOwner, former_name
 from odin_lsp.values import is_list
 
 
@@ -42,8 +43,6 @@ NEEDS_NO_QUESTION = frozenset(Effect) - {Effect.NETWORK, Effect.FOREIGN}
 COMMANDS = "ExecuteCommand"
 ALIASES = {"Bash": COMMANDS, "FileRead": "Read", "FileWrite": "WriteFile", "FileEdit": "EditTool"}
 """Names that other agents' rules have for these tools."""
-FOREIGN = "mcp__"
-"""What the names of MCP servers' tools begin with: `mcp__server__tool`."""
 
 
 ONLY_READS = (
@@ -70,11 +69,27 @@ class Rule:
     reason: str = ""
     arguments: Mapping[str, str] = field(default_factory=dict[str, str])
     """Of an MCP server's tool: patterns, by the names of arguments."""
-    is_users: bool = True
-    """Not the workspace's, nor what an editor may have from there."""
+    origin: RuleOrigin = "user"
+    server: str = ""
+    """Of an MCP server's tool: the id of the server that is meant; empty: whichever has the name."""
 
-    def applies(self, tool: str, mode: Mode) -> bool:
-        return means(self.tool, tool) and (not self.modes or mode in self.modes)
+    @property
+    def is_users(self) -> bool:
+        """Not the workspace's, nor what an editor may have from there."""
+        return self.origin == "user"
+
+    def applies(self, tool: str, mode: Mode, owner: ToolOwner | None = None) -> bool:
+        if (self.modes and mode not in self.modes) or (self.server and (owner is None or owner.id != self.server)):
+            return False
+        if self.decision != "allow":
+            return forbids_name(self.tool, tool)
+        return means(self.tool, tool) and (owner is None or self.tool == "*" or self._may_allow(owner))
+
+    def _may_allow(self, owner: ToolOwner) -> bool:
+        """By a name a rule means a server of whoever has written it; the user may name another one by its id."""
+        if self.origin == "workspace":
+            return not owner.is_users
+        return owner.is_users or (self.is_users and bool(self.server))
 
     def is_about_arguments(self, arguments: Mapping[str, Any]) -> bool:
         """Of a list, one that matches is enough to be forbidden or asked about; to be allowed all have to."""
@@ -122,7 +137,8 @@ class Rules:
                         frozenset(MODES[mode] for mode in it.modes),
                         it.reason,
                         it.arguments,
-                        it.is_users,
+                        it.origin,
+                        it.server,
                     )
                     for it in config.rules
                 ),
@@ -164,29 +180,63 @@ class Rules:
         path: Path | None = None,
         host: str | None = None,
         arguments: Mapping[str, Any] = MappingProxyType({}),
+        owner: ToolOwner | None = None,
     ) -> Verdict | None:
         """What the rules say to any other call; nothing, if none matches."""
-        found = self._matching(tool, mode, path, host, arguments)
+        found = self._matching(tool, mode, path, host, arguments, owner)
         said = next((rule for rule in found if rule.decision == "deny"), found[-1] if found else None)
         if said is None:
             return None
         whose = "the user's" if said.decision == "deny" else "your"
         return Verdict(said.decision, said.reason or f"{whose} rules {said.decision} {tool}")
 
-    def say_that_it_reads(self, tool: str, mode: Mode, arguments: Mapping[str, Any]) -> bool:
+    def say_that_it_reads(
+        self, tool: str, mode: Mode, arguments: Mapping[str, Any], owner: ToolOwner | None = None
+    ) -> bool:
         """Whether the user, and nobody else, allows it in this very mode."""
-        found = self._matching(tool, mode, None, None, arguments)
+        found = self._matching(tool, mode, None, None, arguments, owner)
         counting = [it for it in found if it.decision != "allow" or (it.is_users and it.modes)]
         denied = any(it.decision == "deny" for it in counting)
         return bool(counting) and counting[-1].decision == "allow" and not denied
 
+    def may_say_that_it_reads(self, tool: str, mode: Mode, owner: ToolOwner | None = None) -> bool:
+        """Whether `say_that_it_reads` is true for some arguments; what these are is not known yet."""
+        allowed = False
+        for rule in self._rules:
+            is_about_it = rule.pattern is None and rule.path is None and rule.host is None
+            if not (is_about_it and rule.applies(tool, mode, owner)):
+                continue
+            if rule.decision == "allow":
+                allowed = allowed or (rule.is_users and bool(rule.modes))
+            elif not rule.arguments:
+                if rule.decision == "deny":
+                    return False
+                allowed = False
+        return allowed
+
+    def let_servers_read(self, mode: Mode) -> bool:
+        """Whether the user allows any tool of an MCP server in this very mode."""
+        return any(
+            it.decision == "allow"
+            and it.is_users
+            and mode in it.modes
+            and (it.tool == "*" or it.tool.startswith(FOREIGN))
+            for it in self._rules
+        )
+
     def _matching(
-        self, tool: str, mode: Mode, path: Path | None, host: str | None, arguments: Mapping[str, Any]
+        self,
+        tool: str,
+        mode: Mode,
+        path: Path | None,
+        host: str | None,
+        arguments: Mapping[str, Any],
+        owner: ToolOwner | None,
     ) -> list[Rule]:
         return [
             rule
             for rule in self._rules
-            if rule.applies(tool, mode)
+            if rule.applies(tool, mode, owner)
             and rule.pattern is None
             and rule.is_about(path, self._root)
             and rule.is_about_arguments(arguments)
@@ -222,12 +272,25 @@ def means(named: str, tool: str) -> bool:
     return is_server and tool.startswith(f"{server}__")
 
 
+def forbids_name(named: str, tool: str) -> bool:
+    """Whether a name in settings holds back a tool: also the name that it had before."""
+    return means(named, tool) or means(named, former_name(tool))
+
+
 def forbidden(tool: str, effect: Effect, mode: Mode) -> str:
     """Why the mode does not have it; empty if it has."""
     if effect in CAPABILITIES[mode]:
         return ""
     name = mode.removesuffix("_mode").title()
     return f"{name} mode cannot change files, so {tool} did not run; the user can switch to Edit"
+
+
+def has(mode: Mode, tool: str, effect: Effect, rules: Rules | None = None, *, owner: ToolOwner | None = None) -> bool:
+    """Whether the mode has the tool at all; on each call `decide` has the word."""
+    if forbidden(tool, effect, mode):
+        return False
+    may_be_called = effect is not Effect.FOREIGN or mode == "edit_mode"
+    return may_be_called or (rules is not None and rules.may_say_that_it_reads(tool, mode, owner))
 
 
 def decide(
@@ -239,15 +302,17 @@ def decide(
     path: Path | None = None,
     host: str | None = None,
     arguments: Mapping[str, Any] = MappingProxyType({}),
+    owner: ToolOwner | None = None,
 ) -> Verdict:
-    """No rule gives a mode what it cannot do."""
+    """No rule gives a mode what it cannot do. `owner`: of a tool of an MCP server."""
     if why := forbidden(tool, effect, mode):
         return Verdict("deny", why)
     if effect is Effect.FOREIGN and mode != "edit_mode":
-        if rules is not None and rules.say_that_it_reads(tool, mode, arguments):
+        if rules is not None and rules.say_that_it_reads(tool, mode, arguments, owner):
             return Verdict("allow")
         return Verdict("deny", ONLY_READS.format(mode.removesuffix("_mode").title(), tool))
-    if rules is not None and (said := rules.on(tool, mode, path=path, host=host, arguments=arguments)) is not None:
+    said = rules.on(tool, mode, path=path, host=host, arguments=arguments, owner=owner) if rules is not None else None
+    if said is not None:
         return said
     if effect in NEEDS_NO_QUESTION:
         return Verdict("allow")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypedDict
 
 from odin_lsp.permissions import bubblewrap, landlock, namespaces, seatbelt, seccomp
 from odin_lsp.permissions.reader import Reach
@@ -32,6 +32,8 @@ class Policy:
     """What stays as it is although it is in such a folder, also where it does not exist yet."""
     read: Reach | None = None
     """What may be read, by a command that nobody was asked about; none: everything."""
+    agents: tuple[Path, ...] = ()
+    """Unix sockets of others that may be connected to, with the network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,11 @@ class Confinement:
     held: tuple[str, ...] = ()
     """What of it is read-only again."""
     filter: bytes = b""
+    brokered: bytes = b""
+    """The filter where somebody can connect sockets on behalf of the command; empty: nobody is to."""
+    sockets: tuple[str, ...] = ()
+    """Where it may have unix sockets then."""
+    agents: tuple[str, ...] = ()
     filter_descriptor: int | None = None
     """Where the program in `prefix` expects the filter; without it the supervisor installs it."""
 
@@ -89,7 +96,9 @@ def confine(policy: Policy, works: frozenset[Mechanism] | None = None) -> Confin
     """The policy by the best mechanism that works here; `None` if none does."""
     works = mechanisms() if works is None else works
     if "seatbelt" in works:
-        profile = seatbelt.profile(policy.write, policy.protect, policy.read, network=policy.network)
+        profile = seatbelt.profile(
+            policy.write, policy.protect, policy.read, network=policy.network, agents=policy.agents
+        )
         return Confinement(mechanism="seatbelt", prefix=(seatbelt.PROGRAM, "-p", profile))
     if "landlock" in works and (policy.read or not policy.write or {"namespaces", "bubblewrap"}.isdisjoint(works)):
         return _by_landlock(policy)
@@ -118,7 +127,7 @@ def _by_landlock(policy: Policy) -> Confinement:
         rights=rights,
         rules=(*_devices(), *((str(path), rights) for path in free_parts(policy.write, policy.protect)), *reading),
         network=policy.network,
-        filter=_filter(policy, truncation=version >= 3, signals=version >= landlock.HOLDS_SIGNALS),
+        **_filters(policy, truncation=version >= 3, signals=version >= landlock.HOLDS_SIGNALS),
     )
 
 
@@ -133,7 +142,7 @@ def _in_namespaces(policy: Policy) -> Confinement:
         network=policy.network,
         folders=tuple(map(str, policy.write)),
         held=tuple(map(str, _existing(policy))),
-        filter=_filter(policy, truncation=version >= 3, signals=True),
+        **_filters(policy, truncation=version >= 3, signals=True),
     )
 
 
@@ -157,18 +166,39 @@ def _landlock() -> int:
     return landlock.abi()
 
 
-def _filter(policy: Policy, *, truncation: bool, signals: bool) -> bytes:
+class _Filters(TypedDict):
+    filter: bytes
+    brokered: bytes
+    sockets: tuple[str, ...]
+    agents: tuple[str, ...]
+
+
+def _filters(policy: Policy, *, truncation: bool, signals: bool) -> _Filters:
+    """Where the supervisor installs them, and is there to connect sockets."""
+    is_brokered = policy.network and policy.read is None
+    return {
+        "filter": _filter(policy, truncation=truncation, signals=signals),
+        "brokered": _filter(policy, truncation=truncation, signals=signals, brokered=True) if is_brokered else b"",
+        "sockets": tuple(map(str, policy.write)) if is_brokered else (),
+        "agents": tuple(map(str, policy.agents)) if is_brokered else (),
+    }
+
+
+def _filter(policy: Policy, *, truncation: bool, signals: bool, brokered: bool = False) -> bytes:
     reading = policy.read is not None
-    metadata = bool(policy.write) and not reading
-    return _program(policy.network, metadata, truncation, reading, signals or not reading)
+    return _program(
+        network=policy.network,
+        metadata=bool(policy.write) and not reading,
+        truncation=truncation,
+        reading=reading,
+        signals=signals or not reading,
+        brokered=brokered,
+    )
 
 
 @cache
-def _program(network: bool, metadata: bool, truncation: bool, reading: bool, signals: bool) -> bytes:
-    machine = "" if sys.platform == "win32" else os.uname().machine
-    return seccomp.program(
-        machine, network=network, metadata=metadata, truncation=truncation, reading=reading, signals=signals
-    )
+def _program(**wanted: bool) -> bytes:
+    return seccomp.program("" if sys.platform == "win32" else os.uname().machine, **wanted)
 
 
 def _existing(policy: Policy) -> list[Path]:

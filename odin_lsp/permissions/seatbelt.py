@@ -12,7 +12,18 @@ SERVICES = ("com.apple.system.opendirectoryd.libinfo", "com.apple.system.notific
 """That tell the names of users, and that something has changed."""
 
 
-def profile(write: Sequence[Path], protect: Sequence[Path], read: Reach | None = None, *, network: bool) -> str:
+RESOLVER = "/private/var/run/mDNSResponder"
+"""By which names become addresses."""
+
+
+def profile(
+    write: Sequence[Path],
+    protect: Sequence[Path],
+    read: Reach | None = None,
+    *,
+    network: bool,
+    agents: Sequence[Path] = (),
+) -> str:
     """Later lines win. Names are matched whether or not there is such a file, and in any case."""
     lines = [
         "(version 1)",
@@ -22,9 +33,18 @@ def profile(write: Sequence[Path], protect: Sequence[Path], read: Reach | None =
         *(f"(allow file-write* (literal {_quoted(device)}))" for device in DEVICES),
         *(f"(allow file-write* (subpath {_quoted(str(path))}))" for path in write),
         *(f'(deny file-write* (regex #"^{_any_case(path)}(/|$)"))' for path in protect),
-        *(() if network else ("(deny network*)",)),
+        *(_own_sockets(write, agents) if network else ("(deny network*)",)),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _own_sockets(folders: Sequence[Path], agents: Sequence[Path]) -> Iterator[str]:
+    """By where they are: whose a socket is, a profile cannot say."""
+    yield "(deny network-outbound (remote unix-socket))"
+    for path in (RESOLVER, *map(str, agents)):
+        yield f"(allow network-outbound (remote unix-socket (path-literal {_quoted(path)})))"
+    for folder in folders:
+        yield f"(allow network-outbound (remote unix-socket (subpath {_quoted(str(folder))})))"
 
 
 def _only(read: Reach) -> Iterator[str]:

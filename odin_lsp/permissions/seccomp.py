@@ -11,7 +11,10 @@ import sys
 from collections.abc import Sequence
 
 SET_NO_NEW_PRIVS, SET_SECCOMP, FILTER = 38, 22, 2
-ALLOW, ERRNO = 0x7FFF0000, 0x00050000
+SET_MODE_FILTER, NEW_LISTENER = 1, 8
+SECCOMP = {"x86_64": 317, "aarch64": 277, "riscv64": 277}
+"""The number of the call that answers with a listener."""
+ALLOW, ERRNO, HAND_OVER = 0x7FFF0000, 0x00050000, 0x7FC00000
 LOAD, AND, EQUAL, AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 NUMBER, ARCHITECTURE = 0, 4
 X32 = 0x40000000
@@ -104,7 +107,9 @@ SET_OWNER = (0x8901, 0x8902)
 """Of `ioctl`, as the next two are of `fcntl`: have the kernel signal another process."""
 F_SETOWN, F_SETOWN_EX = 8, 15
 NEW_NAMESPACES = 0x7E020000
-SOCK_TYPE, SOCK_STREAM = 0xF, 1
+SOCK_TYPE, SOCK_STREAM, SOCK_SEQPACKET = 0xF, 1, 5
+AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
+NETLINK_ROUTE = 0
 QUERY_PERSONALITY = 0xFFFFFFFF
 ACCESS_MODE = 3
 ACCESS_AND_TRUNCATE, READ_AND_TRUNCATE = ACCESS_MODE | os.O_TRUNC, os.O_RDONLY | os.O_TRUNC
@@ -122,10 +127,19 @@ def available() -> bool:
 
 
 def program(
-    machine: str, *, network: bool, metadata: bool, truncation: bool, reading: bool = False, signals: bool = True
+    machine: str,
+    *,
+    network: bool,
+    metadata: bool,
+    truncation: bool,
+    reading: bool = False,
+    signals: bool = True,
+    brokered: bool = False,
 ) -> bytes:
-    """The filter. `metadata`: modes, owners, times may change. `truncation`: Landlock looks after it by itself.
-    `reading`: what only reads gets by without all the rest. `signals`: something else looks after them."""
+    """The filter. `brokered`: somebody listens, who connects sockets on behalf of the command; without that there are
+    no unix sockets, since nobody could tell whose they are. `metadata`: modes, owners, times may change. `truncation`:
+    Landlock looks after it by itself. `reading`: what only reads gets by without all the rest. `signals`: something
+    else looks after them."""
     architecture, numbers = MACHINES[machine]
     refused = [
         *ALWAYS,
@@ -153,8 +167,15 @@ def program(
     ):
         steps += _refuse_argument(numbers["ioctl"], 1, WHOLE, request)
     steps += _require_argument(numbers["prlimit64"], 0, WHOLE, (0,))
-    if not network:  # a pair of datagram sockets can be sent, and so connected, to any other
-        steps += _require_argument(numbers["socketpair"], 1, SOCK_TYPE, (SOCK_STREAM,))
+    # what sends datagrams needs no connection to reach any other unix socket, also as one of a pair
+    steps += _require_argument(numbers["socketpair"], 0, WHOLE, (AF_UNIX,))
+    steps += _require_argument(
+        numbers["socketpair"], 1, SOCK_TYPE, (SOCK_STREAM, SOCK_SEQPACKET) if network else (SOCK_STREAM,)
+    )
+    if network:
+        steps += _only_known_sockets(numbers["socket"], brokered=brokered)
+    if network and brokered:
+        steps += [_step(EQUAL, numbers["connect"], no=1), _step(RETURN, HAND_OVER)]
     if reading:
         steps += _only_itself(numbers)
     if not truncation:
@@ -170,6 +191,29 @@ def install(filter: bytes) -> None:
     compiled = _Program(len(filter) // 8, filter)
     if libc.prctl(SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc.prctl(SET_SECCOMP, FILTER, ctypes.byref(compiled)):
         raise OSError(ctypes.get_errno(), f"seccomp: {os.strerror(ctypes.get_errno())}")
+
+
+def install_with_listener(filter: bytes) -> int:
+    """Where what the filter hands over can be read. Only one filter of a process and of all around it may have one."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    compiled = _Program(len(filter) // 8, filter)
+    number = SECCOMP["" if sys.platform == "win32" else os.uname().machine]
+    listener = -1
+    if not libc.prctl(SET_NO_NEW_PRIVS, 1, 0, 0, 0):
+        listener = libc.syscall(ctypes.c_long(number), SET_MODE_FILTER, NEW_LISTENER, ctypes.byref(compiled))
+    if listener < 0:
+        raise OSError(ctypes.get_errno(), f"seccomp: {os.strerror(ctypes.get_errno())}")
+    return listener
+
+
+def _only_known_sockets(number: int, *, brokered: bool) -> list[bytes]:
+    """Those of the internet, of the kernel's addresses and routes, and unix sockets that must be connected."""
+    families = (AF_INET, AF_INET6, AF_NETLINK, *((AF_UNIX,) if brokered else ()))
+    return [
+        *_require_argument(number, 0, WHOLE, families),
+        *_require_argument_if(number, AF_NETLINK, 2, WHOLE, (NETLINK_ROUTE,)),
+        *_require_argument_if(number, AF_UNIX, 1, SOCK_TYPE, (SOCK_STREAM, SOCK_SEQPACKET)),
+    ]
 
 
 def _only_itself(numbers: dict[str, int]) -> list[bytes]:
@@ -209,6 +253,18 @@ def _require_argument(number: int, argument: int, mask: int, values: Sequence[in
         _step(AND, mask),
         *tests,
         _refuse(errno.EPERM),
+        _step(LOAD, NUMBER),
+    ]
+
+
+def _require_argument_if(number: int, first: int, argument: int, mask: int, values: Sequence[int]) -> list[bytes]:
+    """The same, only if the first argument is this one."""
+    inner = _require_argument(number, argument, mask, values)[1:-1]
+    return [
+        _step(EQUAL, number, no=len(inner) + 3),
+        _step(LOAD, 16),
+        _step(EQUAL, first, no=len(inner)),
+        *inner,
         _step(LOAD, NUMBER),
     ]
 

@@ -5,13 +5,14 @@ value, and those who keep something that follows from it are handed that. So aft
 been started just then."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from odin_lsp import config, state_folder
 from odin_lsp.config import Config, ConfigProblem, roles
+from odin_lsp.config.skill_folders import may_have_skills
 from odin_lsp.errors import RequestError
 from odin_lsp.models import selection
 from odin_lsp.models.selection import Role
@@ -19,13 +20,13 @@ from odin_lsp.models.selection import Role
 if TYPE_CHECKING:
     from odin_lsp.extensions.mcp_files import McpServer
     from odin_lsp.extensions.registry import Extensions
-    from odin_lsp.permissions.trust import Change, Standing, Trust
+    from odin_lsp.permissions.trust import Agreement, BroughtList, FileChange, Standing, Trust
     from odin_lsp.project.picks import Picks
 
 log = logging.getLogger("odin.project")
 TRUST_FILE = "trust.json"
-Load = Callable[["Told", bool], tuple[Config, tuple[ConfigProblem, ...]]]
-"""The settings in force, in a folder that is trusted or not, and what is wrong with them."""
+Load = Callable[["Told", Container[str]], tuple[Config, tuple[ConfigProblem, ...]]]
+"""The settings in force, with those of the folder that are agreed to, and what is wrong with them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,8 @@ class Told:
     extensions: bool = True
     """Whether what users and projects plug in is used."""
     trusted: bool | None = None
-    """The editor's word; `False` is its restricted mode."""
+    """The editor's word: `False` is its restricted mode. `True` says nothing: what the user allows an editor to do in a
+    folder is not what they have agreed to here."""
     problems: tuple[ConfigProblem, ...] = ()
     """With what it said."""
 
@@ -61,8 +63,12 @@ class Situation:
     picked: Mapping[Role, str] = field(default_factory=dict[Role, str])
     """Those of the two models that the user picked, now or the last time."""
     standing: "Standing" = "unknown"
+    agreed: frozenset[str] = frozenset()
+    """Ids of what counts of all that the folder brings."""
+    undecided: frozenset[str] = frozenset()
+    """Ids of what it brings that is new since it was trusted: as often as that changes, the user is asked."""
     switched: Mapping[str, bool] = field(default_factory=dict[str, bool])
-    """Extensions that the user has switched on or off, until Odin ends."""
+    """Extensions that the user has switched on or off, until Odin ends, by `kind:name`."""
     servers: "tuple[McpServer, ...]" = ()
     """MCP servers of the front end."""
     is_plain: bool = False
@@ -84,12 +90,17 @@ class Situation:
         """What the user and the project plug in, as it is on disk now."""
         from odin_lsp.extensions.registry import Extensions
 
-        switches = {**dict.fromkeys(self.config.extensions.disabled, False), **self.switched}
-        disabled = [name for name, is_on in switches.items() if not is_on]
         if self.is_plain:
             return Extensions().with_servers(self.servers)
-        found = Extensions.found(self.root, is_trusted=self.is_trusted, disabled=disabled)
+        agreed = self.agreed if self.is_trusted else frozenset[str]()
+        disabled, switched = self.config.extensions.disabled, self.switched
+        found = Extensions.found(self.root, agreed=agreed, disabled=disabled, switched=switched)
         return found.with_servers(self.servers)
+
+    @property
+    def skills(self) -> tuple[str, ...]:
+        """Their names. Where there are none nothing is imported for it: `initialize` tells them."""
+        return tuple(self.extensions.skills) if may_have_skills(self.root) else ()
 
     @property
     def models(self) -> tuple[str, str]:
@@ -97,9 +108,9 @@ class Situation:
         return selection.choose(self.config, self.secrets, self.picked)
 
 
-def load(told: Told, trusted: bool) -> tuple[Config, tuple[ConfigProblem, ...]]:
+def load(told: Told, agreed: Container[str]) -> tuple[Config, tuple[ConfigProblem, ...]]:
     root = next(iter(told.roots), None)
-    return config.load(root, settings=told.settings, flags=told.flags, trusted=trusted)
+    return config.load(root, settings=told.settings, flags=told.flags, agreed=agreed)
 
 
 class Project:
@@ -133,16 +144,23 @@ class Project:
         left = [root for root in self._told.roots if _real(root) not in gone]
         self.tell(roots=(*left, *added))
 
-    def decide_trust(self, *, trusted: bool) -> bool:
+    def decide_trust(self, *, trusted: bool, items: Collection[str] = (), digest: str | None = None) -> bool:
         """The user's word on the first folder, which counts until Odin ends and is for good once it is kept; whether
-        the folder is trusted now."""
+        the folder is trusted now. `items` are the programs and servers that the user has agreed to, and `digest` is
+        that of the list which they were shown; `RequestError` if it is another one now."""
         root = self.look().root  # what has changed meanwhile is handed on as such, not taken over as known
         if root is not None:
-            self._trust.decide(root, trusted=trusted)
+            self._trust.decide(root, trusted=trusted, items=items, digest=digest)
             self.look()
         return self.now.is_trusted
 
-    def changes_since_trust(self) -> "list[Change]":
+    def brought(self) -> "BroughtList":
+        """All that the first folder brings, as it is now. This reads files."""
+        from odin_lsp.permissions.trust import BroughtList
+
+        return self._trust.brought(self.now.root) if self.now.root else BroughtList()
+
+    def changes_since_trust(self) -> "list[FileChange]":
         """Of what the first folder brings, if it was trusted. This reads files."""
         return self._trust.changes(self.now.root) if self.now.root and self.now.standing == "changed" else []
 
@@ -177,15 +195,21 @@ class Project:
             self._picks_of(self.now.root).pick({"model": ""}, self._settings)
         self.look()
 
-    def switch_extension(self, name: str, *, on: bool) -> None:
-        """From now on, until Odin ends."""
-        self._switched = {**self._switched, name: on}
+    def switch_extensions(self, names: Iterable[str], *, on: bool) -> None:
+        """From now on, until Odin ends; `names` are `kind:name`."""
+        self._switched = {**self._switched, **dict.fromkeys(names, on)}
         self.look()
 
     def settle_picks(self) -> Iterator[str]:
         """Forget picks that do not count any more; what the user should hear about it. When a turn begins."""
         yield from self._picks_of(self.now.root).settle(self._settings, self.now.secrets)
         self.look()
+
+    def read_ahead(self) -> None:
+        """Read and understand all files that the user and the folder bring, in a thread: what looks at them next, on
+        the loop, does not have to understand them again. What checks settings is set up when there are some."""
+        self._load(self._told, ())
+        _ = self.now.extensions
 
     def look(self) -> Situation:
         """Look again at all that counts, and hand on what is new."""
@@ -203,8 +227,9 @@ class Project:
         roots = tuple(dict.fromkeys(_real(root) for root in self._told.roots if root.is_dir()))
         told = replace(self._told, roots=roots)
         root = next(iter(roots), None)
-        standing = self._standing(root)
-        settings, problems = self._load(told, standing == "trusted" and told.trusted is not False)
+        agreement = self._agreement(root)
+        agreed = agreement.agreed if agreement else frozenset[str]()
+        settings, problems = self._load(told, agreed if told.trusted is not False else ())
         self._settings = settings
         is_there = root in self._picks or selection.picks_file().exists()
         return Situation(
@@ -213,23 +238,19 @@ class Project:
             problems=(*told.problems, *problems, *_unknown_role(settings)),
             secrets=told.secrets,
             picked=self._picks_of(root).in_force(settings, told.secrets) if is_there else {},
-            standing=standing,
+            standing=agreement.standing if agreement else "unknown",
+            agreed=agreed,
+            undecided=agreement.undecided if agreement else frozenset(),
             switched=self._switched,
             servers=told.servers,
             is_plain=not told.extensions,
             is_restricted=told.trusted is False,
         )
 
-    def _standing(self, root: Path | None) -> "Standing":
-        """The editor's word counts until what it was given for changes."""
-        is_known = self._told.trusted or self._trust_store or (state_folder.folder() / TRUST_FILE).exists()
-        if root is None or not is_known:
-            return "unknown"
-        standing = self._trust.of(root)
-        if standing != "unknown" or not self._told.trusted:
-            return standing
-        self._trust.decide(root, trusted=True)
-        return "trusted"
+    def _agreement(self, root: Path | None) -> "Agreement | None":
+        """None where nobody has ever decided on a folder."""
+        is_known = self._trust_store or (state_folder.folder() / TRUST_FILE).exists()
+        return self._trust.agreement(root) if root is not None and is_known else None
 
     @property
     def _trust(self) -> "Trust":

@@ -16,6 +16,7 @@ from odin_lsp.review.hunks import Hunk, apply, hunks_seen, with_whole_line_ends
 from odin_lsp.review.proposals import FileProposal, PendingHunk
 from odin_lsp.workspace.buffers import Buffer
 from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.views import FileText
 
 log = logging.getLogger("odin.review")
 NOT_SEEN = "the edit cannot be seen in the document"
@@ -46,6 +47,8 @@ class Applier:
         self._timeouts = timeouts
         self._on_made = on_made
         self._one_at_a_time = asyncio.Lock()
+        self._at_work: FileText | None = None
+        """A large text, kept as long as it is worked with."""
         self.stirred = asyncio.Event()
         """Set when a document changes."""
         files.buffers.watchers.append(self._stir)
@@ -54,29 +57,37 @@ class Applier:
         """Have the editor carry out what is due; whether anything was done. One after the other: what two edits at once
         have done to a file could not be told apart."""
         async with self._one_at_a_time:
-            plan = await self._agree(file, intend)
-            if plan is None:
-                return False
-            file.before, expected = plan
-            due = file.due
-            file.under_way = True
             try:
-                file.problem = await self._have_applied(file)
-                await self._wait_until_done(file, expected, patient=file.problem is None)
+                return await self._apply(file, intend)
             finally:
-                file.under_way = False
-                self._check(file, due, expected)
-            made = [it for it in due if it.applied is not None]
-            if self._on_made is not None:
-                self._on_made(file, made)
-            return bool(made)
+                self._at_work = None
+
+    async def _apply(self, file: FileProposal, intend: Intend | None) -> bool:
+        plan = await self._agree(file, intend)
+        if plan is None:
+            return False
+        file.before, expected = plan
+        due = file.due
+        file.under_way = True
+        try:
+            file.problem = await self._have_applied(file)
+            await self._wait_until_done(file, expected, patient=file.problem is None)
+        finally:
+            file.under_way = False
+            self._check(file, due, expected)
+        made = [it for it in due if it.applied is not None]
+        if self._on_made is not None:
+            self._on_made(file, made)
+        return bool(made)
 
     async def _agree(self, file: FileProposal, intend: Intend | None) -> Plan | None:
         """What is to be done, once that is what was told."""
+        self._at_work = await self._files.warm(file.path)
         plan = self._plan(file)
         told = None
         while plan is not None and intend is not None and plan != told:
             await intend(*plan)
+            self._at_work = await self._files.warm(file.path)
             told, plan = plan, self._plan(file)  # the user may have typed meanwhile
         return plan
 
@@ -122,6 +133,11 @@ class Applier:
         except ToolError:
             return None
 
+    async def text_beside_loop(self, path: Path) -> str | None:
+        """The same, for which nobody has to wait."""
+        large = await self._files.warm(path)
+        return self.text(path) if large is None else large.text
+
     def _is_unreadable(self, path: Path) -> bool:
         try:
             self._files.read(path, to_edit=True)
@@ -150,13 +166,13 @@ class Applier:
         client = self._timeouts().client
         try:
             async with asyncio.timeout(client if patient else min(0.5, client)):
+                self._at_work = await self._files.warm(file.path)
                 while not self._is_done(file, expected):
                     self.stirred.clear()
-                    try:
+                    with suppress(TimeoutError):
                         async with asyncio.timeout(POLL_SECONDS):
                             await self.stirred.wait()
-                    except TimeoutError:
-                        continue
+                    self._at_work = await self._files.warm(file.path)
         except TimeoutError:
             return
 
@@ -186,8 +202,12 @@ class Applier:
             it.supersede(reason, "not_applied")
         if text is not None:
             file.follow_content(text)
-        if any(it.applied is not None for it in due):
-            self._files.note_change(file.path, file.new_path)
+        if made := [it.standing for it in due if it.applied is not None]:
+            places = [self.range(file, it) for it in made] if file.operation == "edit" else []
+            edited = [
+                (it.start.line + 1, max(it.start.line, it.end.line - (not it.end.character)) + 1) for it in places
+            ]
+            self._files.note_change(file.path, file.new_path, edited)
 
     def _change(self, file: FileProposal) -> FileChange:
         buffer = self._files.buffers.of_path(file.path)

@@ -82,9 +82,11 @@ class ReviewDesk:
         """Have it decided and carried out; what became of each hunk stands in the proposal. If the turn is cancelled
         meanwhile, what was decided is made all the same, and what waits goes on waiting."""
         turn.before_waiting()
-        if lost := self.journal.begin(proposal, turn.session_id):
+        large = [await self._files.warm(file.path) for file in proposal.files]
+        if lost := await self.journal.begin(proposal, turn.session_id):
             turn.emit(Notice("warning", f"{NOT_KEPT}: {lost}"))
         review = self._show(proposal, turn)
+        del large
         turn.is_waiting = True
         try:
             await asyncio.shield(review.life)

@@ -11,8 +11,8 @@ from odin_lsp.review.desk import ReviewDesk
 from odin_lsp.review.proposals import TEXT, FileProposal, PendingHunk, Proposal
 from odin_lsp.review.screen import receipt_of
 from odin_lsp.review.turn_review import TurnReview
-from odin_lsp.workspace.shown import Shown
-from odin_lsp.workspace.text import split_lines
+from odin_lsp.tasks import COMPARED, beside_loop
+from odin_lsp.workspace.shown import Shown, ShownView, shown_or_written, still_shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,8 @@ class Draft:
     _proposal: Proposal | None = None
     _believed: dict[Path, str] = field(default_factory=dict[Path, str])
     """The texts as the model knows them."""
-    _seen: dict[Path, tuple[tuple[list[str], dict[int, str]]]] = field(
-        default_factory=dict[Path, tuple[tuple[list[str], dict[int, str]]]]
-    )
-    """The lines of files before the first edit, and those that the model was shown."""
+    _seen: dict[Path, tuple[ShownView]] = field(default_factory=dict[Path, tuple[ShownView]])
+    """Files before the first edit, and what the model was shown of them."""
     _waiting: dict[str, "asyncio.Future[list[FileReceipts]]"] = field(
         default_factory=dict[str, "asyncio.Future[list[FileReceipts]]"]
     )
@@ -80,8 +78,7 @@ class Draft:
         """The same for several files, each of which is there once."""
         if any(self._is_in_the_way(it) for it in files):
             await self.review()
-        for it in files:
-            self._add(it)
+        await self._add_all(files)
         if self.waits_for_end:
             return None
         waiting = self._waiting.setdefault(call_id, asyncio.get_running_loop().create_future())
@@ -91,8 +88,7 @@ class Draft:
     async def propose_whole(self, files: Sequence[FileProposal]) -> list[FileReceipts]:
         """Several files, changed as a whole or not at all: reviewed by themselves and at once, whatever the policy."""
         await self.review()
-        for it in files:
-            self._add(it)
+        await self._add_all(files)
         if self._proposal is not None:
             self._proposal.atomic = True
         return await self.review()
@@ -133,10 +129,10 @@ class Draft:
                 future.cancel()
             raise
         for path, text in believed.items():
-            now, shown = self.desk.applier.text(path), self.shown.of(path)
+            now, shown = await self.desk.applier.text_beside_loop(path), self.shown.of(path)
             if now is not None and shown is not None:
-                views = (split_lines(text), shown.lines), *seen.get(path, ())
-                self.shown.keep(path, split_lines(now), views)
+                views = (text, dict(shown.lines)), *seen.get(path, ())
+                self.shown.renew(path, await beside_loop(COMPARED * len(now), still_shown, now, views))
         for call_id, future in waiting.items():
             future.set_result(told_of(proposal, call_id))
         return told_of(proposal)
@@ -159,12 +155,24 @@ class Draft:
     def _known(self, path: Path) -> FileProposal | None:
         return next((it for it in self._proposal.files if it.path == path), None) if self._proposal else None
 
-    def _add(self, file: FileProposal) -> None:
+    async def _add_all(self, files: Sequence[FileProposal]) -> None:
+        """All of them at once; then what the model has seen of each is what it has written there, too."""
+        added = [(it, it.base, self._add(it)) for it in files]
+        for file, old, new in added:
+            if file.operation == "edit" and (shown := self.shown.of(file.path)) is not None:
+                lines = dict(shown.lines)
+                self._seen.setdefault(file.path, ((old, lines),))
+                self.shown.renew(file.path, await beside_loop(COMPARED * len(old), shown_or_written, old, new, lines))
+
+    def _add(self, file: FileProposal) -> str:
+        """The text that is proposed now."""
         if self._proposal is None:
             self._proposal = Proposal(self.turn.turn_id, [], origin=self.turn.origin)
             self.desk.drafts.append(self._proposal)
         known = self._known(file.path) if file.operation == "edit" else None  # what is edited may also be moved then
-        old, new = file.base, file.proposed
+        if known is not None:
+            file.follow_content(known.proposed)  # somebody may have typed while the edit was made
+        new = file.proposed
         file.names = self.names.get(file.path, ())
         if known is None:
             self._proposal.files.append(file)
@@ -172,11 +180,8 @@ class Draft:
             known.names = file.names
             known.extend(new, file.hunks[0].wishes[0])
         self._proposal.reason = "; ".join(dict.fromkeys(it.purpose for it in self._proposal.hunks))
-        if file.operation == "edit":
-            if (shown := self.shown.of(file.path)) is not None:
-                self._seen.setdefault(file.path, ((split_lines(old), shown.lines),))
-            self.shown.follow(file.path, split_lines(old), split_lines(new))
         self._believed[file.path] = new
+        return new
 
 
 def told_of(proposal: Proposal, call_id: str | None = None) -> list[FileReceipts]:

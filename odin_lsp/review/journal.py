@@ -3,6 +3,7 @@
 The first line is what was proposed, in the text as it was then; each further line what has become of some hunks. Where
 these are now is seen in the text. Who has a review open holds the lock on its file."""
 
+import asyncio
 import json
 import logging
 import os
@@ -18,6 +19,7 @@ from odin_lsp.errors import RequestError, SessionError
 from odin_lsp.ports import Cause, FileOperation, HunkState
 from odin_lsp.review.hunks import Hunk
 from odin_lsp.review.proposals import FileProposal, PendingHunk, Proposal, Wish
+from odin_lsp.tasks import LARGE, beside_loop
 from odin_lsp.values import Value, from_wire, to_wire
 from odin_lsp.workspace.text import Lines
 
@@ -89,12 +91,17 @@ class ReviewJournal:
         self._unremoved: set[str] = set()
         """Those that have ended, and are still there."""
 
-    def begin(self, proposal: Proposal, session_id: str) -> str | None:
+    async def begin(self, proposal: Proposal, session_id: str) -> str | None:
         """Why it would not outlive Odin, if so."""
         self.catch_up()
         path = self._folder() / f"{proposal.id}{SUFFIX}"
+        kept = stored(proposal, session_id)
+        line = await beside_loop(sum(len(it.base) for it in kept.files), lambda: _line(to_wire(kept)))
         try:
-            _append(self._begun(proposal.id, path), to_wire(stored(proposal, session_id)))
+            await beside_loop(len(line), _append_and_close, os.dup(self._begun(proposal.id, path)), line)
+        except asyncio.CancelledError:
+            self.end(proposal.id)
+            raise
         except (OSError, SessionError) as error:
             self._let_go(proposal.id)
             return (error.strerror if isinstance(error, OSError) else None) or str(error)
@@ -180,7 +187,7 @@ class ReviewJournal:
         log, records = self._open[proposal_id], self._unwritten[proposal_id]
         try:
             while records:
-                _append(log, records[0])
+                _append(log, _line(records[0]))
                 del records[0]
             if surely:
                 os.fsync(log)
@@ -258,11 +265,26 @@ def _file(kept: StoredFile) -> FileProposal:
     return file
 
 
-def _append(log: int, record: object) -> None:
-    """One write. It begins on a line of its own, whatever the last one has left."""
-    data = b"\n" + json.dumps(record).encode() + b"\n"
-    while data:
-        data = data[os.write(log, data) :]
+def _line(record: object) -> bytes:
+    """It begins on a line of its own, whatever the last one has left."""
+    return b"\n" + json.dumps(record).encode() + b"\n"
+
+
+def _append(log: int, line: bytes) -> None:
+    """One write, unless the system takes only a part of it."""
+    left = memoryview(line)
+    while left:
+        left = left[os.write(log, left) :]
+
+
+def _append_and_close(log: int, line: bytes) -> None:
+    """What is large is on the disk then, so that nobody waits for that with the first decision."""
+    try:
+        _append(log, line)
+        if len(line) >= LARGE:
+            os.fsync(log)
+    finally:
+        os.close(log)
 
 
 def _take_away(path: Path, log: int) -> None:

@@ -83,7 +83,7 @@ class Maker:
         await self._undo_log.finish(turn.turn_id, step, before, after)
 
     async def note_preview(self, preview: Preview, step: Step, turn: TurnReview) -> None:
-        text = self._applier.text(preview.file.path)
+        text = await self._applier.text_beside_loop(preview.file.path)
         if text is not None:
             preview.look(text)
         if (before := preview.before) is not None:

@@ -10,7 +10,7 @@ from itertools import accumulate, chain, repeat
 
 from odin_lsp.errors import ToolError
 from odin_lsp.review.mismatch import mismatch
-from odin_lsp.workspace.text import Lines, line_end, split_lines, usual_line_end, whole_lines
+from odin_lsp.workspace.text import Lines, line_end, occurrences, split_lines, usual_line_end, whole_lines
 
 MAX_LISTED = 10
 """Line numbers in a text for the model."""
@@ -156,7 +156,7 @@ def _exact(text: str, old: str, new: str) -> Iterator[_Place]:
     speaks_of_returns = "\r" in old or "\r" in new
     literal = speaks_of_returns or "\n" not in new or "\r" not in text
     opens_with_end = old.startswith("\n") and not speaks_of_returns
-    for at in _occurrences(text, old):
+    for at in occurrences(text, old):
         cut = opens_with_end and text[at - 1 : at] == "\r"
         yield _Place(at - cut, at + len(old), old, new, literal)
 
@@ -164,7 +164,7 @@ def _exact(text: str, old: str, new: str) -> Iterator[_Place]:
 def _folded(text: str, old: str, new: str, *, forms: Mapping[str, str]) -> Iterator[_Place]:
     """Anywhere, if `forms` are taken for what they stand for."""
     folded, wanted = _Folded(text, forms), _fold(old, forms)
-    for at in _occurrences(folded.text, wanted):
+    for at in occurrences(folded.text, wanted):
         start, end = folded.origin(at), folded.origin(at + len(wanted))
         if _fold(text[start:end], forms) == wanted:
             yield _Place(start, end, old, new)
@@ -223,13 +223,6 @@ _LADDER: tuple[tuple[str, Callable[[str, str, str], Iterable[_Place]]], ...] = (
 """What is forgiven, step by step; a step is taken if the one before has found nothing."""
 
 
-def _occurrences(text: str, part: str) -> Iterator[int]:
-    at = text.find(part)
-    while at >= 0:
-        yield at
-        at = text.find(part, at + len(part))
-
-
 class _BareLines:
     """Lines without what is forgiven, as a text in which a row of them can be found at whole lines only."""
 
@@ -244,7 +237,7 @@ class _BareLines:
     def rows(self, wanted: "_BareLines") -> Iterator[tuple[int, int]]:
         """The lines from the first to before the second number are those that are wanted."""
         starts = list(accumulate(map(len, self._fenced), initial=0))
-        for at in _occurrences(self._text, wanted._text):
+        for at in occurrences(self._text, wanted._text):
             yield bisect_left(starts, at), bisect_left(starts, at + len(wanted._text))
 
 

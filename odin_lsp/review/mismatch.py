@@ -10,10 +10,12 @@ from difflib import SequenceMatcher
 from heapq import nlargest
 from itertools import accumulate, islice, product
 
-from odin_lsp.workspace.text import split_lines, whole_lines
+from odin_lsp.workspace.text import occurrences, split_lines, whole_lines
 
 MAX_LISTED = 10
 """Lines that are quoted."""
+MAX_LOOKED_FOR = 50
+"""Lines that are looked for one by one, each in all of the text."""
 MAX_QUOTED_CHARS = 200
 MAX_CANDIDATES = 20
 MAX_WORDS = 50
@@ -36,7 +38,7 @@ def mismatch(text: str, old: str) -> str:
 
 def _numbered(text: str, old: str) -> str:
     lines = [line for line in split_lines(old) if line.strip()]
-    bare = [_NUMBER.sub("", line, count=1) for line in lines]
+    bare = [_NUMBER.sub("", line, count=1) for line in lines[:MAX_LOOKED_FOR]]
     if not all(map(_NUMBER.match, lines)) or not all(line in text for line in bare):
         return ""
     return " with the line numbers in front; leave them out and quote only what stands behind them"
@@ -72,12 +74,13 @@ def _blank(text: str, old: str) -> str:
     bare = list(map(_without_blanks, lines))
     if not any(wanted):
         return ""
-    for first, line in enumerate(bare):
-        if line == wanted[0] and bare[first : first + len(wanted)] == wanted:
-            head = "; these lines differ from it only in blanks (→ is a tab, · a space)"
-            quoted = _listed(lines[first : first + len(wanted)], first, _visible)
-            return "\n".join([head, *quoted, "quote them with the blanks that they have"])
-    return ""
+    fenced = _fenced(bare)
+    if (at := fenced.find(_fenced(wanted))) < 0:
+        return ""
+    first = fenced.count("\n", 0, at)
+    head = "; these lines differ from it only in blanks (→ is a tab, · a space)"
+    quoted = _listed(lines[first : first + len(wanted)], first, _visible)
+    return "\n".join([head, *quoted, "quote them with the blanks that they have"])
 
 
 _LOOKS = (_numbered, _escaped, _diffed, _elided, _blank)
@@ -90,7 +93,7 @@ def _closest(text: str, old: str) -> str:
     size = min(len(wanted), len(lines))
     votes: defaultdict[int, float] = defaultdict(float)
     for word in nlargest(MAX_WORDS, set(_WORD.findall("\n".join(wanted))), key=len):
-        found = [it.start() for it in islice(re.finditer(re.escape(word), text), MAX_VOTES)]
+        found = list(islice(occurrences(text, word), MAX_VOTES))
         indexes = [index for index, line in enumerate(wanted) if word in line]
         for at, index in product(found, indexes):
             first = bisect_right(starts, at) - 1 - index
@@ -123,6 +126,11 @@ def _listed(lines: Sequence[str], first: int, as_shown: Callable[[str], str]) ->
 def _short(line: str) -> str:
     line = line.rstrip("\r\n")
     return line if len(line) <= MAX_QUOTED_CHARS else f"{line[:MAX_QUOTED_CHARS]}…"
+
+
+def _fenced(lines: Iterable[str]) -> str:
+    """Lines as a text in which a row of them is found at whole lines only, in one pass."""
+    return "".join(["\n", *(f"{line}\n" for line in lines)])
 
 
 def _without_blanks(line: str) -> str:

@@ -33,7 +33,9 @@ class Previewer:
         """Have the editor show and apply it. What still waits afterwards was not wanted."""
         turn = review.turn
         async with self._one_at_a_time:
+            large = await self._files.warm(file.path)
             self._applier.catch_up(file)
+            del large
             step = replace(self._maker.step(file, turn), hunks=noted_of(file.pending))
             await self._maker.intend(step, file, turn, file.base, file.proposed)
             self._applier.catch_up(file)  # the user may have typed meanwhile

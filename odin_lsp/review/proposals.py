@@ -1,6 +1,5 @@
 """Pending proposals: what the model wants to change, what became of each hunk, and why."""
 
-import hashlib
 import uuid
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -150,7 +149,7 @@ class FileProposal:
 
     @property
     def base_hash(self) -> str:
-        return hashlib.sha256(self.base.encode("utf-8", "surrogatepass")).hexdigest()
+        return self.lines.digest
 
     @property
     def proposed(self) -> str:
@@ -324,8 +323,9 @@ class Proposal:
 
 
 def edit_of(path: Path, old: str, new: str, wish: Wish | None = None) -> FileProposal:
-    wishes = (wish,) if wish else ()
-    return FileProposal(path, "edit", Lines(old), [PendingHunk(hunk, wishes) for hunk in hunks_between(old, new)])
+    wishes, lines = (wish,) if wish else (), Lines(old)
+    _ = lines.digest  # made here: of a large text that is beside the event loop
+    return FileProposal(path, "edit", lines, [PendingHunk(hunk, wishes) for hunk in hunks_between(old, new)])
 
 
 def operation_of(

@@ -11,8 +11,9 @@ from odin_lsp.ports import Asker, Editor, Option, Question
 from odin_lsp.review.applying import Applier
 from odin_lsp.review.hunks import hunks_between
 from odin_lsp.review.turn_review import TurnReview
+from odin_lsp.tasks import COMPARED, beside_loop
 from odin_lsp.workspace.files import Files
-from odin_lsp.workspace.shown import Shown
+from odin_lsp.workspace.shown import Shown, shown_or_written
 from odin_lsp.workspace.text import Lines, split_lines
 
 MAX_LINES = 40
@@ -38,7 +39,7 @@ class Saver:
         uris = {it.path: it.uri for it in buffers if it.path is not None}
         if not uris or not await self._may_save(uris):
             return ""
-        before = {path: self.applier.text(path) for path in uris}
+        before = {path: await self.applier.text_beside_loop(path) for path in uris}
         failed = dict(await self.editor.save(tuple(uris.values())))
         saved = [self.files.shown(path) for path, uri in uris.items() if uri not in failed and self._is_saved(path)]
         if saved:
@@ -46,20 +47,23 @@ class Saver:
         problems = [f"{uri} could not be saved: {reason}" for uri, reason in failed.items()]
         for problem in problems:
             self.turn.emit(Notice("error", problem))
-        formatted = [self._follow_formatter(path, text) for path, text in before.items()]
+        formatted = [await self._follow_formatter(path, text) for path, text in before.items()]
         return "\n".join([*problems, *filter(None, formatted)])
 
     def _is_saved(self, path: Path) -> bool:
         buffer = self.files.buffers.of_path(path)
         return buffer is None or not buffer.unsaved
 
-    def _follow_formatter(self, path: Path, before: str | None) -> str:
+    async def _follow_formatter(self, path: Path, before: str | None) -> str:
         """What it has changed while the file was saved, which the model has seen then; empty if nothing."""
-        now = self.applier.text(path)
+        now = await self.applier.text_beside_loop(path)
         if before is None or now is None or now == before:
             return ""
-        self.shown.follow(path, split_lines(before), split_lines(now))
-        return f"When {path} was saved, the editor's formatter changed it:\n{_changed(before, now)}"
+        if (shown := self.shown.of(path)) is not None:
+            lines = dict(shown.lines)
+            self.shown.renew(path, await beside_loop(COMPARED * len(now), shown_or_written, before, now, lines))
+        changed = await beside_loop(COMPARED * len(now), _changed, before, now)
+        return f"When {path} was saved, the editor's formatter changed it:\n{changed}"
 
     async def _may_save(self, paths: Iterable[Path]) -> bool:
         if self.policy != "ask":

@@ -39,7 +39,8 @@ class Screen:
         buffer = self._files.buffers.of_path(file.path)
         size = sum(len(it.hunk.new) + len(it.hunk.old) for it in file.hunks)
         notes = [f"proposed by {proposal.origin}"] if proposal.origin else []
-        notes += [self.caution(file)[0]]
+        proposed = file.proposed if file.operation in ("edit", "create") else ""
+        notes += [self.caution(file, proposed)[0]]
         notes += ["a folder, with everything in it"] if file.operation != "edit" and file.path.is_dir() else []
         notes += [f"a long review: {len(file.hunks)} hunks"] if len(file.hunks) > MANY_HUNKS else []
         notes += [f"a long review: {size:,} characters"] if size > LONG_TEXT else []
@@ -52,7 +53,7 @@ class Screen:
             operation=file.operation,
             new_uri=file.new_path.as_uri() if file.new_path else None,
             base_hash=file.base_hash,
-            proposed_text=file.proposed if file.operation in ("edit", "create") else "",
+            proposed_text=proposed,
             hunks=tuple(self.hunk(file, it) for it in file.hunks),
             note="; ".join(filter(None, notes)),
         )
@@ -61,9 +62,9 @@ class Screen:
         place = self._applier.range(file, it.standing)
         return ReviewHunk(it.id, place, it.hunk.old, it.hunk.new, it.purpose, it.state, it.text)
 
-    def caution(self, file: FileProposal) -> tuple[str, bool]:
+    def caution(self, file: FileProposal, proposed: str) -> tuple[str, bool]:
         paths = [it for it in (file.path, file.new_path, *file.names) if it is not None]
-        old, new = file.base, file.proposed
+        old, new = file.base, proposed
         if file.operation == "rename":
             new = self._applier.text(file.path) or ""
             old = new if file.new_path and file.path.suffix == file.new_path.suffix else ""
@@ -72,7 +73,7 @@ class Screen:
     def needs_a_look(self, file: FileProposal) -> bool:
         """Whether it may not be accepted unseen; what cannot be read now is not seen by Odin either."""
         try:
-            return self.caution(file)[1]
+            return self.caution(file, file.proposed)[1]
         except OSError:
             return True
 

@@ -159,7 +159,7 @@ class _Undo:
             self.is_noted = await self.log.add(self.turn_id, lines) and self.is_noted
 
     async def _flip_places(self, part: Part, path: Path) -> Flip:
-        now = self.applier.text(path)
+        now = await self.applier.text_beside_loop(path)
         if now is not None and part.edits is None:
             part = await self._described(part, now)
         if now is None or part.edits is None:
@@ -227,7 +227,7 @@ async def _settle(log: UndoLog, turn_id: str, applier: Applier) -> list[Flip]:
     lines: list[Step] = []
     for file in files.values():
         if file.state == "intended":
-            now = applier.text(path_now(file, files))
+            now = await applier.text_beside_loop(path_now(file, files))
             lines += await asyncio.to_thread(_settled_step, log, file, now)
     flips: list[Flip] = []
     for flip in steps.cut_off.values():
@@ -280,5 +280,5 @@ async def _happened(log: UndoLog, flip: Flip, files: Mapping[str, FileSteps], ap
     path = path_now(file, files)
     if part.wanted is None:
         return part.ids if part.operation(path, applier) == (None, None) else ()
-    now = applier.text(path)
+    now = await applier.text_beside_loop(path)
     return ids_of(part.flipped(now).already) if now is not None else ()

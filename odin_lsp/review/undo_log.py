@@ -23,10 +23,11 @@ from odin_lsp.errors import RequestError
 from odin_lsp.events import EventRecord, TurnFinished
 from odin_lsp.ports import FileOperation
 from odin_lsp.review import before_images, undo_steps
-from odin_lsp.review.before_images import bytes_of, digest_of
+from odin_lsp.review.before_images import digest_of
 from odin_lsp.review.proposals import TEXT
 from odin_lsp.review.undo_steps import FileSteps, Line, Renamed, Step, StepHunk, Steps
 from odin_lsp.values import to_wire
+from odin_lsp.workspace.text import utf8_size
 
 IMAGES = "images"
 UNDOING = "undoing"
@@ -112,7 +113,7 @@ class UndoLog:
             return known.lost
         if operation == "delete" and before is None:
             return FOLDER if path.is_dir() else NO_TEXT
-        size = len(bytes_of(before or ""))
+        size = utf8_size(before or "")
         if size and size + (turn.size if turn else 0) > self._settings().undo_bytes:
             return TOO_LARGE
         folder = next(it for it in (self._folder(), *self._folder().parents) if it.exists())
@@ -332,7 +333,7 @@ def _probe(path: Path, operation: FileOperation, before: str | None) -> Step:
 
 
 def _size(hunks: Sequence[StepHunk] | None) -> int:
-    return sum(len(bytes_of(it.new)) for it in hunks or ())
+    return sum(utf8_size(it.new) for it in hunks or ())
 
 
 def _named(log: Path) -> set[str]:

@@ -7,6 +7,7 @@ from odin_lsp import __version__
 from odin_lsp.config import ENVIRONMENT
 from odin_lsp.host.terms import NOT_COMPARED, Terms, compared, digest_of
 from odin_lsp.models import selection
+from odin_lsp.models.platforms.known import PLATFORMS
 from odin_lsp.project.project import Situation
 from odin_lsp.values import is_object
 
@@ -15,6 +16,7 @@ PLACES = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
 ADDRESSES = (
     *("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "OPENAI_BASE_URL"),
     *("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"),
+    *(name for it in PLATFORMS.values() for name in (*it.signs, *it.variables)),
 )
 
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
-from odin_lsp.agent.attaching import attachment
+from odin_lsp.agent.attaching import attachment, of_bytes
 from odin_lsp.errors import RequestError, ToolError
 from odin_lsp.formats.images import Unusable, decoded, image_of
 from odin_lsp.messages import Attachment
+from odin_lsp.sessions import attachments
 from odin_lsp.values import Value
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.uris import path_of
@@ -19,9 +21,11 @@ class ImageItem(Value):
     data: str | None = None
     """Base64, of at most 50 MiB; or:"""
     uri: str | None = None
-    """Of a file, which may also be a PDF."""
+    """Of a file, which may also be a PDF; or:"""
+    digest: str | None = None
+    """Of one that has come with a message of the session before, such as one that waited."""
     name: str = ""
-    """What people call it, for `data`."""
+    """What people call it, for `data` and `digest`."""
     media_type: str | None = None
     """Not looked at."""
 
@@ -42,13 +46,15 @@ class AttachmentData(Value):
     """Base64."""
 
 
-def attached(items: Iterable[ImageItem], files: Files) -> tuple[Attachment, ...]:
-    """As a model is sent them; a `RequestError` says what is wrong with one."""
-    return tuple(_attached(number, item, files) for number, item in enumerate(items, 1))
+def attached(items: Iterable[ImageItem], files: Files, log: Path) -> tuple[Attachment, ...]:
+    """As a model is sent them; a `RequestError` says what is wrong with one. `log`: the session's."""
+    return tuple(_attached(number, item, files, log) for number, item in enumerate(items, 1))
 
 
-def _attached(number: int, item: ImageItem, files: Files) -> Attachment:
+def _attached(number: int, item: ImageItem, files: Files, log: Path) -> Attachment:
     name = item.name or f"image {number}"
+    if item.digest is not None:
+        return of_bytes(attachments.read(log, item.digest), item.name)
     if item.data is not None:
         try:
             return image_of(decoded(item.data, name), item.name)
@@ -56,7 +62,7 @@ def _attached(number: int, item: ImageItem, files: Files) -> Attachment:
             raise RequestError(str(error)) from None
     path = path_of(item.uri) if item.uri else None
     if path is None:
-        raise RequestError(f"{name} needs `data`, or the `uri` of a file")
+        raise RequestError(f"{name} needs `data`, the `uri` of a file, or a `digest`")
     try:
         return attachment(files.resolve(str(path)).path, files)
     except ToolError as error:

@@ -53,7 +53,8 @@ class FoundRequests(Value):
     requests: tuple[FoundRequest, ...]
     """The first 50."""
     text: str
-    """What to send by `odin.edit` or `odin.ask` to have all of them done or answered; empty if there are none."""
+    """What to send by `odin.edit` or `odin.ask`, with `typed: false`, to have all of them done or answered; empty if
+    there are none."""
 
 
 async def lenses(server: Host, uri: str) -> list[types.CodeLens]:
@@ -128,7 +129,9 @@ def _line(it: FoundRequest) -> types.Range:
 
 
 def _command(title: str, files: Files, requests: Sequence[FoundRequest]) -> types.Command:
-    return types.Command(title, f"odin.{requests[0].kind}", arguments=[{"text": _message(files, requests)}])
+    return types.Command(
+        title, f"odin.{requests[0].kind}", arguments=[{"text": _message(files, requests), "typed": False}]
+    )
 
 
 def _message(files: Files, requests: Sequence[FoundRequest]) -> str:

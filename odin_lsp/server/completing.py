@@ -1,9 +1,10 @@
-"""Commands, files and symbols by what was typed of them, for `textDocument/completion`."""
+"""Commands, files, symbols and models by what was typed of them, for `textDocument/completion`."""
 
 import asyncio
 import re
-from collections.abc import Iterable, Iterator
-from pathlib import PurePath
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from heapq import nsmallest
 
 from lsprotocol import types
 
@@ -11,8 +12,12 @@ from odin_lsp.agent import symbol_words
 from odin_lsp.agent.attaching import quoted_name
 from odin_lsp.agent.own_commands import SlashCommand
 from odin_lsp.agent.plans import is_plan
+from odin_lsp.config.loading import FILE_NAME
 from odin_lsp.errors import ToolError
 from odin_lsp.server.host import Host
+from odin_lsp.workspace.buffers import Buffer
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.name_list import FileNames, folders_of
 from odin_lsp.workspace.text import Position
 
 PROMPT = "odin://prompt"
@@ -21,20 +26,30 @@ SPECIAL = {"@selection": "what you selected last", "@problems": "errors and warn
 MAX_FILES = 50
 MAX_SYMBOLS = 20
 _COMMAND = re.compile(r"(?P<typed>/(?P<word>[\w:-]*))\Z")
+_MODEL = re.compile(r"/model +(?P<typed>\S*)\Z")
+_MODEL_SETTING = re.compile(
+    r'"(?:(?:model|smallModel|subagentModel)"\s*:|(?:fallbackModels|models)"\s*:\s*\[(?:\s*"[^"\n]*"\s*,)*)'
+    r'\s*"(?P<typed>[^"\\\n]*)\Z'
+)
+MAX_BEFORE = 2000
+"""Characters before the cursor that say which setting it is in."""
 _STEP = re.compile(r"\s*(?:[-*+] (?:\[.\] )?)?")
 _MENTION = re.compile(r"(?:^|[\s(])(?P<typed>@(?P<word>[^\s@]*))\Z")
 
 
 async def completions(server: Host, uri: str, position: types.Position) -> types.CompletionList | None:
     buffer = server.buffers.of_uri(uri)
+    if buffer is not None and buffer.synchronised and uri.endswith(f"/{FILE_NAME}"):
+        return _settings_completions(server, buffer, position)
     is_document = server.instructions.knows(uri)
     is_prompt = is_document or uri.startswith(PROMPT)
     is_first = server.instructions.is_first_line(uri, position.line) if is_document else position.line == 0
     if buffer is None or not buffer.synchronised or not (is_prompt or is_plan(buffer.text)):
         return None
-    encoding = server.buffers.encoding
     here = Position(position.line, position.character)
-    before = buffer.lines.between(Position(here.line, 0), here, encoding)
+    before = buffer.lines.between(Position(here.line, 0), here, server.buffers.encoding)
+    without_step = _without_step(before, is_prompt=is_prompt, is_first=is_first)
+    is_incomplete = False
     if found := _MENTION.search(before):
         items = [_special(word) for word in _special_words(uri) if word.startswith(found["typed"])]
         items += [_place(name) for name in await _files(server, found["word"])]
@@ -42,7 +57,10 @@ async def completions(server: Host, uri: str, position: types.Position) -> types
         items += [
             _item(f"@{name}", file, "", types.CompletionItemKind.Function) for name, file in symbols[:MAX_SYMBOLS]
         ]
-    elif found := _COMMAND.fullmatch(_without_step(before, is_prompt=is_prompt, is_first=is_first)):
+        is_incomplete = True
+    elif is_prompt and (found := _MODEL.fullmatch(without_step)):
+        items, is_incomplete = _models(server)
+    elif found := _COMMAND.fullmatch(without_step):
         listed = await asyncio.to_thread(server.core.own.listed)
         items = [
             _item(f"/{it.name}", it.hint, it.description, types.CompletionItemKind.Function)
@@ -50,11 +68,37 @@ async def completions(server: Host, uri: str, position: types.Position) -> types
         ]
     else:
         return None
-    line, start = buffer.lines.position(buffer.lines.offset(here, encoding) - len(found["typed"]), encoding)
+    return _in_place(server, buffer, position, found["typed"], (items, is_incomplete))
+
+
+def _settings_completions(server: Host, buffer: Buffer, position: types.Position) -> types.CompletionList | None:
+    """Names of models, where Odin's settings want one."""
+    end = buffer.lines.offset(Position(position.line, position.character), server.buffers.encoding)
+    found = _MODEL_SETTING.search(buffer.text[max(0, end - MAX_BEFORE) : end])
+    if found is None:
+        return None
+    return _in_place(server, buffer, position, found["typed"], _models(server))
+
+
+def _models(server: Host) -> tuple[list[types.CompletionItem], bool]:
+    """Those that are known now, and whether there may be more: accounts are asked beside that."""
+    models = server.core.models
+    is_asking = bool(models.accounts.begin())
+    return [_item(name, about, "", types.CompletionItemKind.Value) for name, about in models.names.items()], is_asking
+
+
+def _in_place(
+    server: Host, buffer: Buffer, position: types.Position, typed: str, found: tuple[list[types.CompletionItem], bool]
+) -> types.CompletionList:
+    """They take the place of what was typed."""
+    items, is_incomplete = found
+    encoding = server.buffers.encoding
+    end = buffer.lines.offset(Position(position.line, position.character), encoding)
+    line, start = buffer.lines.position(end - len(typed), encoding)
     span = types.Range(types.Position(line, start), position)
     for item in items:
         item.text_edit = types.TextEdit(span, item.label)
-    return types.CompletionList(is_incomplete=found["typed"].startswith("@"), items=items)
+    return types.CompletionList(is_incomplete=is_incomplete, items=items)
 
 
 def _without_step(before: str, *, is_prompt: bool, is_first: bool) -> str:
@@ -71,18 +115,18 @@ def _meant(listed: Iterable[SlashCommand], *, is_prompt: bool) -> Iterator[Slash
 
 async def _files(server: Host, word: str) -> list[str]:
     """Files and folders with the word in their names, those first that begin with it."""
-    core, typed = server.core, word.lower()
-    names: set[str] = set()
+    core, found = server.core, list[FileNames]()
     for root in core.files.search_roots:
-        try:
-            found, _ = await core.search.files(root)
-        except ToolError:
-            continue
-        for path in found:
-            name = PurePath(core.files.shown(path))
-            names.update([name.as_posix(), *(f"{it.as_posix()}/" for it in name.parents if it.name)])
-    fitting = [name for name in names if typed in name.lower()]
-    return sorted(fitting, key=lambda name: (_rank(name.lower(), typed), len(name), name))[:MAX_FILES]
+        with suppress(ToolError):
+            found.append(await core.search.files(root))
+    return await asyncio.to_thread(_fitting, found, core.files, word.lower())
+
+
+def _fitting(found: Sequence[FileNames], files: Files, typed: str) -> list[str]:
+    names = {name.removeprefix("./") for it in found for name in files.shown_below(it)}
+    names |= folders_of(names)
+    fitting = ((_rank(name.lower(), typed), len(name), name) for name in names if typed in name.lower())
+    return [name for *_, name in nsmallest(MAX_FILES, fitting)]
 
 
 def _rank(name: str, typed: str) -> int:

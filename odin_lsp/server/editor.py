@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from odin_lsp.config import Timeouts
 from odin_lsp.errors import RequestError
-from odin_lsp.markdown import unlinked
+from odin_lsp.frames import with_whole_characters
 from odin_lsp.ports import Answer, Decision, FileChange, Level, Question, Review, ReviewAnswer, ReviewFile
 from odin_lsp.server import wire
 from odin_lsp.server.client import Abilities
@@ -17,16 +17,11 @@ from odin_lsp.server.open_notebooks import cell_edit
 from odin_lsp.server.plain_questions import PlainQuestions
 from odin_lsp.server.rpc import ClientError, OdinProtocol
 from odin_lsp.server.surfaces import surface, whole_question
+from odin_lsp.server.window import show_message
 from odin_lsp.server.workspace_edits import annotated_edit, workspace_edit
 from odin_lsp.values import from_wire, to_wire
-from odin_lsp.workspace.buffers import Buffer, Buffers, digest_of
+from odin_lsp.workspace.buffers import Buffer, Buffers
 from odin_lsp.workspace.uris import document_key
-
-LEVELS = {
-    "info": types.MessageType.Info,
-    "warning": types.MessageType.Warning,
-    "error": types.MessageType.Error,
-}
 
 OPEN_SECONDS = 2.0
 """Between an editor's word that it shows a document and its `didOpen`."""
@@ -67,7 +62,7 @@ class LspEditor:
         version = file.version
         if version is None and await self._show(file.uri):
             buffer = self._buffers.of_uri(file.uri)
-            if buffer is None or digest_of(buffer.text).hex() != file.base_hash:
+            if buffer is None or buffer.lines.digest != file.base_hash:
                 return "the editor shows another text than the file has"
             version = buffer.version
         params = types.ApplyWorkspaceEditParams(annotated_edit(file, version), label="Odin")
@@ -117,9 +112,7 @@ class LspEditor:
                 await self._protocol.ask_client("odin/reload", {"uris": list(uris)}, self._timeouts().client)
 
     def notify(self, level: Level, message: str) -> None:
-        self._protocol.notify(
-            types.WINDOW_SHOW_MESSAGE, types.ShowMessageParams(LEVELS[level], unlinked(f"Odin: {message}"))
-        )
+        show_message(self._protocol, level, f"Odin: {message}")
 
     async def open_document(self, uri: str, line: int | None = None) -> bool:
         """Have the user look at a document, at that line; whether the editor shows it."""
@@ -180,7 +173,8 @@ class LspEditor:
             self._buffers.watchers.remove(watch)
 
     async def _ask_odin(self, question: Question) -> Answer | None:
-        answer = await self._protocol.ask_client("odin/question", to_wire(question), self._timeouts().person)
+        asked = with_whole_characters(to_wire(question))
+        answer = await self._protocol.ask_client("odin/question", asked, self._timeouts().person)
         if answer is None:
             return None
         given = from_wire(Answer, answer)

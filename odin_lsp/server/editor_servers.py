@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 from odin_lsp.config import Timeouts
 from odin_lsp.errors import RequestError
-from odin_lsp.intelligence.diagnostics import problem_of
+from odin_lsp.intelligence.diagnostics import problem_of, severity_of
 from odin_lsp.intelligence.servers import Problems, Server, Told, Unavailable
 from odin_lsp.reading import start_of
 from odin_lsp.server.diagnostics import SOURCE
@@ -23,6 +24,7 @@ from odin_lsp.server.wire_editor import (
     EditorDiagnosticsParams,
     EditorRequest,
 )
+from odin_lsp.server_states import ServerState
 from odin_lsp.values import from_wire, is_list, to_wire
 from odin_lsp.workspace.buffers import MAX_COMPARED, Buffers
 from odin_lsp.workspace.text import Lines, PositionEncoding, decode
@@ -46,6 +48,8 @@ JOINED = frozenset(
     }
 )
 """What several servers may each know a part of. Of all else the first answer with something in it is taken."""
+UNNAMED = "the editor"
+"""Whoever reports diagnostics without a source."""
 DONE_ALREADY = frozenset({"codeAction/resolve"})
 
 
@@ -75,21 +79,35 @@ class EditorServers:
             return {}
         asked = {self._uri(path): path for path in paths}
         by_key = {document_key(uri): path for uri, path in asked.items()}
-        params = EditorDiagnosticsParams(uris=tuple(asked), patience_ms=_milliseconds(patience if paths else 0))
-        try:
-            told = await self._protocol.ask_client(
-                "odin/editor/diagnostics", to_wire(params), patience + ANSWER_SECONDS
-            )
-            items = from_wire(EditorDiagnostics, told).items
-        except (ClientError, TimeoutError, RequestError) as error:
-            logger.warning("odin/editor/diagnostics: %s", str(error) or "the editor did not answer in time")
-            return {}
         found: dict[Path, Problems] = {}
-        for item in items:
+        for item in await self._diagnostics(tuple(asked), patience if paths else 0):
             path = by_key.get(document_key(item.uri)) if paths else self._path(item.uri)
             if path is not None and (lines := await self._lines(path)) is not None:
                 found[path] = self._problems(item, lines)
         return found
+
+    async def all_states(self) -> Sequence[ServerState]:
+        """Those that have answered Odin, and those whose diagnostics the editor shows."""
+        items = await self._diagnostics((), 0) if "diagnostics" in self._answers else ()
+        counts: dict[str, Counter[str]] = {name: Counter() for names in self._serving.values() for name in names}
+        counted: set[str] = set()
+        for diagnostic in (it for item in items for it in item.diagnostics):
+            source = diagnostic.get("source")
+            if source != SOURCE:
+                name = source if isinstance(source, str) and source else UNNAMED
+                counted.add(name)
+                counts.setdefault(name, Counter())[severity_of(diagnostic)] += 1
+        return tuple(
+            ServerState(
+                name=name,
+                root="",
+                state="ready",
+                owner="editor",
+                errors=count["error"] if name in counted else None,
+                warnings=count["warning"] if name in counted else None,
+            )
+            for name, count in counts.items()
+        )
 
     async def close(self) -> None:
         """They are the editor's."""
@@ -119,6 +137,18 @@ class EditorServers:
     @property
     def patience(self) -> float:
         return self._timeouts().client
+
+    async def _diagnostics(self, uris: tuple[str, ...], patience: float) -> Sequence[DocumentDiagnostics]:
+        """What the editor knows of these documents; without any, of all."""
+        params = EditorDiagnosticsParams(uris=uris, patience_ms=_milliseconds(patience))
+        try:
+            told = await self._protocol.ask_client(
+                "odin/editor/diagnostics", to_wire(params), patience + ANSWER_SECONDS
+            )
+            return from_wire(EditorDiagnostics, told).items
+        except (ClientError, TimeoutError, RequestError) as error:
+            logger.warning("odin/editor/diagnostics: %s", str(error) or "the editor did not answer in time")
+            return ()
 
     async def _names(self, path: Path) -> tuple[str, ...]:
         language = _language(path)

@@ -1,10 +1,20 @@
-"""Events to the editor. Under load text deltas are joined; everything else goes out as it is, and nothing is lost."""
+"""Events to the editor. Under load text deltas are joined, and how far a request has come is left out, since the next
+count has it; everything else goes out as it is, and nothing is lost."""
 
 import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from odin_lsp.events import ArgumentsStreamed, EventRecord, TextStreamed, ThinkingStreamed
+from odin_lsp.events import (
+    ArgumentsStreamed,
+    EventRecord,
+    RequestProgress,
+    ReviewChanged,
+    ReviewOpened,
+    TextStreamed,
+    ThinkingStreamed,
+)
+from odin_lsp.frames import without_halves
 from odin_lsp.values import to_wire
 
 CROWDED = 256 * 1024
@@ -18,15 +28,17 @@ class Written:
 
     def __init__(self) -> None:
         self._record: EventRecord | None = None
-        self._rest = ""
+        self._rest = b""
         """All of the last one but for its number."""
 
     def __call__(self, record: EventRecord, seq: int) -> bytes:
         if record is not self._record:
             values = to_wire(record)
             del values["seq"]
-            self._record, self._rest = record, json.dumps(values, allow_nan=False)[1:]
-        return f'{{"jsonrpc": "2.0", "method": "odin/event", "params": {{"seq": {seq}, {self._rest}}}'.encode()
+            rest = json.dumps(values, allow_nan=False)[1:].encode()
+            is_exact = isinstance(record.event, ReviewOpened | ReviewChanged)
+            self._record, self._rest = record, rest if is_exact else without_halves(rest)
+        return b'{"jsonrpc": "2.0", "method": "odin/event", "params": {"seq": %d, %b}' % (seq, self._rest)
 
 
 class EventSender:
@@ -39,6 +51,8 @@ class EventSender:
         self._held: EventRecord | None = None
 
     def __call__(self, record: EventRecord) -> None:
+        if isinstance(record.event, RequestProgress) and self._backlog() >= CROWDED:
+            return
         joined = _joined(self._held, record) if self._held else None
         if joined is None:
             self._flush()

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from odin_lsp.language_servers.kept import ServerState
-from odin_lsp.mcp.served import McpState
 from odin_lsp.modes import Mode
 from odin_lsp.records import ModelStatus, QueuedMessage, SubagentRecord, Todo, Usage
+from odin_lsp.server_states import McpState, ServerState
 from odin_lsp.sessions.turn_record import TurnRecord
 from odin_lsp.values import Value
 
@@ -66,6 +65,6 @@ class State(Value):
     cache_config: dict[str, Any]
     models: tuple[ModelStatus, ...]
     language_servers: tuple[ServerState, ...]
-    """Odin's own. Those of the editor are not known."""
+    """Odin's own; then the editor's, as far as it answers Odin."""
     mcp_servers: tuple[McpState, ...]
-    """Those that are on. One that no turn has needed yet is only configured."""
+    """Those that are on; one that no turn has needed yet is only configured. Then those that are switched off."""

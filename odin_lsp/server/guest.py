@@ -67,6 +67,8 @@ class Hosting(Protocol):
 
 
 class Guest(LanguageServer):
+    is_guest = True
+
     def __init__(self, host: Hosting) -> None:
         super().__init__("odin", __version__, protocol_cls=Rpc, converter_factory=_converter)  # pyright: ignore[reportUnknownMemberType]
         self.rpc = cast("Rpc", self.protocol)

@@ -27,8 +27,8 @@ class InitOptions(Value):
     secrets: dict[Literal["anthropic", "google", "openai"], str] = field(default_factory=dict[Any, str])
     """API keys from the editor's secret storage."""
     trusted: bool | None = None
-    """Whether the user has told the editor that this workspace is trusted. `false` is its restricted mode: only
-    Ask works then, and no commands run. Left out: the editor has no such notion, and the user is asked by Odin."""
+    """`false` is the editor's restricted mode: only Ask works then, and no commands run. `true` says nothing, as if it
+    were left out: what a folder brings is agreed to in Odin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ class ServerInfo(Value):
     """The folders that are open. Names of files are relative to the only one; of several, they begin with the folder's
     name."""
     skills: tuple[str, ...] = ()
+    """The names of those that count now; `odin.extensions` tells more of them."""
     resident: bool = False
     """It has no editor: a terminal has started it."""
 
@@ -79,4 +80,5 @@ def info(project: Project) -> ServerInfo:
     except ModelError:
         model = small = selection.OFFLINE
     roots = tuple(map(str, project.now.roots))
-    return ServerInfo(PROTOCOL_VERSION, __version__, model, small, tuple(MODES.values()), tool_names(), roots)
+    modes = tuple(MODES.values())
+    return ServerInfo(PROTOCOL_VERSION, __version__, model, small, modes, tool_names(), roots, project.now.skills)

@@ -8,12 +8,14 @@ from pathlib import PurePath
 
 from lsprotocol import types
 
+from odin_lsp.display import shown
 from odin_lsp.events import EventRecord, ReviewChanged, ReviewClosed, ReviewOpened
 from odin_lsp.ports import Review, ReviewFile, ReviewHunk
 from odin_lsp.server.client import Abilities
 from odin_lsp.server.diagnostics import SOURCE
 from odin_lsp.server.rpc import ClientError, OdinProtocol
 from odin_lsp.server.surfaces import cut, marked, name_of, whole_lines_of
+from odin_lsp.server.window import show_message
 from odin_lsp.server.workspace_edits import lsp_range
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.text import Position
@@ -53,7 +55,7 @@ class Hints:
         """Until they are decided; and say where to look."""
         self._shown |= {(proposal_id, document_key(file.uri)) for file in files}
         self._touch(proposal_id, files)
-        self._protocol.notify(types.WINDOW_SHOW_MESSAGE, _message(files))
+        show_message(self._protocol, "info", _message(files))
 
     def opened(self, uri: str) -> None:
         """Some editors forget a document's diagnostics when they close it."""
@@ -120,7 +122,7 @@ class Hints:
     def _diagnostic(self, file: ReviewFile, hunk: ReviewHunk) -> types.Diagnostic:
         return types.Diagnostic(
             self.place(file, hunk),
-            "\n".join(filter(None, (hunk.reason, file.note, *self._change(file, hunk)))),
+            shown("\n".join(filter(None, (hunk.reason, file.note, *self._change(file, hunk))))),
             severity=types.DiagnosticSeverity.Hint,
             code=hunk.id,
             source=SOURCE,
@@ -141,13 +143,11 @@ class Hints:
                 return cut([*marked("-", old), *marked("+", new)], MAX_LINES)
 
 
-def _message(files: Sequence[ReviewFile]) -> types.ShowMessageParams:
+def _message(files: Sequence[ReviewFile]) -> str:
     count = sum(hunk.state == "pending" for file in files for hunk in file.hunks)
     names = ", ".join(PurePath(name_of(file.uri)).name for file in files)
     changes = "1 change" if count == 1 else f"{count} changes"
-    return types.ShowMessageParams(
-        types.MessageType.Info, f"Odin proposes {changes} in {names}: use the quick fixes to accept or reject"
-    )
+    return f"Odin proposes {changes} in {names}: use the quick fixes to accept or reject"
 
 
 def _updated(review: Review, hunks: tuple[ReviewHunk, ...]) -> Review:

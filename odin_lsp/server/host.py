@@ -119,6 +119,11 @@ class Work(Client, Protocol):
     def is_working(self) -> bool: ...
 
     @property
+    def is_guest(self) -> bool:
+        """It came by the socket, and decides nothing for all sessions; `docs/security.md` has the table."""
+        ...
+
+    @property
     def events_sent(self) -> int:
         """How many events the client was sent."""
         ...

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from odin_lsp import private_files, state_folder
-from odin_lsp.agent.context import ContextItem, as_it_stands
+from odin_lsp.agent.context import as_it_stands
 from odin_lsp.errors import RequestError, SessionError
 from odin_lsp.modes import Mode
 from odin_lsp.reading import start_of
+from odin_lsp.records import ContextItem
 from odin_lsp.server.features.code_actions import SEND
 from odin_lsp.server.host import Host
 from odin_lsp.server.wire import MessageParams

@@ -73,7 +73,11 @@ class Listening:
             await asyncio.sleep(LOOK_AGAIN)
 
     def _receive(self, connection: socket.socket) -> None:
-        if not place.is_own(connection) or len(self.guests) >= MOST_GUESTS:
+        if not place.is_own(connection):
+            log.warning("somebody was not let in: another user, or what a command has started")
+            connection.close()
+            return
+        if len(self.guests) >= MOST_GUESTS:
             connection.close()
             return
         connection.setblocking(True)

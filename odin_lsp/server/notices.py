@@ -1,11 +1,9 @@
 """What is noticed in turns, for clients that take no events: warnings are shown, everything else is logged."""
 
-from lsprotocol import types
-
 from odin_lsp.events import EventRecord, Notice
-from odin_lsp.markdown import unlinked
 from odin_lsp.server.editor import LspEditor
 from odin_lsp.server.rpc import OdinProtocol
+from odin_lsp.server.window import log_message
 
 
 class Notices:
@@ -16,8 +14,7 @@ class Notices:
     def follow(self, record: EventRecord) -> None:
         match record.event:
             case Notice("info", message):
-                params = types.LogMessageParams(types.MessageType.Info, unlinked(f"Odin: {message}"))
-                self._protocol.notify(types.WINDOW_LOG_MESSAGE, params)
+                log_message(self._protocol, f"Odin: {message}")
             case Notice(level, message):
                 self._editor.notify(level, message)
             case _:

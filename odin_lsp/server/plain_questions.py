@@ -4,14 +4,12 @@ every editor shows the message; the first answer counts."""
 import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
-
-from lsprotocol import types
 
 from odin_lsp.config import Timeouts
-from odin_lsp.markdown import unlinked
+from odin_lsp.display import shown_line
 from odin_lsp.ports import Answer, Level, Option, Question
 from odin_lsp.server.rpc import OdinProtocol
+from odin_lsp.server.window import ask_with_buttons
 from odin_lsp.values import Value
 
 MAX_TITLE = 60
@@ -53,7 +51,8 @@ class PlainQuestions:
                 await asyncio.wait((pressed, chosen), return_when=asyncio.FIRST_COMPLETED)
                 is_shown = not pressed.done() or pressed.exception() is None
                 if not is_shown and has_actions and not chosen.done():
-                    self._notify("warning", f"{question.title} Choose the answer in the code actions.")
+                    asked = f"{question.title}\n{question.full_detail}".strip()
+                    self._notify("warning", f"{asked}\nChoose the answer in the code actions.")
                     await chosen
             return chosen.result() if chosen.done() else await pressed
         finally:
@@ -65,7 +64,8 @@ class PlainQuestions:
         if self._waiting is not None:
             question, _ = self._waiting
             for option in question.options:
-                yield f"Odin: {option.label} ({question.title[:MAX_TITLE]})", question, option
+                about = shown_line(question.command or question.title, MAX_TITLE)
+                yield f"Odin: {shown_line(option.label)} ({about})", question, option
 
     def answer(self, question_id: str, option_id: str) -> bool:
         """Whether this question was waiting for that."""
@@ -78,10 +78,6 @@ class PlainQuestions:
         return True
 
     async def _by_message(self, question: Question) -> Answer | None:
-        params = types.ShowMessageRequestParams(
-            types.MessageType.Info,
-            unlinked(f"{question.title}\n{question.detail}".strip()),
-            [types.MessageActionItem(option.label) for option in question.options],
-        )
-        chosen: Any = await self._protocol.ask_client(types.WINDOW_SHOW_MESSAGE_REQUEST, params)
-        return next((Answer((it.id,)) for it in question.options if chosen and it.label == chosen.title), None)
+        labels = [it.label for it in question.options]
+        chosen = await ask_with_buttons(self._protocol, question.title, question.full_detail, labels)
+        return None if chosen is None else Answer((question.options[chosen].id,))

@@ -4,8 +4,7 @@ from lsprotocol import types
 
 from odin_lsp.events import ActivityChanged, EventRecord, ToolStarted
 from odin_lsp.server.rpc import ClientError, OdinProtocol
-
-MAX_MESSAGE = 120
+from odin_lsp.server.window import begin_progress, end_progress, report_progress
 
 
 class TurnProgress:
@@ -27,7 +26,7 @@ class TurnProgress:
 
     def begin(self) -> None:
         self._begun = True
-        self._send(types.WorkDoneProgressBegin(title=self._title, cancellable=True))
+        begin_progress(self._protocol, self._token, self._title)
 
     def follow(self, record: EventRecord) -> None:
         if not self._begun or record.turn_id != self._turn_id:
@@ -39,14 +38,9 @@ class TurnProgress:
                 message = description
             case _:
                 return
-        self._send(types.WorkDoneProgressReport(message=message[:MAX_MESSAGE], cancellable=True))
+        report_progress(self._protocol, self._token, message)
 
     def end(self) -> None:
         if self._begun:
             self._begun = False
-            self._send(types.WorkDoneProgressEnd())
-
-    def _send(
-        self, value: types.WorkDoneProgressBegin | types.WorkDoneProgressReport | types.WorkDoneProgressEnd
-    ) -> None:
-        self._protocol.notify(types.PROGRESS, types.ProgressParams(self._token, value))
+            end_progress(self._protocol, self._token)

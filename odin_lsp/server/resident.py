@@ -20,10 +20,11 @@ from odin_lsp.library.disk_editor import DiskEditor
 from odin_lsp.logs import Logs
 from odin_lsp.ports import Review, ReviewAnswer
 from odin_lsp.project.project import Project, Told
+from odin_lsp.server.commands.base import all_commands
 from odin_lsp.server.front_ends import FrontEnds
 from odin_lsp.server.handshake import ServerInfo, info
 from odin_lsp.server.listening import Listening
-from odin_lsp.tasks import Tasks
+from odin_lsp.tasks import Tasks, run_to_end
 from odin_lsp.workspace.buffers import Buffers
 
 NO_DOCUMENTS = "messages are written in documents of an editor, and there is none; send the text itself"
@@ -40,6 +41,7 @@ class Nobody(DiskEditor):
 
 class Resident:
     def __init__(self, root: Path) -> None:
+        """Before a loop runs: settings are read, and what checks them is set up."""
         self.project = Project(Told(roots=(root,)), can_pick=False)
         self.front_ends = FrontEnds(Nobody(), has_screen=False)
         self.sight = Sight(Buffers())
@@ -65,6 +67,7 @@ class Resident:
 
     async def run(self) -> int:
         """Until it is stopped, another takes its place, or it was idle for as long as the settings say."""
+        await asyncio.to_thread(all_commands)
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(place.MAKE_WAY, self._ends.set)
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -106,8 +109,8 @@ class Resident:
         return any(not live.is_idle for live in self.core.sessions)
 
 
-async def serve(root: Path) -> int:
+def serve(root: Path) -> int:
     resident, logs = Resident(root), Logs("warning")
     logs.configure(resident.project.now.config.log_level)
     logs.begin()
-    return await resident.run()
+    return run_to_end(resident.run())

@@ -9,7 +9,7 @@ import logging
 import re
 from collections import ChainMap
 from collections.abc import Callable, Coroutine, Generator, Mapping
-from typing import Any, NoReturn, TypeGuard, cast
+from typing import Any, NoReturn
 
 import cattrs
 from lsprotocol import types
@@ -17,13 +17,16 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
+from odin_lsp.display import shown
 from odin_lsp.errors import OdinError, RequestError
 from odin_lsp.frames import Frame, Oversized
+from odin_lsp.loop_share import checked
+from odin_lsp.server.rpc_shape import Id, fault_of, is_id, usable_id
 from odin_lsp.server.transport import Transport
 
 logger = logging.getLogger("odin")
-
-Id = str | int
+MOST_PROBLEMS = 1_000
+"""Of those that come with a question about a place."""
 
 
 class ClientError(OdinError):
@@ -69,11 +72,11 @@ class OdinProtocol(LanguageServerProtocol):
         if isinstance(frame, Oversized):
             return self._refuse(None, types.ErrorCodes.ParseError, f"{frame.length} bytes are too many")
         try:
-            message = _JSON.decode(frame.decode())
+            message = _JSON.decode(checked(frame).decode())
         except (ValueError, RecursionError) as error:
             return self._refuse(None, types.ErrorCodes.ParseError, f"not JSON: {error}")
-        if fault := _fault(message):
-            return self._refuse(_usable_id(message), types.ErrorCodes.InvalidRequest, fault)
+        if fault := fault_of(message):
+            return self._refuse(usable_id(message), types.ErrorCodes.InvalidRequest, fault)
         if "method" not in message:
             return self._receive_answer(message)
         return contextvars.copy_context().run(
@@ -155,7 +158,7 @@ class OdinProtocol(LanguageServerProtocol):
 
     @lsp_method(types.CANCEL_REQUEST)
     def lsp_cancel_request(self, params: types.CancelParams) -> None:
-        if _is_id(params.id) and (task := self._running.get(params.id)):
+        if is_id(params.id) and (task := self._running.get(params.id)):
             _cancel_soon(task)
 
     def _receive_call(self, id: Id | None, method: str, params: Any) -> None:
@@ -215,7 +218,7 @@ class OdinProtocol(LanguageServerProtocol):
         if params_type is None:
             return params
         try:
-            return self._converter.structure({} if params is None else params, params_type)
+            return self._converter.structure({} if params is None else _with_fewer_problems(params), params_type)
         except _INVALID as error:
             raise RequestError(_complaint(error, "params")) from error
 
@@ -259,7 +262,7 @@ class OdinProtocol(LanguageServerProtocol):
             self._refuse(id, code, reason)
 
     def _refuse(self, id: Id | None, code: int, reason: str) -> None:
-        self._send_data({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": reason}})
+        self._send_data({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": shown(reason)}})
 
     def send(self, body: bytes) -> None:
         """A message that is JSON already."""
@@ -268,6 +271,15 @@ class OdinProtocol(LanguageServerProtocol):
 
     def _send_data(self, data: Any) -> None:
         self.send(json.dumps(data, default=self._serialize_message, allow_nan=False).encode())
+
+
+def _with_fewer_problems(params: Any) -> Any:
+    """Editors send all that they know of a line along with what is asked there: nobody reads that many."""
+    match params:
+        case {"context": {"diagnostics": [*problems]}} if len(problems) > MOST_PROBLEMS:
+            return {**params, "context": {**params["context"], "diagnostics": problems[:MOST_PROBLEMS]}}
+        case _:
+            return params
 
 
 def _readable(capabilities: Mapping[str, Any]) -> dict[str, Any]:
@@ -288,50 +300,6 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 _JSON = json.JSONDecoder(parse_constant=_refuse_constant)
-
-
-def _fault(message: Any) -> str | None:
-    """What makes it no message of JSON-RPC, if anything does."""
-    if not isinstance(message, dict):
-        return "a message is one object"
-    members = cast("dict[str, Any]", message)
-    if members.get("jsonrpc") != "2.0":
-        return 'jsonrpc must be "2.0"'
-    return _fault_of_call(members) if "method" in members else _fault_of_answer(members)
-
-
-def _fault_of_call(call: dict[str, Any]) -> str | None:
-    if "id" in call and not _is_id(call["id"]):
-        return "id must be a string or an integer"
-    if not isinstance(call["method"], str):
-        return "method must be a string"
-    if not isinstance(call.get("params"), dict | list | None):
-        return "params must be an object or an array"
-    return None
-
-
-def _fault_of_answer(answer: dict[str, Any]) -> str | None:
-    match answer:
-        case {"id": None, "error": _}:
-            return None  # about a message of ours that was unreadable; complaining back might never end
-        case {"id": answered} if not _is_id(answered):
-            return "id must be a string or an integer"
-        case {"id": _}:
-            return None
-        case _:
-            return "neither a call nor an answer"
-
-
-def _usable_id(message: Any) -> Id | None:
-    match message:
-        case {"id": usable} if _is_id(usable):
-            return usable
-        case _:
-            return None
-
-
-def _is_id(value: Any) -> TypeGuard[Id]:
-    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def _call(handler: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -42,6 +42,11 @@ if TYPE_CHECKING:
     from odin_lsp.server.listening import Listening
     from odin_lsp.server.turns import Turns
 
+LATER = (
+    *("editor", "editor_servers", "event_sender", "front_ends", "instructions", "listening"),
+    *("notices", "plain_questions", "trust_questions", "turns"),
+)
+"""Modules that nobody needs before the client has an answer."""
 REPLACED = (
     types.TEXT_DOCUMENT_DID_OPEN,
     types.TEXT_DOCUMENT_DID_CHANGE,
@@ -72,6 +77,8 @@ class Protocol(rpc.OdinProtocol):
 
 
 class OdinServer(LanguageServer):
+    is_guest = False
+
     def __init__(self, project: Project | None = None) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
             "odin", __version__, protocol_cls=Protocol, notebook_document_sync=notebooks.SYNC
@@ -157,9 +164,12 @@ class OdinServer(LanguageServer):
     def client_timeout(self) -> float:
         return self.project.now.config.timeouts.client
 
+    async def load(self) -> None:
+        """Import what messages need and `initialize` did not. It takes most of a second: the loop is free meanwhile."""
+        await asyncio.to_thread(_load_the_rest)
+
     async def warm(self) -> None:
         """Do what takes time before anybody waits for it."""
-        await asyncio.to_thread(_import_the_rest)
         await asyncio.gather(self.core.restore_reviews(), self.core.warm())
         garbage.keep_what_is_there()
 
@@ -216,14 +226,12 @@ class OdinServer(LanguageServer):
             self._core.abort()
 
     async def listen(self) -> None:
-        await asyncio.to_thread(_import_the_rest)
         from odin_lsp.server.listening import Listening
 
         self._listening = Listening(self)
         await self._listening.run()
 
     async def offer_ide(self) -> None:
-        await asyncio.to_thread(_import_the_rest)
         from odin_lsp.ide.doors import Doors
 
         self._doors = Doors(self.project, self._desk_of_ide)
@@ -269,8 +277,10 @@ class OdinServer(LanguageServer):
         return core
 
 
-def _import_the_rest() -> None:
-    import_module("odin_lsp.agent.core")
+def _load_the_rest() -> None:
     from odin_lsp.server.commands.base import all_commands
 
+    import_module("odin_lsp.agent.core")
+    for name in LATER:
+        import_module(f"odin_lsp.server.{name}")
     all_commands()

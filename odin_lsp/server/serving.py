@@ -11,6 +11,7 @@ from typing import Any, NoReturn, cast
 from pygls.lsp.server import LanguageServer
 
 from odin_lsp import system
+from odin_lsp.loop_watch import watch_if_wanted
 from odin_lsp.server.rpc import OdinProtocol
 from odin_lsp.server.transport import Channel, Transport
 
@@ -30,6 +31,7 @@ async def serve(server: LanguageServer, channel: Channel, opened: Mapping[str, A
     """Serve one client to its end and return the exit code: 0 only for `exit` after `shutdown`.
 
     `opened`: the parameters of its `initialize`, if that was answered already.
+    What `server.load()` does, if there is one, is done before the next message is read.
     However it ends, handlers are cancelled, `server.close()` is awaited if there is one, and the last answers
     are sent, all within two seconds.
     """
@@ -39,10 +41,11 @@ async def serve(server: LanguageServer, channel: Channel, opened: Mapping[str, A
     protocol.connect(transport)
     if opened is not None:
         protocol.take_over(opened)
+    watch_if_wanted()  # not before: until here the loop has nothing else to do
     try:
         return await _first(
             protocol.exited(),
-            _disconnected(transport, protocol),
+            _disconnected(server, transport, protocol),
             _signalled(),
             _orphaned(server),
         )
@@ -62,7 +65,9 @@ async def _first(*endings: Coroutine[Any, Any, int]) -> int:
         await asyncio.wait(tasks)
 
 
-async def _disconnected(transport: Transport, protocol: OdinProtocol) -> int:
+async def _disconnected(server: LanguageServer, transport: Transport, protocol: OdinProtocol) -> int:
+    if load := getattr(server, "load", None):
+        await load()
     match await transport.run(protocol.receive):
         case "eof" | "client gone":
             return 1

@@ -6,14 +6,17 @@ import os
 import select
 import socket
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from queue import SimpleQueue
 from threading import Condition, Thread
 from typing import Literal, Protocol
 
 from odin_lsp import system
 from odin_lsp.frames import MAX_FRAME, Frame, FrameError, Frames, framed
+from odin_lsp.loop_share import LoopShare
 
 logger = logging.getLogger("odin")
 
@@ -48,7 +51,8 @@ class Transport:
     is written by the loop itself: to hand it to a thread costs more than most frames.
 
     A client that floods is not read until its frames have been handled; one that does not take its answers
-    is not asked for more. Neither grows the process.
+    is not asked for more. Neither grows the process. Frames that come together are handed over in small parts, with
+    everybody else's turn in between: the loop would go through all of them at once.
     """
 
     def __init__(
@@ -65,6 +69,9 @@ class Transport:
         self._waiting = 0
         self._waiting_bytes = 0
         self._closed = False
+        self._arrived: deque[Callable[[], None]] = deque()
+        """Frames, and the end behind them, for the loop."""
+        self._is_taking = False
 
     @property
     def backlog(self) -> int:
@@ -142,7 +149,7 @@ class Transport:
             self._changed.wait_for(lambda: self._closed or self._has_room())
             self._waiting += 1
             self._waiting_bytes += _kept(frame)
-        self._call_soon(self._deliver, frame, on_frame)
+        self._in_turn(partial(self._deliver, frame, on_frame))
 
     def _has_room(self) -> bool:
         return self._waiting < MAX_WAITING and self._waiting_bytes < MAX_FRAME and self._backlog < MAX_FRAME
@@ -157,11 +164,29 @@ class Transport:
                 self._changed.notify_all()
 
     def _end_soon(self, ending: Ending) -> None:
-        self._call_soon(self._end, ending)
+        self._in_turn(partial(self._end, ending))
 
     def _end(self, ending: Ending) -> None:
         if not self._ended.done():
             self._ended.set_result(ending)
+
+    def _in_turn(self, arrived: Callable[[], None]) -> None:
+        with self._changed:
+            self._arrived.append(arrived)
+            is_taken, self._is_taking = self._is_taking, True
+        if not is_taken:
+            self._call_soon(self._take)
+
+    def _take(self) -> None:
+        share = LoopShare()
+        try:
+            while self._arrived and not share.is_used:
+                self._arrived.popleft()()
+        finally:
+            with self._changed:
+                self._is_taking = bool(self._arrived)
+            if self._is_taking:
+                self._call_soon(self._take)
 
     def _call_soon(self, callback: Callable[..., None], *args: object) -> None:
         with suppress(RuntimeError):  # the loop is closed: nobody is left to hear it

@@ -11,6 +11,7 @@ from odin_lsp.agent.context import gathered, looked_up
 from odin_lsp.agent.live_session import LiveSession
 from odin_lsp.agent.own_commands import Typed
 from odin_lsp.agent.turn import Compact, Turn, UserMessage
+from odin_lsp.display import cut_label
 from odin_lsp.errors import RequestError, SessionError
 from odin_lsp.modes import Mode
 from odin_lsp.records import Outcome, Todo
@@ -44,6 +45,7 @@ class Turns:
         """`meaning`: what the model is told beside the user's words."""
         begun = None
         async with self._in_order.setdefault(params.session_id, asyncio.Lock()):
+            await asyncio.to_thread(self._server.project.read_ahead)
             typed = await asyncio.to_thread(self._server.core.own.understood, params.text, mode)
             if not typed.is_apart:
                 begun = await self._begin(typed, params, meaning, todos)
@@ -56,20 +58,23 @@ class Turns:
         self.check(typed.mode)
         live = await self._server.seat.take_up(params.session_id)
         context = gathered(await looked_up(params.context, core.servers, core.search), core.files)
-        images = await asyncio.to_thread(attached, params.images, core.files)
+        images = await asyncio.to_thread(attached, params.images, core.files, live.session.log.path)
         turn = live.turns.start(
             UserMessage(
                 turn_id=params.turn_id or uuid.uuid4().hex,
                 text=typed.text,
                 mode=typed.mode,
+                is_typed=params.typed,
                 context=context.texts,
                 sent=context.sent,
+                items=params.context,
                 attached=(*context.attached, *images),
                 meaning=meaning,
                 todos=todos,
-                errand=core.own.errand(live, typed),
+                errand=core.own.errand(live, typed, decides_for_all=not self._server.is_guest),
                 temperature=params.temperature,
                 max_tokens=params.max_tokens,
+                options=params.options,
             )
         )
         for notice in context.left_out:
@@ -119,6 +124,8 @@ class Turns:
             outcome = await turn.task
         finally:
             showing.cancel()
+        if not turn.progress.message.options.shows_answer:
+            return outcome
         if outcome.plan:
             await self._show_plan(outcome.plan)
         elif not self._server.abilities.events and outcome.reason != "aborted":
@@ -174,4 +181,6 @@ class Turns:
             return
         text = outcome.answer or outcome.detail or outcome.reason
         where = f"\n(the whole conversation: {path})" if path else ""
-        self._server.editor.notify("error" if outcome.reason == "failed" else "info", text[:MAX_SHOWN] + where)
+        self._server.editor.notify(
+            "error" if outcome.reason == "failed" else "info", cut_label(text, MAX_SHOWN) + where
+        )

@@ -4,7 +4,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from odin_lsp.agent.own_commands import SlashCommand
-from odin_lsp.extensions.registry import Listed
+from odin_lsp.brought import BroughtItem
+from odin_lsp.extensions.registry import Listed, ListedKind
+from odin_lsp.models.account.listing import AccountListing
 from odin_lsp.models.local_servers import FoundServer
 from odin_lsp.models.reference import Effort
 from odin_lsp.values import Value
@@ -109,14 +111,21 @@ class Permissions(Value):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelParams(Value):
-    """`odin.model`: choose models, now and for the next time in this workspace, or see which are chosen."""
+    """`odin.model`: choose models, now and for the next time in this workspace, or see which are chosen. A guest
+    chooses for its session alone."""
 
     model: str | None = None
     """`provider/model[@effort]`; empty: as in the settings again."""
     small_model: str | None = None
-    """The same."""
+    """The same. A guest cannot choose it."""
+    session_id: str | None = None
+    """Of a guest; without it its current one."""
     find_local: bool = False
     """Look for model servers on this computer, which takes up to two seconds."""
+    ask_accounts: Literal["beside", "wait", "anew"] | None = None
+    """Ask the providers that there is a key for which models the account has, unless they have said so in the last ten
+    minutes. `beside`: the answer does not wait for them; `wait`: it does, which takes seconds; `anew`: the same, and
+    all are asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +155,8 @@ class ModelState(Value):
     """Of those that are available and have a price."""
     local: tuple[FoundServer, ...] | None = None
     """Model servers on this computer, if they were looked for."""
+    accounts: tuple[AccountListing, ...] | None = None
+    """What the accounts have, as far as their providers have said it since Odin started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +190,39 @@ class RoleState(Value):
 
 
 @dataclass(frozen=True, slots=True)
+class BroughtParams(Value):
+    """`odin.brought`: all that the workspace's first folder brings and that has an effect only if the user agrees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brought(Value):
+    digest: str
+    """Of the list as it is now; `odin.trust` takes it."""
+    items: tuple[BroughtItem, ...]
+    text: str
+    """The same for people, a line for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrustParams(Value):
+    """`odin.trust`: whether to trust the workspace's first folder. To trust it is to agree to its settings and texts as
+    they are now. Programs and servers run only if `items` names them."""
+
+    decision: Literal["trust", "restrict", "ask"]
+    """`ask`: Odin shows what the folder brings, and asks the user about it."""
+    digest: str | None = None
+    """Of the list that the user has seen (`odin.brought`). If it is another one now, the decision is refused. To trust
+    a folder that brings something takes it."""
+    items: tuple[str, ...] = ()
+    """Ids of the hooks, MCP servers and language servers that the user has agreed to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trusted(Value):
+    trusted: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ExtensionsParams(Value):
     """`odin.extensions`: what users and projects have plugged in, and switch it on or off until Odin ends; for good it
     is switched off by the setting `extensions.disabled`."""
@@ -186,6 +230,10 @@ class ExtensionsParams(Value):
     action: Literal["list", "enable", "disable"] = "list"
     name: str | None = None
     """What to switch: a name, or `kind:name`."""
+    names: tuple[str, ...] | None = None
+    """Several of them; an empty list: all."""
+    kind: ListedKind | None = None
+    """Only these are listed or switched: with `mcp` and an empty list, all MCP servers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,14 @@
 """Odin's own messages: what editors send and get. `docs/protocol.md` is made from it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from odin_lsp.agent.context import ContextItem
 from odin_lsp.agent.plans import StepStatus
 from odin_lsp.modes import Mode
 from odin_lsp.ports import Receipt, Review
-from odin_lsp.records import KeptFile, QueuedMessage
+from odin_lsp.records import ContextItem, KeptFile, QueuedMessage, TurnOptions
 from odin_lsp.server.attachments import ImageItem
 from odin_lsp.sessions.listing import SessionSummary
 from odin_lsp.values import Value
@@ -27,6 +26,9 @@ class MessageParams(Value):
     """`odin.ask`, `odin.plan`, `odin.edit`: a turn. The answer is its `Outcome`."""
 
     text: str
+    typed: bool = True
+    """False: some of the text is of files, such as a comment. What that mentions outside of the workspace is asked
+    about."""
     turn_id: str | None = None
     """Minted by the client, because events come before the answer; without it the server mints one."""
     session_id: str | None = None
@@ -37,6 +39,7 @@ class MessageParams(Value):
     """Without it: as in the settings."""
     max_tokens: Annotated[int, Field(ge=1)] | None = None
     """What the model may write in one step; without it: as in the settings."""
+    options: TurnOptions = field(default_factory=TurnOptions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +155,10 @@ class QueueParams(Value):
     turn_id: str | None = None
     """One that waits, in any session; without it: the queue of the current session."""
     text: str | None = None
+    """Here and below: without it, as it is."""
     mode: Mode | None = None
+    context: tuple[ContextItem, ...] | None = None
+    images: tuple[ImageItem, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,18 +256,6 @@ class Undone(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class TrustParams(Value):
-    """`odin.trust`: whether to trust the workspace's own settings in their current version."""
-
-    decision: Literal["trust", "restrict"]
-
-
-@dataclass(frozen=True, slots=True)
-class Trusted(Value):
-    trusted: bool
-
-
-@dataclass(frozen=True, slots=True)
 class NewSessionParams(Value):
     """`odin.session.new`: what is said next begins a new conversation."""
 
@@ -355,7 +349,8 @@ class Deleted(Value):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextParams(Value):
-    """`odin.context`: what would be sent to the model, word for word, and what it would cost. Nothing is sent."""
+    """`odin.context`: what would be sent to the model, word for word, and what it would cost. Nothing is sent, unless
+    the provider is to count it."""
 
     text: str = ""
     """What the user would say."""
@@ -363,6 +358,8 @@ class ContextParams(Value):
     """Without it: that of the last turn."""
     session_id: str | None = None
     """Without it: the current session."""
+    exact: bool = False
+    """Have the provider count the tokens, which takes seconds and no model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from lsprotocol import types
 
+from odin_lsp.display import shown_line
 from odin_lsp.ports import FileChange, Range, ReviewFile
 from odin_lsp.server.client import Abilities
 
@@ -45,7 +46,9 @@ def annotated_edit(file: ReviewFile, version: int | None) -> types.WorkspaceEdit
     reasons = {reason: f"odin-{index}" for index, reason in enumerate(dict.fromkeys(it.reason for it in pending))}
     edits = [types.AnnotatedTextEdit(reasons[hunk.reason], lsp_range(hunk.range), hunk.new_text) for hunk in pending]
     annotations = {
-        key: types.ChangeAnnotation(reason or "Odin", needs_confirmation=True, description=file.note or None)
+        key: types.ChangeAnnotation(
+            shown_line(reason) or "Odin", needs_confirmation=True, description=shown_line(file.note) or None
+        )
         for reason, key in reasons.items()
     }
     document = types.OptionalVersionedTextDocumentIdentifier(file.uri, version)

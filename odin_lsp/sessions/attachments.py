@@ -89,10 +89,10 @@ def described(attachment: Attachment) -> Attached:
 
 
 def _parts(record: Record) -> list[Record]:
-    """Where attachments can be: parts of messages, and results."""
+    """Where attachments can be: parts of messages, results, and beside a message that waits."""
     messages = [record.get("message"), *_list(record.get("messages"))]
     parts = [part for it in messages if is_object(it) for part in _list(it.get("parts"))]
-    return [it for it in (*parts, *_list(record.get("results"))) if is_object(it)]
+    return [it for it in (*parts, *_list(record.get("results")), *_list(record.get("attached"))) if is_object(it)]
 
 
 def _is_attachment(part: object) -> TypeGuard[Record]:

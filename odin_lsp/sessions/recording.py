@@ -12,6 +12,7 @@ from odin_lsp.events import (
     ReviewChanged,
     ReviewClosed,
     ReviewOpened,
+    ToolFinished,
     TurnFinished,
     TurnStarted,
 )
@@ -22,7 +23,9 @@ PASSING = frozenset(
     {
         *("turnQueued", "activityChanged", "textStreamed", "thinkingStreamed", "streamRolledBack", "toolProgress"),
         *("argumentsStreamed", "toolQueued"),
+        *("requestStarted", "requestProgress", "thinkingStarted", "thinkingFinished"),
         *("modelStatusChanged", "sessionSwitchStarted", "sessionRestored", "sessionRenamed"),
+        *("turnEdited", "trustChanged", "serversChanged", "sessionBegun"),
     }
 )
 
@@ -55,6 +58,8 @@ class Recorder:
     def _settled(self, event: Event) -> Event | None:
         """Of a review: which hunks there are and what became of them. Where they are is the review's own matter."""
         match event:
+            case ToolFinished():
+                return replace(event, result="")  # it is in the conversation
             case ReviewOpened(review):
                 self._states |= {it.id: it.state for file in review.files for it in file.hunks}
                 return ReviewOpened(_without_texts(review))

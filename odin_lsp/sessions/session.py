@@ -4,13 +4,14 @@ import logging
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 from odin_lsp import locks
 from odin_lsp.errors import SessionError
 from odin_lsp.events import MAIN, Event, TurnFinished
-from odin_lsp.messages import Message, Text, ToolResult, user
+from odin_lsp.messages import Attachment, Message, Text, ToolResult, user
 from odin_lsp.records import Outcome, QueuedMessage, Stretch, SubagentRecord, Todo, Usage
 from odin_lsp.redaction import without_keys
 from odin_lsp.sessions import attachments, loading, reader, titles
@@ -155,15 +156,16 @@ class Session:
         self._spent = self._spent.plus(usage.besides if usage else Usage())
         self._write({"type": "title", "title": self.title, "by": by, **spent}, flush=True)
 
-    def note_waiting(self, message: QueuedMessage) -> None:
+    def note_waiting(self, message: QueuedMessage, attached: Iterable[Attachment] = ()) -> None:
         """What is said is not lost, whatever becomes of Odin before it is answered."""
-        self._write({"type": "waiting", "message": to_wire(message)})
+        with_it = {"attached": held} if (held := [to_wire(it) for it in attached]) else {}
+        self._write({"type": "waiting", "message": to_wire(message), **with_it})
 
     def note_begun(self, message: QueuedMessage) -> None:
         for old in self.unbegun:
             self.note_dropped(old.turn_id)
         self.unbegun.clear()
-        self._write({"type": "begun", "message": to_wire(message)})
+        self._write({"type": "begun", "message": to_wire(replace(message, context=(), attached=()))})
 
     def note_results(self, results: Iterable[ToolResult]) -> None:
         """What is known of the model's last calls while a review goes on."""

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Literal
 
+from odin_lsp.display import shown_line
 from odin_lsp.ports import UNASKED, Answer, Level, Question, Review, ReviewAnswer, decide_all
 from odin_lsp.terminal.person import Person, wants_colour
 from odin_lsp.terminal.questions import answered
-from odin_lsp.terminal.review import Reviewer, one_line
+from odin_lsp.terminal.review import Reviewer
 from odin_lsp.workspace.uris import path_of
 
 Policy = Literal["ask", "yes", "no"]
@@ -48,7 +49,7 @@ class Answering:
         if why := self._why_not_ask:
             self.denied = True
             names = ", ".join(str(path_of(file.uri) or file.uri) for file in review.files)
-            self._person.say(f"not changed: {names} ({why})")
+            self._person.say(f"not changed: {shown_line(names)} ({why})")
             return decide_all(review, "reject", f"{why}; {INSTEAD}")
         async with self._one_at_a_time:
             with self.pause():
@@ -63,7 +64,8 @@ class Answering:
         if why := self._why_not_ask:
             if question.kind not in PERMISSIONS:
                 return None
-            self._person.say(f"not allowed: {one_line(question.command or question.detail or question.title)} ({why})")
+            about = question.command or question.detail or question.title
+            self._person.say(f"not allowed: {shown_line(about)} ({why})")
             return Answer(("deny",), why)
         with self.pause():
             return await answered(question, self._person)

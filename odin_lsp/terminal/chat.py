@@ -7,24 +7,25 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from odin_lsp import state_folder
+from odin_lsp.display import shown_line
 from odin_lsp.errors import OdinError, RequestError, SessionBusy
 from odin_lsp.events import EventRecord, TurnFinished
 from odin_lsp.modes import MODES, Mode
+from odin_lsp.printing import say
 from odin_lsp.tasks import Tasks, run_to_end
 from odin_lsp.terminal.answering import Answering, Policy
 from odin_lsp.terminal.completing import Known, with_folders
-from odin_lsp.terminal.drawing import Screen
 from odin_lsp.terminal.line_editor import Keys, LineEditor, Views
 from odin_lsp.terminal.opening import opened
-from odin_lsp.terminal.person import Person, say
+from odin_lsp.terminal.person import Person
 from odin_lsp.terminal.run import BAD_USAGE, EXIT_CODES
+from odin_lsp.terminal.screen import Screen
 from odin_lsp.terminal.seam import Session, Turn, Workspace
-from odin_lsp.workspace.uris import printable
 
 NO_TERMINAL = (
     "odin: chat needs a terminal that can move its cursor; without one, use `odin-lsp ask`, `plan` or `edit`, "
@@ -61,27 +62,26 @@ def run(options: Options) -> int:
         say(NO_TERMINAL)
         return BAD_USAGE
     try:
-        return run_to_end(_run(options))
+        return run_to_end(_run(Chat(options), options))
     except OdinError as error:
         say(f"odin: {error}")
         return BAD_USAGE if isinstance(error, RequestError) else EXIT_CODES["failed"]
 
 
-async def _run(options: Options) -> int:
-    chat = Chat(options)
+async def _run(chat: "Chat", options: Options) -> int:
     opening = opened(
         *(options.cwd, options.settings, options.policy, Person(say, chat.line.ask, lambda: True)),
         attaches=options.attaches,
         is_for_own=False,
     )
-    async with opening as (workspace, answering):
-        with chat.line.on_screen():
-            await chat.talk(workspace, answering)
+    async with opening as (workspace, answering), chat.line.on_screen():
+        await chat.talk(workspace, answering)
     return 0
 
 
 class Chat:
     def __init__(self, options: Options) -> None:
+        """Before a loop runs: all keys are set up."""
         self._options = options
         self._mode: Mode = options.mode
         self._known = Known()
@@ -102,7 +102,7 @@ class Chat:
         with suppress(NotImplementedError):  # on Windows
             for name in ("SIGTERM", "SIGHUP"):
                 loop.add_signal_handler(getattr(signal, name), self.line.leave)
-        say(WELCOME.format(folder=self._options.cwd, model=workspace.model))
+        say(WELCOME.format(folder=shown_line(str(self._options.cwd)), model=shown_line(workspace.model)))
         self._session = await self._opened()
         self._is_open = True
         workspace.subscribe(self._show)
@@ -130,7 +130,7 @@ class Chat:
         found = await self._workspace.sessions(LISTED)
         for number, it in enumerate(found, 1):
             count = f"{it.messages} message{'' if it.messages == 1 else 's'}"
-            say(f"  {number}. {printable(it.title)} ({it.session_id[:12]}, {count})")
+            say(f"  {number}. {shown_line(it.title)} ({it.session_id[:12]}, {count})")
         while found:
             said = await self.line.ask(f"Which session? [1-{len(found)}, Enter for a new one]")
             if not said:
@@ -141,15 +141,15 @@ class Chat:
 
     async def _resumed(self, wanted: str | None) -> Session:
         session = await self._workspace.resume(wanted)
-        say(f"Session: {printable(session.title)} ({session.id[:12]})")
+        say(f"Session: {shown_line(session.title)} ({session.id[:12]})")
         if last := session.last_turn:
-            self._print(self._screen.exchange(last.body, last.answer_summary))
+            self._screen.print_exchange(last.body, last.answer_summary)
             if last.reason not in ("end_turn", "refused"):
                 say(CUT_OFF)
         return session
 
     async def _take(self, text: str) -> None:
-        self._print(self._screen.said(text, self._verb))
+        self._screen.print_message(text, self._verb)
         try:
             await self._understand(text)
         except OdinError as error:
@@ -162,7 +162,7 @@ class Chat:
                 raise SessionBusy(STOP_FIRST)
             case "/new":
                 self._session = self._workspace.begin(rest.strip() or None)
-                say(f"New session: {self._session.title}")
+                say(f"New session: {shown_line(self._session.title)}")
             case "/clear":
                 self._session.clear()
                 say("The session is empty.")
@@ -195,24 +195,20 @@ class Chat:
     async def _learn(self) -> None:
         """What can be completed now."""
         commands = [(it.name, it.hint, it.description) for it in await self._workspace.slash_commands()]
-        self._known = Known([*commands, *OWN], self._known.places)
+        self._known = Known([*commands, *OWN], self._known.places, await self._workspace.model_names())
         is_first = not self._known.places
         with suppress(OdinError):  # whoever cannot search says so where it matters
-            self._known = Known(self._known.commands, with_folders(await self._workspace.files()))
+            places = await asyncio.to_thread(with_folders, await self._workspace.files())
+            self._known = replace(self._known, places=places)
         if is_first:
             self.line.complete_again()
 
     def _show(self, record: EventRecord) -> None:
         if record.session_id not in ("", self._session.id):
             return
-        self._print(self._screen.settled(record))
+        self._screen.print_settled(record)
         if not isinstance(record.event, TurnFinished):
             self.line.refresh()
-
-    def _print(self, text: str) -> None:
-        if text:
-            sys.stdout.write(text)
-            sys.stdout.flush()
 
     def _stop(self) -> bool:
         return self._is_open and self._session.cancel()

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
-from contextlib import contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.patch_stdout import patch_stdout
 
 from odin_lsp import private_files
+from odin_lsp.display import shown_line
 from odin_lsp.errors import SessionError
 from odin_lsp.terminal.completing import Candidate
 from odin_lsp.values import is_list
@@ -51,18 +52,21 @@ class Views:
 class LineEditor:
     def __init__(self, keys: Keys, views: Views, complete: Callable[[str], Iterable[Candidate]], history: Path) -> None:
         self._keys = keys
+        self._views = views
         self._is_free = asyncio.Event()
         self._is_free.set()
         self._one_at_a_time = asyncio.Lock()
         self._draft = ""
         self._is_left = False
         depth = ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else None
+        self._above = ANSI("")
+        """As it is in this picture of the screen: prompt_toolkit asks for it many times in each."""
         self._session = PromptSession[str](
-            lambda: ANSI(views.above()),
+            lambda: self._above,
             multiline=True,
             erase_when_done=True,
             enable_suspend=True,
-            bottom_toolbar=lambda: views.status(),
+            bottom_toolbar=lambda: shown_line(views.status()),
             key_bindings=self._bindings(),
             completer=_Completer(complete),
             complete_while_typing=True,
@@ -73,14 +77,22 @@ class LineEditor:
         self._questions = PromptSession[str](
             erase_when_done=False, key_bindings=self._question_bindings(), color_depth=depth
         )
+        self._session.app.before_render += self._look_above
         for session in (self._session, self._questions):
             session.app.timeoutlen = session.app.ttimeoutlen = ESCAPE_SECONDS
 
-    @contextmanager
-    def on_screen(self) -> Generator[None]:
+    def _look_above(self, _: Application[str]) -> None:
+        self._above = ANSI(self._views.above())
+
+    @asynccontextmanager
+    async def on_screen(self) -> AsyncGenerator[None]:
         """All that is printed in here goes above the line."""
-        with patch_stdout(raw=True):
-            yield
+        with ExitStack() as stack:
+            stack.enter_context(patch_stdout(raw=True))
+            try:
+                yield
+            finally:
+                await asyncio.to_thread(stack.close)  # until all of it is printed
 
     async def message(self) -> str | None:
         """What the person wants to say; `None` if they leave."""
@@ -113,7 +125,7 @@ class LineEditor:
         """The line that answers; `None` if the person stops instead."""
         async with self._one_at_a_time:
             try:
-                return (await self._questions.prompt_async(f"{prompt} ", handle_sigint=False)).strip()
+                return (await self._questions.prompt_async(f"{shown_line(prompt)} ", handle_sigint=False)).strip()
             except EOFError:
                 return None
 
@@ -220,12 +232,12 @@ class _Completer(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         for it in self._complete(document.text_before_cursor):
-            yield Completion(it.text, -it.replaces, display_meta=it.about)
+            yield Completion(it.text, -it.replaces, shown_line(it.text), shown_line(it.about))
 
     async def get_completions_async(
         self, document: Document, complete_event: CompleteEvent
     ) -> AsyncGenerator[Completion]:
-        for it in self.get_completions(document, complete_event):
+        for it in await asyncio.to_thread(list, self.get_completions(document, complete_event)):
             yield it
 
 

@@ -1,15 +1,18 @@
 """A terminal's workspace: the one that a host has open, where it agrees, else one of its own."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from odin_lsp.errors import OdinError
 from odin_lsp.host.remote import APART, RemoteWorkspace, attached, introduced
 from odin_lsp.logs import Logs
+from odin_lsp.printing import say
 from odin_lsp.terminal.answering import Answering, Policy
-from odin_lsp.terminal.person import Person, say
+from odin_lsp.terminal.person import Person
 from odin_lsp.terminal.seam import Workspace
 
 
@@ -33,6 +36,7 @@ async def opened(
             yield remote, answering
         return
 
+    await asyncio.to_thread(import_module, "odin_lsp.library.workspace")
     from odin_lsp.library.workspace import Workspace as Own
     from odin_lsp.terminal.editor import TerminalEditor
 

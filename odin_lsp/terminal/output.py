@@ -2,13 +2,16 @@
 handed what has gathered, at a pace: to wake it takes longer than to write."""
 
 import asyncio
+import json
 import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
 from threading import Thread
+from typing import Any
 
+from odin_lsp.display import shown
 from odin_lsp.errors import OdinError
 
 CROWDED = 1 << 17
@@ -31,14 +34,22 @@ class PipedOutput:
         self._ended = asyncio.Event()
         self._problem: OSError | None = None
         self._loop = asyncio.get_running_loop()
-        self._thread = Thread(target=self._work, name="output", daemon=True)
-        self._thread.start()
+        self._has_written_all = False
+        Thread(target=self._work, name="output", daemon=True).start()
 
     @property
     def is_crowded(self) -> bool:
         return self._given - self._taken > CROWDED
 
-    def write(self, text: str) -> None:
+    def write_text(self, text: str) -> None:
+        """A pipe is no terminal, but what it leads to often is one: control characters do not pass here either."""
+        self._write(shown(text))
+
+    def write_json(self, value: Any) -> None:
+        """On a line of its own, and exactly as it is."""
+        self._write(f"{json.dumps(value)}\n")
+
+    def _write(self, text: str) -> None:
         if not self._held:
             self._loop.call_at(self._handed_over + self._pace, self._hand_over)
         self._held.append(text.encode(sys.stdout.encoding, sys.stdout.errors or "replace"))
@@ -53,7 +64,7 @@ class PipedOutput:
             raise self._problem
         if self._problem is not None:
             raise OdinError(f"the output cannot be written: {self._problem.strerror}")
-        return not self._thread.is_alive()
+        return self._has_written_all
 
     def give_up(self) -> None:
         """Whoever waits for the reader does not want to wait any longer."""
@@ -78,7 +89,7 @@ class PipedOutput:
 
     def _end(self, problem: OSError | None) -> None:
         self._problem = problem
-        self._thread.join()
+        self._has_written_all = True
         self._ended.set()
         if problem is not None:
             self.if_lost()

@@ -4,8 +4,10 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
+from typing import Protocol
+
+from odin_lsp.printing import put_prompt, say
 
 if sys.platform == "win32":
     import msvcrt
@@ -31,17 +33,9 @@ else:
             loop.remove_reader(sys.stdin)
 
 
-def say(text: str) -> None:
-    """To the person, not into the answer that may be piped on; if nobody is there any more, to nobody."""
-    with suppress(OSError):
-        sys.stderr.write(f"{text}\n")
-        sys.stderr.flush()
-
-
 async def line(prompt: str) -> str | None:
     """A line from the terminal, `None` at its end; unlike a thread that reads, this can be cancelled."""
-    sys.stderr.write(f"{prompt} ")
-    sys.stderr.flush()
+    put_prompt(prompt)
     typed = await _typed()
     return typed.strip() if typed else None
 
@@ -55,9 +49,13 @@ def wants_colour() -> bool:
     return sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+class Say(Protocol):
+    def __call__(self, text: str, colour: int | None = None, /) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
-    say: Callable[[str], None] = say
+    say: Say = say
     ask: Callable[[str], Awaitable[str | None]] = line
     """The line that answers a prompt; `None` when nobody will answer any more."""
     is_there: Callable[[], bool] = is_at_terminal

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from odin_lsp.display import shown_exactly, shown_line
 from odin_lsp.ports import Answer, Option, Question
 from odin_lsp.terminal.person import Person
-from odin_lsp.terminal.review import one_line, visible
 
 EDIT = "edit "
 YES = ("allow_once", "continue", "trust")
@@ -27,8 +27,8 @@ class Choices:
     @property
     def help(self) -> str:
         options = [f"{number}  {labelled(it)}" for number, it in enumerate(self.question.options, 1)]
-        yes = [f"y  {self.yes.label}"] if self.yes else []
-        no = [f"n  {self.no.label if self.no else 'give no answer'}"]
+        yes = [f"y  {shown_line(self.yes.label)}"] if self.yes else []
+        no = [f"n  {shown_line(self.no.label) if self.no else 'give no answer'}"]
         several = ["You can give several numbers."] if self.question.multiple else []
         edit = [f"`{EDIT}COMMAND` allows another command in its place, once"] if self.question.editable else []
         meant = "your answer" if self.question.kind == "question" else "a no, and tell the model why"
@@ -66,15 +66,15 @@ class Choices:
 
 
 def labelled(option: Option) -> str:
-    return one_line(f"{option.label}: {option.description}" if option.description else option.label)
+    return shown_line(f"{option.label}: {option.description}" if option.description else option.label)
 
 
 async def answered(question: Question, person: Person) -> Answer | None:
     """What the person says; `None` if they say nothing. What is not understood is explained, and asked about again."""
     choices = Choices(question)
     header = f"{question.header}: " if question.header else ""
-    text = f"{header}{question.title}\n{question.detail}".rstrip()
-    person.say("\n" + "\n".join(map(visible, text.splitlines())))
+    text = f"{shown_line(f'{header}{question.title}')}\n{question.full_detail}".rstrip()
+    person.say("\n" + "\n".join(map(shown_exactly, text.split("\n"))))
     for number, option in enumerate(question.options, 1):
         person.say(f"  {number}. {labelled(option)}")
     while (said := await person.ask(choices.prompt)) is not None:

@@ -11,8 +11,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from odin_lsp.display import shown_exactly, shown_line
 from odin_lsp.errors import ToolError
 from odin_lsp.ports import Decision, Review, ReviewAnswer, ReviewFile, ReviewHunk
+from odin_lsp.terminal.person import Say
 from odin_lsp.workspace import disk
 from odin_lsp.workspace.ranges import span
 from odin_lsp.workspace.text import Lines, line_end, whole_lines
@@ -42,14 +44,14 @@ COLOURS = {"+": GREEN, "-": RED, "@": CYAN}
 
 @dataclass(frozen=True, slots=True)
 class Reviewer:
-    say: Callable[[str], None]
+    say: Say
     ask: Callable[[str], Awaitable[str | None]]
     """The line that answers a prompt; `None` when nobody will answer any more."""
     colour: bool = False
 
     async def decide(self, review: Review) -> ReviewAnswer:
         if review.reason:
-            self._say(one_line(review.reason), BOLD)
+            self._say(shown_line(review.reason), BOLD)
         if review.atomic:
             return await self._decide_on_whole(review)
         decisions: list[Decision] = []
@@ -124,14 +126,17 @@ class Reviewer:
         to = f" → {_shown(file.new_uri)}" if file.new_uri else ""
         self._say(f"\n{file.operation} {_shown(file.uri)}{to}{number}", BOLD)
         if file.note:
-            self._say(f"note: {one_line(file.note)}", YELLOW)
+            self._say(f"note: {shown_line(file.note)}", YELLOW)
         if reason:
-            self._say(one_line(reason))
+            self._say(shown_line(reason))
         for line in diff(*_sides(file, hunk)):
             self._say(line, COLOURS.get(line[0]))
 
     def _say(self, line: str, colour: int | None = None) -> None:
-        self.say(f"\x1b[{colour}m{line}\x1b[0m" if self.colour and colour else line)
+        if self.colour and colour:
+            self.say(line, colour)
+        else:
+            self.say(line)
 
 
 def pending(file: ReviewFile) -> Iterator[ReviewHunk]:
@@ -156,18 +161,9 @@ def diff(old: str, new: str, first: int = 0) -> Iterator[str]:
     ]
     ends = {line_end(line) for _, line in marked} - {None}
     for mark, line in marked:
-        yield mark + visible(line.removesuffix("\n") if len(ends) > 1 else line.rstrip("\r\n"))
+        yield mark + shown_exactly(line.removesuffix("\n") if len(ends) > 1 else line.rstrip("\r\n"))
         if line_end(line) is None:
             yield "\\ No newline at end of file"
-
-
-def visible(line: str) -> str:
-    """What is written there, not what it would do to the screen."""
-    return "".join(it if it.isprintable() or it == "\t" else it.encode("unicode_escape").decode() for it in line)
-
-
-def one_line(said: str) -> str:
-    return visible(" ".join(said.split()))
 
 
 def _sides(file: ReviewFile, hunk: ReviewHunk) -> tuple[str, str, int]:
@@ -199,7 +195,7 @@ def _shown(uri: str) -> str:
     path = Path(_path(uri))
     with suppress(OSError, ValueError):  # the folder may be gone
         path = path.relative_to(Path.cwd())
-    return visible(str(path))
+    return shown_exactly(str(path))
 
 
 def _path(uri: str) -> str:

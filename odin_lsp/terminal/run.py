@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from odin_lsp.errors import OdinError, RequestError
 from odin_lsp.modes import MODES
+from odin_lsp.printing import say
 from odin_lsp.records import ExitReason, Outcome
 from odin_lsp.tasks import run_to_end
 from odin_lsp.terminal.answering import Answering, Policy
 from odin_lsp.terminal.opening import opened
 from odin_lsp.terminal.output import PipedOutput
-from odin_lsp.terminal.person import say
 from odin_lsp.terminal.seam import Turn, Workspace
 from odin_lsp.workspace.uris import path_of
 
@@ -34,6 +34,7 @@ EXIT_CODES: Mapping[ExitReason, int] = {
     "interrupted": 130,
     "aborted": 130,
 }
+WayToShow = Callable[[PipedOutput], "Renderer"]
 BAD_USAGE = 2
 DENIED = 4
 
@@ -61,7 +62,7 @@ class Options:
 
 def run(options: Options) -> int:
     try:
-        return run_to_end(_run(options))
+        return run_to_end(_run(options, _way_to_show(json=options.json)))
     except RequestError as error:
         say(f"odin: {error}")
         return BAD_USAGE
@@ -70,12 +71,12 @@ def run(options: Options) -> int:
         return EXIT_CODES["failed"]
 
 
-async def _run(options: Options) -> int:
+async def _run(options: Options, way: WayToShow) -> int:
     output = PipedOutput()
     try:
         opening = opened(options.cwd, options.settings, options.policy, attaches=options.attaches)
         async with opening as (workspace, answering):
-            outcome = await _turn(workspace, options, answering, output)
+            outcome = await _turn(workspace, options, answering, output, way(output))
     finally:
         _when_interrupted(output.give_up)
         is_read = await output.close()
@@ -86,8 +87,9 @@ async def _run(options: Options) -> int:
     return EXIT_CODES[outcome.reason]
 
 
-async def _turn(workspace: Workspace, options: Options, answering: Answering, output: PipedOutput) -> Outcome:
-    renderer = _renderer(output, json=options.json)
+async def _turn(
+    workspace: Workspace, options: Options, answering: Answering, output: PipedOutput, renderer: "Renderer"
+) -> Outcome:
     answering.pause = renderer.paused
     workspace.subscribe(renderer.show)
     try:
@@ -127,9 +129,12 @@ def _when_interrupted(action: Callable[[], object]) -> None:
             loop.add_signal_handler(number, action)
 
 
-def _renderer(output: PipedOutput, *, json: bool) -> "Renderer":
-    from odin_lsp.terminal import render
+def _way_to_show(*, json: bool) -> WayToShow:
+    """Imported before a loop runs."""
+    from odin_lsp.terminal.render import JsonRenderer, PlainRenderer
 
-    if json:
-        return render.JsonRenderer(output)
-    return render.RichRenderer() if sys.stdout.isatty() else render.PlainRenderer(output)
+    if json or not sys.stdout.isatty():
+        return JsonRenderer if json else PlainRenderer
+    from odin_lsp.terminal.rich_renderer import RichRenderer
+
+    return lambda _: RichRenderer()

@@ -1,15 +1,13 @@
 """Give a part of the work to a subagent with a conversation of its own."""
 
-from typing import Annotated, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from odin_lsp.errors import ToolError
 from odin_lsp.modes import MODES
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.permissions.subagent_rights import is_within
 from odin_lsp.sessions.helpers import ENDED, STARTED
-from odin_lsp.tools.base import AgentTask, Completion, Params, Tool, ToolContext, ToolOutput
+from odin_lsp.tools.base import AgentTask, Completion, NonEmpty, Params, Tool, ToolContext, ToolOutput
 
 HEADINGS = {
     "files_changed": "Files changed",
@@ -25,9 +23,9 @@ BEGUN = f"{STARTED} Continue with other work; you get its report when it is done
 
 
 class AgentParams(Params):
-    description: Annotated[str, Field(min_length=1)]
-    """The task in a few words, for the user."""
-    prompt: Annotated[str, Field(min_length=1)]
+    description: NonEmpty
+    """A few words, for the user."""
+    prompt: NonEmpty
     """The whole task: the subagent does not see this conversation. Say what to report."""
     mode: Literal["ask", "plan", "edit"] = "ask"
     """What it may do; never more than you."""

@@ -9,7 +9,7 @@ from pydantic import Field
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.ports import Answer, Option, Question
-from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
+from odin_lsp.tools.base import NonEmpty, Params, Tool, ToolContext, ToolOutput
 
 MAX_TIMEOUT = 86_400
 UNANSWERED = "the user did not answer"
@@ -17,14 +17,14 @@ CAREFULLY = "take the safest option and say what you assumed"
 
 
 class Choice(Params):
-    label: Annotated[str, Field(min_length=1)]
+    label: NonEmpty
     description: str | None = None
 
 
 class AskUserParams(Params):
     header: str | None = None
     """The topic, in a word or two."""
-    question: Annotated[str, Field(min_length=1)]
+    question: NonEmpty
     options: tuple[Choice, ...] = ()
     """Answers to choose from; the user may also write one."""
     multiple: bool = False

@@ -1,19 +1,20 @@
 """A tool: `prepare` (may refuse) → `execute` → `finish`. Adding one is adding a file to this package."""
 
+import asyncio
 import json
 import os
 import pkgutil
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from odin_lsp import tools
 from odin_lsp.commands.session import SessionCommands
@@ -24,21 +25,25 @@ from odin_lsp.intelligence.servers import NoServers, Servers
 from odin_lsp.mcp.pool import McpServers
 from odin_lsp.messages import Attachment
 from odin_lsp.modes import Mode
+from odin_lsp.permissions.foreign_names import ToolOwner
 from odin_lsp.permissions.gate import CHANGED, Gate, Want
 from odin_lsp.permissions.outside import OutsideGate
 from odin_lsp.permissions.rules import Effect, decide
 from odin_lsp.ports import Editor
-from odin_lsp.records import CommandRun, Todo
+from odin_lsp.records import Audit, CommandRun, Todo
 from odin_lsp.review.drafts import Draft
 from odin_lsp.review.saving import Saver
 from odin_lsp.sessions.memory import Memory
+from odin_lsp.tasks import beside_loop
 from odin_lsp.values import is_list, is_object, json_schema, problem
 from odin_lsp.web.pages import Pages
-from odin_lsp.workspace.files import Files, Window, vouches
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.roots import vouches
 from odin_lsp.workspace.search import Search
 from odin_lsp.workspace.shown import Shown
 from odin_lsp.workspace.text import split_lines
-from odin_lsp.workspace.uris import printable
+from odin_lsp.workspace.uris import is_deep, printable
+from odin_lsp.workspace.views import Window
 
 MAX_RESULT_CHARS = 30_000
 UNSEEN = "(this has {count} characters that people cannot see; text in them is not from the user)"
@@ -52,6 +57,8 @@ class Params(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
+NonEmpty = Annotated[str, Field(min_length=1), WithJsonSchema({"type": "string"})]
+"""Its schema does not say so: that would be sent with every request, and models do not ask for nothing."""
 P = TypeVar("P", bound=Params)
 SmallModel = Callable[[str, str], Awaitable[str]]
 """Instructions and a text → what the small model says."""
@@ -71,6 +78,7 @@ class ToolOutput:
     ran: CommandRun | None = None
     attached: tuple[Attachment, ...] = ()
     """What the model is shown beside `data`."""
+    audit: Audit = "rules"
 
 
 class ToolFailed(ToolError):
@@ -142,21 +150,21 @@ class ToolContext:
 
     async def reach(self, name: str) -> Path:
         """The canonical path of a name that the model gave; outside of the workspace the user decides."""
-        place = self.files.resolve(name)
+        place = await self.files.resolved(name)
         if not place.inside:
             await self.outside.allow(place.path, name, self.files.around(place.path))
-            if self.files.resolve(name) != place:
+            if await self.files.resolved(name) != place:
                 raise PermissionDenied(f"{printable(name)} was exchanged while the user was asked")
         if str(place.path) != (called := os.path.normpath(self.files.absolute(name))):
             self.draft.names[place.path] = (*self.draft.names.get(place.path, ()), Path(called))
         return place.path
 
-    def window(self, path: Path, start: int, count: int) -> Window:
+    async def window(self, path: Path, start: int, count: int) -> Window:
         """Some lines of a file as the model should know it: with its own edits that nobody has reviewed yet."""
         drafted = self.draft.texts.get(path)
         if drafted is None:
-            return self.files.window(path, start, count)
-        lines = split_lines(drafted)
+            return await self.files.window_beside_loop(path, start, count)
+        lines = await beside_loop(len(drafted), split_lines, drafted)
         return Window(path, lines[start - 1 : start - 1 + count], len(lines), len(drafted), note=DRAFTED)
 
     async def folders(self, name: str | None) -> list[Path]:
@@ -214,6 +222,13 @@ class Tool(ABC, Generic[P]):
     """Not for subagents."""
     runs_commands: ClassVar[bool] = False
     deletes_files: ClassVar[bool] = False
+    timeout: ClassVar[float | None] = None
+    """Seconds that a call may take once it is allowed; none: as long as it takes."""
+
+    @property
+    def owner(self) -> ToolOwner | None:
+        """The MCP server that it is of."""
+        return None
 
     @property
     def changes_files(self) -> bool:
@@ -251,6 +266,12 @@ class Tool(ABC, Generic[P]):
         """What only the user can allow, as things are now; `PermissionDenied` where nobody can."""
         return self.judged(params, context, *self.about(params))
 
+    async def wanted(self, params: P, context: ToolContext) -> Want | None:
+        """The same. What a command means may take long to be found, and what lies deep; nobody else waits for it."""
+        if self.runs_commands or is_deep(self.about(params)[0] or ""):
+            return await asyncio.to_thread(self.wants, params, context)
+        return self.wants(params, context)
+
     def judged(self, params: P, context: ToolContext, name: str | None, host: str | None) -> Want | None:
         """The same, by what the user's rules say to this path and this host."""
         path = context.files.resolve(name).path if name else None
@@ -286,27 +307,36 @@ class Tool(ABC, Generic[P]):
 
     async def run(self, params: P, context: ToolContext) -> ToolOutput:
         """The only way to use a tool: nothing happens before it is allowed."""
-        want = self.wants(params, context)
+        want = await self.wanted(params, context)
         if want is not None:
             if (edited := await context.gate.ask(want)) is not None:
                 return await self._run_edited(self.edited(params, edited), edited, context)
-            if self.wants(params, context) not in (None, want):
+            if await self.wanted(params, context) not in (None, want):
                 raise PermissionDenied(CHANGED)
-            context = replace(context, granted=want)
+            return replace(await self._run_allowed(params, replace(context, granted=want)), audit="user")
         return await self._run_allowed(params, context)
 
     async def _run_edited(self, params: P, what: str, context: ToolContext) -> ToolOutput:
         """What the user wrote is allowed, unless the rules forbid it; the model learns what it was."""
         told = EDITED.format(what=what)
         try:
-            output = await self._run_allowed(params, replace(context, granted=self.wants(params, context)))
+            output = await self._run_allowed(params, replace(context, granted=await self.wanted(params, context)))
         except ToolError as error:
             raise ToolError(f"{told}\n{error}") from error
-        return replace(output, data=f"{told}\n{output.data}", description=f"changed by the user; {output.description}")
+        about = f"changed by the user; {output.description}"
+        return replace(output, data=f"{told}\n{output.data}", description=about, audit="edited")
 
     async def _run_allowed(self, params: P, context: ToolContext) -> ToolOutput:
-        await self.prepare(params, context)
-        return _with_unseen_counted(await self.finish(await self.execute(params, context), context))
+        timeout = asyncio.timeout(self.timeout)
+        try:
+            async with timeout:
+                await self.prepare(params, context)
+                output = await self.execute(params, context)
+        except TimeoutError:
+            if not timeout.expired():
+                raise
+            raise ToolError(f"{self.name} was stopped: it took longer than {self.timeout:g} seconds") from None
+        return _with_unseen_counted(await self.finish(output, context))
 
 
 @cache
@@ -320,32 +350,12 @@ def all_tools() -> Mapping[str, Tool[Any]]:
     return dict(sorted(found.items()))
 
 
-def marks(path: Path, context: ToolContext) -> str:
-    """What is special about a file in a list: held in memory, not saved yet."""
-    buffer = context.files.buffers.of_path(path)
-    unsaved = buffer is not None and buffer.unsaved
-    return (" (cached)" if path in context.files.cache else "") + (" (unsaved)" if unsaved else "")
-
-
-def clipped(lines: Sequence[str], what: str) -> str:
-    """The lines as one text inside the bound, with a note on what was left out."""
-    size = 0
-    for index, line in enumerate(lines):
-        size += len(line) + 1
-        if size > MAX_RESULT_CHARS:
-            return "\n".join([*lines[:index], f"({len(lines) - index} more {what}; narrow the search)"])
-    return "\n".join(lines)
-
-
 def _takes(schema: Mapping[str, Any]) -> str:
     """The names of all arguments, and of those in lists of objects."""
-    inner = {name: it["items"]["properties"] for name, it in schema["properties"].items() if _holds_objects(it)}
+    listed = {name: it for name, it in schema["properties"].items() if "properties" in it.get("items", {})}
+    inner = {name: it["items"]["properties"] for name, it in listed.items()}
     each = (f"each of {name} takes {', '.join(known)}" for name, known in inner.items())
     return "; ".join((f"It takes {', '.join(schema['properties'])}", *each))
-
-
-def _holds_objects(schema: Mapping[str, Any]) -> bool:
-    return "properties" in schema.get("items", {})
 
 
 def _with_unseen_counted(output: ToolOutput) -> ToolOutput:

@@ -6,7 +6,8 @@ from typing import Any
 
 from odin_lsp.errors import ToolError
 from odin_lsp.messages import ToolCall
-from odin_lsp.permissions.rules import FOREIGN, Effect
+from odin_lsp.permissions.foreign_names import FOREIGN
+from odin_lsp.permissions.rules import Effect
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 from odin_lsp.values import is_object
 

@@ -19,7 +19,6 @@ class CommandStatusParams(Params):
     wait: Annotated[int, Field(ge=0, le=MAX_WAIT_MS)] = 0
     """Milliseconds to wait for its end."""
     stop: bool = False
-    """End it."""
 
 
 class CommandStatus(Tool[CommandStatusParams]):

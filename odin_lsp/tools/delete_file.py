@@ -29,10 +29,10 @@ class DeleteFile(Tool[DeleteFileParams]):
         path = await context.reach(params.file_path)
         await context.draft.settle(path)
         if not path.exists():
-            raise missing(path, context)
+            raise await missing(path, context)
         if path.is_dir() and any(path.iterdir()) and not params.recursive:
             raise ToolError(f"{path} is a folder that is not empty; set recursive to delete all of it")
-        text = "" if path.is_dir() else readable(path, context).text
+        text = "" if path.is_dir() else (await readable(path, context)).text
         wish = Wish(context.call_id, f"delete {context.files.shown(path)}")
         output = await carry_out(operation_of(path, "delete", text, wish, recursive=params.recursive), context)
         context.shown.forget(path)

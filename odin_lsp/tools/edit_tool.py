@@ -1,10 +1,13 @@
 """Replace a passage of a file."""
 
+from functools import partial
+from pathlib import Path
+
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.review import matching
 from odin_lsp.review.proposals import Wish, edit_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
-from odin_lsp.tools.editing import carry_out, readable, undrafted
+from odin_lsp.tools.editing import PlannedEdit, carry_out, planned
 from odin_lsp.tools.seen_enough import require_seen, require_shown
 
 
@@ -30,18 +33,16 @@ class EditTool(Tool[EditParams]):
 
     async def execute(self, params: EditParams, context: ToolContext) -> ToolOutput:
         path = await context.reach(params.file_path)
-        require_shown(path, context)
-        file = readable(path, context)
-        match = matching.find(
-            file.text,
-            params.old_string,
-            params.new_string,
-            replace_all=params.replace_all,
-            before=undrafted(path, context),
-        )
+        await require_shown(path, context)
         wish = Wish(context.call_id, f"edit of {context.files.shown(path)}")
-        proposed = edit_of(path, file.text, matching.replaced(file.text, match), wish)
-        touched = [proposed.lines.numbers(it.start, it.end) for it in match.replacements]
+        edit = await planned(path, context, partial(_plan, path, params, wish))
         doubtful = [] if params.replace_all else [(params.old_string, params.new_string)]
-        await require_seen(path, file.text, touched, doubtful, context)
-        return await carry_out(proposed, context, [f"Note: {match.how}."] if match.how else [])
+        await require_seen(path, edit.proposal.lines, edit.touched, doubtful, context)
+        return await carry_out(edit.proposal, context, edit.notes)
+
+
+def _plan(path: Path, params: EditParams, wish: Wish, text: str, before: str) -> PlannedEdit:
+    match = matching.find(text, params.old_string, params.new_string, replace_all=params.replace_all, before=before)
+    proposal = edit_of(path, text, matching.replaced(text, match), wish)
+    touched = [proposal.lines.numbers(it.start, it.end) for it in match.replacements]
+    return PlannedEdit(proposal, touched, [f"Note: {match.how}."] if match.how else [])

@@ -1,8 +1,9 @@
 """What all tools that change files share: seen first, proposed as hunks, told afterwards what became of them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.permissions.subagent_rights import may_edit
@@ -10,24 +11,52 @@ from odin_lsp.ports import NO_REVIEWER, UNASKED, Receipt
 from odin_lsp.review.drafts import FileReceipts
 from odin_lsp.review.hunks import Difference, difference
 from odin_lsp.review.proposals import CHOSEN, FileProposal
+from odin_lsp.tasks import COMPARED, beside_loop
 from odin_lsp.tools.base import ToolContext, ToolOutput
 from odin_lsp.workspace.buffers import moved
-from odin_lsp.workspace.files import Files, FileText
+from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.text import split_lines
 from odin_lsp.workspace.uris import printable
+from odin_lsp.workspace.views import FileText
 
+V = TypeVar("V")
 MAX_DIFF_CHARS = 100_000
+MAX_TRIES = 5
 LATER = "Proposed. The user reviews it when you are done; until then files read as if it were accepted."
 
 
-def readable(path: Path, context: ToolContext, *, in_cell: bool = False) -> FileText:
+async def readable(path: Path, context: ToolContext, *, in_cell: bool = False) -> FileText:
     """The text to edit. Where the disk has moved on under an open document an edit would end in a clobbered file.
     `in_cell`: of a notebook, and no more than what is in a cell."""
     check_screen(path, context.files, in_cell=in_cell)
     drafted = context.draft.texts.get(path)
     if drafted is not None:
         return FileText(path, drafted)
-    return context.files.read(path, to_edit=True)
+    return await context.files.read_beside_loop(path, to_edit=True)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedEdit:
+    """What an edit makes of a text."""
+
+    proposal: FileProposal
+    touched: Sequence[tuple[int, int]]
+    """The lines that have to be known for it."""
+    notes: Sequence[str] = ()
+    """What the model should know of it."""
+
+
+async def planned(path: Path, context: ToolContext, plan: Callable[[str, str], V], *, in_cell: bool = False) -> V:
+    """What `plan` makes of the text, and of the text without the edits that nobody has reviewed yet.
+
+    Where that takes long the user can go on typing meanwhile: then it is made anew of what is there now."""
+    for _ in range(MAX_TRIES):
+        stamp = context.files.stamp(path)
+        text = (await readable(path, context, in_cell=in_cell)).text
+        made = await beside_loop(COMPARED * len(text), plan, text, await _undrafted(path, context))
+        if context.files.stamp(path) == stamp:
+            return made
+    raise ToolError(f"{context.files.shown(path)} changes while it is looked at; try again")
 
 
 def check_screen(path: Path, files: Files, *, in_cell: bool = False) -> None:
@@ -44,9 +73,9 @@ def check_screen(path: Path, files: Files, *, in_cell: bool = False) -> None:
         raise ToolError(f"{path} has changed on disk under the editor; the user has to reload or save it first")
 
 
-def undrafted(path: Path, context: ToolContext) -> str:
+async def _undrafted(path: Path, context: ToolContext) -> str:
     """The text without the edits that nobody has reviewed yet; empty if there are none."""
-    return (_now(path, context) or "") if path in context.draft.texts else ""
+    return (await _now(path, context) or "") if path in context.draft.texts else ""
 
 
 async def carry_out(file: FileProposal, context: ToolContext, notes: Sequence[str] = ()) -> ToolOutput:
@@ -57,14 +86,13 @@ async def carry_out(file: FileProposal, context: ToolContext, notes: Sequence[st
     before, proposed = file.base, file.proposed
     decided = await context.draft.propose(file, context.call_id)
     if decided is None:
-        return _report(file, _made(file, before, proposed), [LATER, *notes], context)
+        return await _report(file, before, proposed, [LATER, *notes], context)
     receipts = [it for told in decided for it in told.receipts]
     told = [*(line for it in decided for line in _became(it, context.files.shown)), *notes]
     if receipts and not any(it.state in ("accepted", "modified") for it in receipts):
         raise ToolError("\n".join(filter(None, told)))
-    now = _now(file.path, context)
-    made = _made(file, before, now if now is not None else before)
-    output = _report(file, made, told, context)
+    now = await _now(file.path, context)
+    output = await _report(file, before, now if now is not None else before, told, context)
     for reviewed in decided:
         for it in reviewed.receipts:
             if it.state == "modified" and reviewed.file.operation == "edit":
@@ -127,10 +155,11 @@ def report_files(
     )
 
 
-def length(path: Path, context: ToolContext) -> str:
+async def length(path: Path, context: ToolContext) -> str:
     """Of a file as the model knows it now."""
     drafted = context.draft.texts.get(path)
-    count = len(split_lines(drafted if drafted is not None else _now(path, context) or ""))
+    text = drafted if drafted is not None else await _now(path, context) or ""
+    count = len(await beside_loop(len(text), split_lines, text))
     return f"It has {count} line{'' if count == 1 else 's'} now."
 
 
@@ -144,9 +173,9 @@ def _made(file: FileProposal, before: str, now: str) -> Difference:
             return difference("", file.proposed)
 
 
-def _report(file: FileProposal, made: Difference, told: Sequence[str], context: ToolContext) -> ToolOutput:
+async def _report(file: FileProposal, before: str, now: str, told: Sequence[str], context: ToolContext) -> ToolOutput:
     name = context.files.shown(file.path)
-    diff = made.unified(name)
+    diff = (await beside_loop(COMPARED * len(before), _made, file, before, now)).unified(name)
     return ToolOutput(
         data="\n".join(told),
         description=f"{name} +{diff.added} -{diff.removed}",
@@ -158,9 +187,9 @@ def _report(file: FileProposal, made: Difference, told: Sequence[str], context: 
     )
 
 
-def _now(path: Path, context: ToolContext) -> str | None:
+async def _now(path: Path, context: ToolContext) -> str | None:
     try:
-        return context.files.read(path, to_edit=True).text
+        return (await context.files.read_beside_loop(path, to_edit=True)).text
     except ToolError:
         return None
 

@@ -19,7 +19,7 @@ from odin_lsp.permissions.gate import Want, exact
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.permissions.shell import CommandVerdict
 from odin_lsp.records import CommandRun
-from odin_lsp.tools.base import Params, Tool, ToolContext, ToolFailed, ToolOutput, output_of
+from odin_lsp.tools.base import NonEmpty, Params, Tool, ToolContext, ToolFailed, ToolOutput, output_of
 from odin_lsp.tools.editing import report_receipts
 from odin_lsp.workspace.buffers import moved
 from odin_lsp.workspace.changes import moment
@@ -42,14 +42,14 @@ MAX_COMMAND = MAX_TAIL = 2000
 
 
 class ExecuteCommandParams(Params):
-    command: Annotated[str, Field(min_length=1)]
+    command: NonEmpty
     """A bash command line. It gets no input."""
     description: str = ""
     """What it does, for the user."""
     timeout: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_MS)] | None = None
     """Milliseconds after which it is ended. Default: 120000."""
     cwd: str | None = None
-    """Folder to run in. Default: the workspace."""
+    """Default: the workspace."""
     run_in_background: bool = False
     """Return at once, for servers and watchers; CommandStatus shows output and stops it."""
 
@@ -72,8 +72,7 @@ class ExecuteCommand(Tool[ExecuteCommandParams]):
         return params.description or f"run {printable(params.command.strip().partition(chr(10))[0])[:200]}"
 
     def wants(self, params: ExecuteCommandParams, context: ToolContext) -> Want | None:
-        cwd = _folder(params, context)
-        return _wanted(params, cwd, _judged(params, cwd, context), context)
+        return _looked_at(params, _folder(params, context), context)[1]
 
     def edited(self, params: ExecuteCommandParams, what: str) -> ExecuteCommandParams:
         return params.model_copy(update={"command": what})
@@ -111,8 +110,7 @@ async def _ordered(params: ExecuteCommandParams, context: ToolContext) -> Order:
     granted = context.granted
     while True:
         cwd = await context.reach(params.cwd) if params.cwd is not None else _folder(params, context)
-        verdict = _judged(params, cwd, context)
-        want = _wanted(params, cwd, verdict, context)
+        verdict, want = await asyncio.to_thread(_looked_at, params, cwd, context)
         if want is None:
             return Order(
                 command=verdict.hardened,
@@ -121,6 +119,7 @@ async def _ordered(params: ExecuteCommandParams, context: ToolContext) -> Order:
                 mode=context.mode,
                 reads=verdict.reads,
                 write_scope=context.write_scope,
+                programs=verdict.programs,
             )
         if want == granted:
             return Order(
@@ -129,9 +128,16 @@ async def _ordered(params: ExecuteCommandParams, context: ToolContext) -> Order:
                 roots=context.files.roots,
                 mode=context.mode,
                 write_scope=context.write_scope,
+                programs=verdict.programs,
             )
         await context.gate.ask(replace(want, editable=False))
         granted = want
+
+
+def _looked_at(params: ExecuteCommandParams, cwd: Path, context: ToolContext) -> tuple[CommandVerdict, Want | None]:
+    """What the policy says of it, and what the user has to allow. Many files may have to be looked at for that."""
+    verdict = _judged(params, cwd, context)
+    return verdict, _wanted(params, cwd, verdict, context)
 
 
 def _wanted(params: ExecuteCommandParams, cwd: Path, verdict: CommandVerdict, context: ToolContext) -> Want | None:
@@ -253,12 +259,12 @@ class _Changed:
 async def _look_again(since: int | None, context: ToolContext) -> _Changed:
     """A command may have changed any file: forget what has, and have the editor show what is. Of one that could write,
     all that has changed while it ran is told."""
-    known = context.files.recheck()
+    known = await context.files.recheck()
     stale = tuple(it.uri for it in context.files.buffers if it.path in known and not it.unsaved and moved(it))
     if stale:
         await context.editor.reload(stale)
-    seen = context.shown.newly_outdated(context.files, context.draft.texts)
-    others = [path for path in await _changed(since, context) if path not in seen] if since is not None else []
+    seen = await context.shown.newly_outdated(context.files, context.draft.texts)
+    others = [path for path in await _changed(since, context) if path not in {*seen}] if since is not None else []
     told = [
         f"Files that you have read have changed: {_listed(seen, context)}." if seen else "",
         f"Changed while it ran: {_listed(others, context)}." if others else "",
@@ -271,7 +277,8 @@ async def _changed(since: int, context: ToolContext) -> list[Path]:
     with suppress(TimeoutError, ToolError):
         async with asyncio.timeout(LOOK_SECONDS):
             roots = context.files.vouching_roots
-            return sorted([path for root in roots for path in await context.search.changed(root, since)])
+            found = [path for root in roots for path in await context.search.changed(root, since)]
+            return await asyncio.to_thread(sorted, found)
     return []
 
 

@@ -1,15 +1,12 @@
 """Find a tool of an MCP server that is not listed."""
 
 import json
-from typing import Annotated
-
-from pydantic import Field
 
 from odin_lsp.errors import ToolError
 from odin_lsp.mcp.finding import best
 from odin_lsp.mcp.offered import Offered
-from odin_lsp.permissions.rules import Effect
-from odin_lsp.tools.base import MAX_RESULT_CHARS, Params, Tool, ToolContext, ToolOutput
+from odin_lsp.permissions.rules import Effect, has
+from odin_lsp.tools.base import MAX_RESULT_CHARS, NonEmpty, Params, Tool, ToolContext, ToolOutput
 from odin_lsp.web.untrusted import fenced
 
 MOST = 5
@@ -17,7 +14,7 @@ CALL = "Call one with CallTool: its name, and arguments as its schema says."
 
 
 class FindToolParams(Params):
-    query: Annotated[str, Field(min_length=1)]
+    query: NonEmpty
     """Words for what it should do."""
 
 
@@ -35,11 +32,17 @@ class FindTool(Tool[FindToolParams]):
         servers = context.mcp
         if servers is None:
             raise ToolError("there are no MCP servers here")
-        found = best(params.query, servers.offered.values(), MOST)
+        mode, rules = context.mode, context.gate.rules(context.mode)
+        usable = {
+            name: it
+            for name, it in servers.offered.items()
+            if has(mode, name, Effect.FOREIGN, rules, owner=servers.of(it.server).owner)
+        }
+        found = best(params.query, usable.values(), MOST)
         waiting = [f"{it.name}: {it.problem or it.state}" for it in servers.states() if it.state != "ready"]
         notes = [f"Servers that have not answered: {'; '.join(waiting)}"] if waiting else []
         if not found:
-            names = ", ".join(servers.offered) or "none"
+            names = ", ".join(usable) or "none"
             told = f"No tool is about that. There are: {names}"[:MAX_RESULT_CHARS]
             return ToolOutput(data="\n".join([told, *notes]), description="no tool found")
         texts, size = list[str](), 0

@@ -1,11 +1,17 @@
 """Find files by name."""
 
+import asyncio
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.rules import Effect
-from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput, clipped, marks
-from odin_lsp.workspace.globs import MAX_PATTERN_CHARS, as_text, braces, compiled
+from odin_lsp.tools.base import MAX_RESULT_CHARS, Params, Tool, ToolContext, ToolOutput
+from odin_lsp.tools.listing import clipped, marks
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.globs import MAX_PATTERN_CHARS, NamePattern
+from odin_lsp.workspace.name_list import FileNames, newest
 from odin_lsp.workspace.uris import printable
 
 
@@ -17,7 +23,8 @@ class GlobParams(Params):
 
 
 class Glob(Tool[GlobParams]):
-    """Find files by name, newest first. `**` crosses folders. Skips what .gitignore excludes."""
+    """Find files by name, newest first. `**` crosses folders. Skips what .gitignore excludes.
+    For text in files use Grep; for several rounds AgentTool, if you have it."""
 
     name = "Glob"
     effect = Effect.READ_ONLY
@@ -31,38 +38,36 @@ class Glob(Tool[GlobParams]):
             raise ToolError("the pattern is empty; `**/*` finds everything")
         if len(params.pattern) > MAX_PATTERN_CHARS:
             raise ToolError(f"the pattern is longer than {MAX_PATTERN_CHARS} characters")
-        found, notes = await _found(params.pattern, params.path, context)
-        found.sort(key=lambda path: (-_modified(path), str(path)))
-        listed = [*(context.files.shown(path) + marks(path, context) for path in found), *notes]
+        found = await _found(params.pattern, params.path, context)
+        count = sum(len(it.names) for it in found)
+        is_whole = all(it.is_whole for it in found)
+        notes = [] if is_whole else ["(there are more files than could be listed; search a folder further down)"]
+        named = await asyncio.to_thread(_newest, found, context.files)
+        lines = (name + marks(path, context) for path, name in named)
         return ToolOutput(
-            data=clipped(listed, "files") or await _nothing(params, context),
-            description=f"found {len(found)} file{'' if len(found) == 1 else 's'} for {params.pattern}",
+            data=clipped(chain(lines, notes), count + len(notes), "files") or await _nothing(params, context),
+            description=f"found {count} file{'' if count == 1 else 's'} for {params.pattern}",
         )
 
 
-async def _found(pattern: str, path: str | None, context: ToolContext) -> tuple[list[Path], list[str]]:
+async def _found(pattern: str, path: str | None, context: ToolContext) -> list[FileNames]:
     try:
-        wanted = compiled(f"/{it.lstrip('/')}" for it in braces(pattern))
+        wanted = await asyncio.to_thread(NamePattern, pattern)
     except ValueError as error:
         raise ToolError(f"{printable(pattern)} is not a pattern: {error}") from None
-    found, notes = list[Path](), list[str]()
-    for folder in await context.folders(path):
-        paths, complete = await context.search.files(folder)
-        found += [path for path in paths if wanted.match_file(as_text(path.relative_to(folder).as_posix()))]
-        notes += [] if complete else ["(there are more files than could be listed; search a folder further down)"]
-    return found, notes
+    return [await context.search.files(folder, wanted) for folder in await context.folders(path)]
+
+
+def _newest(found: Sequence[FileNames], files: Files) -> list[tuple[Path, str]]:
+    """As many as can be shown, the newest first, and what they are called."""
+    shortest = min((len(name) for it in found for name in it.names), default=0)
+    return [(path, files.shown(path)) for path in newest(found, MAX_RESULT_CHARS // (shortest + 1) + 1)]
 
 
 async def _nothing(params: GlobParams, context: ToolContext) -> str:
     """And whether there is something further down."""
     deeper = f"**/{params.pattern.lstrip('/')}"
-    count = 0 if "**" in params.pattern else len((await _found(deeper, params.path, context))[0])
+    found = [] if "**" in params.pattern else await _found(deeper, params.path, context)
+    count = sum(len(it.names) for it in found)
     files = "1 file" if count == 1 else f"{count} files"
     return f"No files found; `{printable(deeper)}` finds {files} further down" if count else "No files found"
-
-
-def _modified(path: Path) -> int:
-    try:
-        return path.lstat().st_mtime_ns
-    except OSError:
-        return 0

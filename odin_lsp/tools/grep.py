@@ -1,9 +1,11 @@
 """Search file contents."""
 
+import asyncio
 import time
 from collections import Counter
 from collections.abc import Sequence
-from itertools import groupby
+from dataclasses import dataclass
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,7 +14,9 @@ from pydantic import AliasChoices, Field
 from odin_lsp.errors import ToolError
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.tools.base import MAX_RESULT_CHARS, Params, Tool, ToolContext, ToolOutput
-from odin_lsp.workspace.search import MAX_COLUMNS, Hit, Query
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.hits import Hit
+from odin_lsp.workspace.search import MAX_COLUMNS, Query
 from odin_lsp.workspace.uris import printable
 
 PAGE = 100
@@ -20,6 +24,8 @@ PAGE = 100
 MAX_PAGE_CHARS = 12_000
 MAX_COUNTED = 10
 """Files that are named with what is left of them."""
+MAX_TOLD_FILES = 100
+"""Files that people are told of."""
 Lines = Annotated[int, Field(ge=0, le=1000)]
 
 
@@ -45,7 +51,7 @@ class GrepParams(Params):
     limit: Annotated[int, Field(ge=1)] | None = Field(
         default=None, validation_alias=AliasChoices("limit", "head_limit")
     )
-    """How many to show. Default: 100."""
+    """Default: 100."""
 
 
 class Grep(Tool[GrepParams]):
@@ -80,19 +86,38 @@ class Grep(Tool[GrepParams]):
         for folder in await context.folders(params.path):
             found, whole = await context.search.grep(query, folder, context.draft.texts)
             hits, complete = hits + found, complete and whole
-        wanted = hits[params.offset - 1 :][: params.limit or PAGE]
+        first = params.offset - 1
+        wanted = hits[first : first + (params.limit or PAGE)]
         shown = _that_fit(wanted, MAX_RESULT_CHARS if params.limit else MAX_PAGE_CHARS)
         if params.output_mode == "content":
-            _note_shown(shown, context, began)
+            await _note_shown(shown, context, began)
         notes = [] if complete else ["(there is more; narrow the path or the pattern)"]
         notes += [f"(the result has only {len(hits)} lines or files)"] if hits and not shown else []
-        notes += _left(hits[params.offset - 1 + len(shown) :], params.offset + len(shown), params, context)
+        around = await asyncio.to_thread(_around, hits, first + len(shown), params, context.files)
         between = "\n\n" if params.output_mode == "content" else "\n"
         return ToolOutput(
-            data=between.join([*_blocks(shown, params, context), *notes]) or "No matches found",
-            description=f"{_count(hits)} for {params.pattern}",
-            files=tuple(dict.fromkeys(printable(str(hit.path)) for hit in hits))[:100],
+            data=between.join([*_blocks(shown, params, context), *notes, *around.left]) or "No matches found",
+            description=f"{around.count} file{'' if around.count == 1 else 's'} found for {params.pattern}",
+            files=around.files,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What is told of all hits, of which a page is shown."""
+
+    count: int
+    """How many files have one."""
+    files: tuple[str, ...]
+    """Some of these."""
+    left: list[str]
+    """What comes behind the page, and where it is."""
+
+
+def _around(hits: Sequence[Hit], shown_to: int, params: GrepParams, files: Files) -> _Around:
+    found = dict.fromkeys(hit.path for hit in hits)
+    names = dict.fromkeys(printable(str(path)) for path in islice(found, MAX_TOLD_FILES))
+    return _Around(len(found), tuple(names), _left(hits[shown_to:], shown_to + 1, params, files))
 
 
 def _that_fit(hits: Sequence[Hit], most: int) -> Sequence[Hit]:
@@ -106,14 +131,14 @@ def _that_fit(hits: Sequence[Hit], most: int) -> Sequence[Hit]:
     return hits
 
 
-def _note_shown(hits: Sequence[Hit], context: ToolContext, began: int) -> None:
+async def _note_shown(hits: Sequence[Hit], context: ToolContext, began: int) -> None:
     """A line that a search showed in full has been seen like one that was read, and is kept like it."""
     found: dict[Path, dict[int, str]] = {}
     for hit in hits:
         if len(hit.text.encode()) < MAX_COLUMNS:
             found.setdefault(hit.path, {})[hit.line] = hit.text
     for path, lines in found.items():
-        stamp = None if path in context.draft.texts else context.files.hold(path, lines, began)
+        stamp = None if path in context.draft.texts else await context.files.hold(path, lines, began)
         for number, line in lines.items():
             context.shown.note(path, number, [line], stamp=stamp)
 
@@ -144,20 +169,14 @@ def _content(hits: Sequence[Hit], params: GrepParams) -> list[str]:
     return rows
 
 
-def _left(hits: Sequence[Hit], offset: int, params: GrepParams, context: ToolContext) -> list[str]:
-    """What comes behind this page, and where it is."""
+def _left(hits: Sequence[Hit], offset: int, params: GrepParams, files: Files) -> list[str]:
     if not hits:
         return []
     go_on = f"offset {offset} goes on"
     if params.output_mode != "content":
         return [f"({len(hits)} more files; {go_on})"]
     counts = Counter(hit.path for hit in hits).most_common()
-    named = [f"{context.files.shown(path)} {count}" for path, count in counts[:MAX_COUNTED]]
+    named = [f"{files.shown(path)} {count}" for path, count in counts[:MAX_COUNTED]]
     others = counts[MAX_COUNTED:]
     named += [f"{len(others)} other files {sum(count for _, count in others)}"] if others else []
     return [f"({len(hits)} more lines: {', '.join(named)}; {go_on})"]
-
-
-def _count(hits: list[Hit]) -> str:
-    files = len({hit.path for hit in hits})
-    return f"{files} file{'' if files == 1 else 's'} found"

@@ -31,7 +31,6 @@ class InitTool(Tool[InitParams]):
     name = "InitTool"
     effect = Effect.MUTATING
     params = InitParams
-    main_only = True
 
     def describe(self, params: InitParams) -> str:
         return f"write {NAME}"
@@ -42,15 +41,15 @@ class InitTool(Tool[InitParams]):
         root = context.files.roots[0]
         await context.reach(str(root))
         path = await context.reach(str(root / NAME))
-        found, complete = await context.search.files(root)
-        facts = survey(root, found, lambda it: _text(it, context))
-        symbols = await asyncio.to_thread(main_symbols, root, found, lambda it: _text(it, context))
-        notes = [] if complete else ["Note: the project is too large to be looked at as a whole."]
+        found = await context.search.files(root)
+        facts = await asyncio.to_thread(survey, found, lambda it: _text(it, context))
+        symbols = await asyncio.to_thread(main_symbols, found, lambda it: _text(it, context))
+        notes = [] if found.is_whole else ["Note: the project is too large to be looked at as a whole."]
         sections = _sections(facts, symbols, params)
         if not path.exists():
             wish = Wish(context.call_id, f"new file {NAME}")
             return await carry_out(operation_of(path, "create", _page(facts, sections), wish), context, notes)
-        old = readable(path, context)
+        old = await readable(path, context)
         wish = Wish(context.call_id, f"new {NAME}")
         return await carry_out(edit_of(path, old.text, _updated(old.text, sections), wish), context, notes)
 

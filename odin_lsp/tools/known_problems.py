@@ -1,13 +1,17 @@
 """Lookup of problems: what language servers find wrong with a file, a folder or the workspace."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from odin_lsp.errors import ToolError
 from odin_lsp.intelligence.grammars import LANGUAGES
 from odin_lsp.intelligence.problems import diagnostic, ordered
 from odin_lsp.intelligence.servers import Problem, Problems
-from odin_lsp.tools.base import ToolContext, ToolOutput, clipped
+from odin_lsp.tools.base import ToolContext, ToolOutput
+from odin_lsp.tools.listing import clipped
+from odin_lsp.workspace.name_list import FileNames, suffix_of
 
 PATIENCE = 10.0
 """Seconds for what servers find."""
@@ -44,7 +48,8 @@ async def known_problems(path: Path | None, context: ToolContext) -> ToolOutput:
     notes += [DRAFTED] if context.draft.texts.keys() & found.keys() else []
     about = context.files.shown(path) if path is not None else "the workspace"
     count = f"{len(lines) or 'no'} problem{'' if len(lines) == 1 else 's'}"
-    return ToolOutput(data=clipped([*lines, *notes], "lines"), description=f"{count} in {about}")
+    told = [*lines, *notes]
+    return ToolOutput(data=clipped(told, len(told), "lines"), description=f"{count} in {about}")
 
 
 async def _files(folder: Path | None, context: ToolContext) -> tuple[list[Path], bool]:
@@ -52,10 +57,16 @@ async def _files(folder: Path | None, context: ToolContext) -> tuple[list[Path],
     found: list[Path] = []
     is_all = True
     for root in [folder] if folder is not None else context.files.vouching_roots:
-        paths, is_whole = await context.search.files(root)
-        found += [it for it in paths if it.suffix.lower() in LANGUAGES]
-        is_all = is_all and is_whole
+        listed = await context.search.files(root)
+        found += await asyncio.to_thread(_known, listed)
+        is_all = is_all and listed.is_whole
     return (found, is_all) if len(found) <= MAX_FILES else ([], False)
+
+
+def _known(listed: FileNames) -> list[Path]:
+    """Those in languages that somebody may know, or more of them than are asked about."""
+    known = (name for name in listed.names if suffix_of(name) in LANGUAGES)
+    return [listed.folder / name for name in islice(known, MAX_FILES + 1)]
 
 
 async def _reported(folder: Path | None, context: ToolContext) -> Mapping[Path, Problems]:

@@ -7,8 +7,9 @@ from odin_lsp.errors import ToolError
 from odin_lsp.intelligence.asking import Sources
 from odin_lsp.intelligence.questions import Answer, Asked, Found, What
 from odin_lsp.permissions.rules import Effect
-from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput, clipped
+from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 from odin_lsp.tools.known_problems import known_problems
+from odin_lsp.tools.listing import clipped
 
 MAX_FOUND = 200
 MAX_LINE = 200
@@ -26,8 +27,7 @@ class LookupParams(Params):
 
 
 class Lookup(Tool[LookupParams]):
-    """Ask language servers about code, unsaved text included; the answer says what it is worth. `callees`: what it
-    calls."""
+    """Ask language servers about code, unsaved text included; the answer says what it is worth."""
 
     name = "Lookup"
     effect = Effect.READ_ONLY
@@ -50,7 +50,7 @@ class Lookup(Tool[LookupParams]):
         asked = await _asked(params.what, params, context)
         answer = await Sources(context.files, context.search, context.servers).ask(asked)
         entries = [*_entries(answer.found[:MAX_FOUND], context), *((note, None) for note in _notes(answer, asked))]
-        data = clipped([line for line, _ in entries], "lines")
+        data = clipped((line for line, _ in entries), len(entries), "lines")
         for (line, it), told in zip(entries, data.split("\n"), strict=False):
             if it is not None and it.text is not None and line == told and len(it.text) <= MAX_LINE:
                 context.shown.note(it.path, it.line, [it.text])

@@ -11,6 +11,8 @@ from odin_lsp.review.proposals import Wish, operation_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 from odin_lsp.tools.editing import carry_out
 from odin_lsp.tools.missing import missing
+from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.hits import Hit
 from odin_lsp.workspace.search import Query
 
 MAX_NAMED = 20
@@ -39,7 +41,7 @@ class MoveFile(Tool[MoveFileParams]):
         path, new_path = await context.reach(params.file_path), await context.reach(params.new_path)
         await context.draft.settle(path)
         if not path.exists():
-            raise missing(path, context)
+            raise await missing(path, context)
         if new_path.exists():
             raise ToolError(f"{new_path} exists already; choose another name or delete it first")
         queries = list(_imports(path, is_folder=path.is_dir()))
@@ -47,7 +49,7 @@ class MoveFile(Tool[MoveFileParams]):
         output = await carry_out(operation_of(path, "rename", wish=wish, new_path=new_path), context)
         context.shown.move(path, new_path)
         lines = [it for query in queries for it in await _lines(query, context)]
-        return replace(output, data="\n".join([output.data, _told(lines)])) if lines else output
+        return replace(output, data="\n".join([output.data, _told(lines, context.files)])) if lines else output
 
 
 def _imports(path: Path, *, is_folder: bool) -> Iterator[Query]:
@@ -66,14 +68,13 @@ def _named(suffixes: tuple[str, ...]) -> str:
     return f"*.{{{','.join(suffixes)}}}"
 
 
-async def _lines(query: Query, context: ToolContext) -> list[str]:
-    return [
-        f"{context.files.shown(hit.path)}:{hit.line}"
-        for root in context.files.vouching_roots
-        for hit in (await context.search.grep(query, root, context.draft.texts))[0]
-    ]
+async def _lines(query: Query, context: ToolContext) -> list[Hit]:
+    roots = context.files.vouching_roots
+    found = [await context.search.grep(query, root, context.draft.texts) for root in roots]
+    return [hit for hits, _ in found for hit in hits]
 
 
-def _told(lines: list[str]) -> str:
-    more = f" (+{len(lines) - MAX_NAMED} more)" if len(lines) > MAX_NAMED else ""
-    return f"Lines that seem to import it, and may have to be changed: {', '.join(lines[:MAX_NAMED])}{more}"
+def _told(hits: list[Hit], files: Files) -> str:
+    lines = [f"{files.shown(hit.path)}:{hit.line}" for hit in hits[:MAX_NAMED]]
+    more = f" (+{len(hits) - MAX_NAMED} more)" if len(hits) > MAX_NAMED else ""
+    return f"Lines that seem to import it, and may have to be changed: {', '.join(lines)}{more}"

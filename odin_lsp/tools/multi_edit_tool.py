@@ -1,5 +1,8 @@
 """Several replacements in one file, all or none."""
 
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
@@ -8,7 +11,7 @@ from odin_lsp.permissions.rules import Effect
 from odin_lsp.review import matching
 from odin_lsp.review.proposals import Wish, edit_of
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
-from odin_lsp.tools.editing import carry_out, number_of, readable, undrafted
+from odin_lsp.tools.editing import PlannedEdit, carry_out, number_of, planned
 from odin_lsp.tools.seen_enough import require_seen, require_shown
 
 
@@ -36,13 +39,17 @@ class MultiEditTool(Tool[MultiEditParams]):
 
     async def execute(self, params: MultiEditParams, context: ToolContext) -> ToolOutput:
         path = await context.reach(params.file_path)
-        require_shown(path, context)
-        file = readable(path, context)
+        await require_shown(path, context)
         edits = [(it.old_string, it.new_string, it.replace_all) for it in params.edits]
-        made = matching.apply_all(file.text, edits, undrafted(path, context))
         wish = Wish(context.call_id, f"{number_of(len(edits), 'edit')} of {context.files.shown(path)}")
-        proposed = edit_of(path, file.text, made.text, wish)
-        touched = [proposed.lines.numbers(*it) for it in made.touched]
+        edit = await planned(path, context, partial(_plan, path, edits, wish))
         doubtful = [(old, new) for old, new, is_everywhere in edits if not is_everywhere]
-        await require_seen(path, file.text, touched, doubtful, context)
-        return await carry_out(proposed, context, [f"Note: {note}." for note in made.forgiven])
+        await require_seen(path, edit.proposal.lines, edit.touched, doubtful, context)
+        return await carry_out(edit.proposal, context, edit.notes)
+
+
+def _plan(path: Path, edits: Sequence[tuple[str, str, bool]], wish: Wish, text: str, before: str) -> PlannedEdit:
+    made = matching.apply_all(text, edits, before)
+    proposal = edit_of(path, text, made.text, wish)
+    touched = [proposal.lines.numbers(*it) for it in made.touched]
+    return PlannedEdit(proposal, touched, [f"Note: {note}." for note in made.forgiven])

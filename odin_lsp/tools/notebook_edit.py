@@ -6,6 +6,7 @@ from odin_lsp.errors import ToolError
 from odin_lsp.formats.notebooks import CellKind, Notebook
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.review.proposals import Wish, edit_of
+from odin_lsp.tasks import COMPARED, beside_loop
 from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
 from odin_lsp.tools.editing import carry_out, readable
 from odin_lsp.tools.seen_enough import require_seen, require_shown
@@ -35,9 +36,9 @@ class NotebookEdit(Tool[NotebookEditParams]):
 
     async def execute(self, params: NotebookEditParams, context: ToolContext) -> ToolOutput:
         path = await context.reach(params.file_path)
-        require_shown(path, context)
-        file = readable(path, context, in_cell=params.action == "replace")
-        notebook = Notebook.of(file.text)
+        await require_shown(path, context)
+        file = await readable(path, context, in_cell=params.action == "replace")
+        notebook = await beside_loop(len(file.text), Notebook.of, file.text)
         name = context.files.shown(path)
         if notebook is None:
             raise ToolError(f"{name} is not a notebook that can be read; edit it as text")
@@ -50,8 +51,9 @@ class NotebookEdit(Tool[NotebookEditParams]):
             notes = [f"The new cell is {cell_id}."]
         else:
             text = notebook.deleted(cell) if params.action == "delete" else notebook.replaced(cell, params.source)
-        proposed = edit_of(path, file.text, text, Wish(context.call_id, f"{params.action} a cell of {name}"))
+        wish = Wish(context.call_id, f"{params.action} a cell of {name}")
+        proposed = await beside_loop(COMPARED * len(text), edit_of, path, file.text, text, wish)
         if cell is not None and params.action != "insert":
             touched = [proposed.lines.numbers(cell.source_place.start, cell.source_place.end)]
-            await require_seen(path, file.text, touched, [], context)
+            await require_seen(path, proposed.lines, touched, [], context)
         return await carry_out(proposed, context, notes)

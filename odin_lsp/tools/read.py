@@ -12,9 +12,9 @@ from odin_lsp.tools.base import MAX_RESULT_CHARS, Params, Tool, ToolContext, Too
 from odin_lsp.tools.missing import missing
 from odin_lsp.tools.showing import shown_otherwise
 from odin_lsp.workspace.comparing import changed_lines
-from odin_lsp.workspace.files import Window
 from odin_lsp.workspace.told import ToldText
 from odin_lsp.workspace.uris import printable
+from odin_lsp.workspace.views import Window
 
 MAX_LINES = 2000
 MAX_LINE_CHARS = 2000
@@ -27,7 +27,7 @@ class ReadParams(Params):
     offset: Annotated[int, Field(ge=1)] = 1
     """First line to show."""
     limit: Annotated[int, Field(ge=1)] = MAX_LINES
-    """How many lines to show."""
+    """Lines to show."""
 
 
 class Read(Tool[ReadParams]):
@@ -48,9 +48,9 @@ class Read(Tool[ReadParams]):
         try:
             if (other := await shown_otherwise(path, params.offset, asked, context)) is not None:
                 return other
-            window = context.window(path, params.offset, count + len(told.lines) if told else count)
+            window = await context.window(path, params.offset, count + len(told.lines) if told else count)
         except FileMissing:
-            raise missing(path, context) from None
+            raise await missing(path, context) from None
         shown, size = list[str](), 0
         for line in window.lines[:count]:
             size += min(len(line), MAX_LINE_CHARS) + 8

@@ -156,7 +156,8 @@ async def _carry_out(
         raise ToolError("\n".join(told))
     _follow_files(files, context)
     made = [it.file.path for it in decided if is_made(it) and it.file.path in told_now]
-    now = {path: text for path in made if (text := context.draft.desk.applier.text(path)) is not None}
+    texts = {path: await context.draft.desk.applier.text_beside_loop(path) for path in made}
+    now = {path: text for path, text in texts.items() if text is not None}
     if params.what != "rename":
         told += _lines_now(before, now, context)
     return report_files(before, now, told, context, partly=bool(others))

@@ -1,22 +1,23 @@
 """Replace a text wherever it occurs."""
 
+import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import Field
 
 from odin_lsp.errors import ToolError
+from odin_lsp.loop_share import LoopShare
 from odin_lsp.permissions.protected import protection
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.permissions.subagent_rights import may_edit
 from odin_lsp.review.proposals import FileProposal, Wish, edit_of
-from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
+from odin_lsp.tools.base import NonEmpty, Params, Tool, ToolContext, ToolOutput
 from odin_lsp.tools.edit_tool import EditTool
-from odin_lsp.tools.editing import LATER, is_made, number_of, readable, report_files, report_receipts
+from odin_lsp.tools.editing import LATER, is_made, number_of, planned, report_files, report_receipts
 from odin_lsp.workspace.globs import MAX_PATTERN_CHARS, as_text, braces, compiled
+from odin_lsp.workspace.hits import Hit
 from odin_lsp.workspace.search import Query
 from odin_lsp.workspace.text import usual_line_end, whole_lines
 from odin_lsp.workspace.uris import printable
@@ -27,7 +28,7 @@ _LIKE_A_REGEX = re.compile(r"\\[bBdDsSwW]|\.[*+]|\(\?|\\[().|\[\]*+?]")
 
 
 class ReplaceInFilesParams(Params):
-    pattern: Annotated[str, Field(min_length=1)]
+    pattern: NonEmpty
     """Literal text within a line; not a regular expression."""
     replacement: str
     glob: str
@@ -39,8 +40,8 @@ class ReplaceInFilesParams(Params):
 
 
 class ReplaceInFiles(Tool[ReplaceInFilesParams]):
-    """Replace a text, such as a name, in up to 200 files at once. They need not be read; the user reviews one proposal.
-    Ignored, secret and protected files are left out."""
+    """Replace a text, such as a name, in up to 200 files at once. They need not be read; the user reviews one
+    proposal."""
 
     name = "ReplaceInFiles"
     effect = Effect.MUTATING
@@ -57,7 +58,7 @@ class ReplaceInFiles(Tool[ReplaceInFilesParams]):
 
     async def execute(self, params: ReplaceInFilesParams, context: ToolContext) -> ToolOutput:
         found = await _found(params, context)
-        plan = _planned(params, found, context)
+        plan = await _planned(params, found, context)
         if not plan.files:
             raise ToolError("\n".join(["no file can be changed", *plan.left_out_told]))
         before = {it.path: it.base for it in plan.files}
@@ -72,7 +73,7 @@ class ReplaceInFiles(Tool[ReplaceInFilesParams]):
         if not any(is_made(it) for it in decided):
             raise ToolError("\n".join(told))
         made = [it.file.path for it in decided if is_made(it)]
-        now = {path: context.draft.desk.applier.text(path) or "" for path in made}
+        now = {path: await context.draft.desk.applier.text_beside_loop(path) or "" for path in made}
         return report_files(before, now, [*told, *plan.left_out_told], context, partly=bool(others))
 
 
@@ -100,27 +101,39 @@ class _Plan:
         ]
 
 
-def _planned(params: ReplaceInFilesParams, found: Sequence[Path], context: ToolContext) -> _Plan:
+async def _planned(params: ReplaceInFilesParams, found: Sequence[Path], context: ToolContext) -> _Plan:
     """What is on the screen counts, as for every edit; each match is all that has to be known of its file."""
     plan = _Plan(context)
     text = re.escape(params.pattern)
     pattern = re.compile(rf"(?<!\w){text}(?!\w)" if params.whole_word else text)
     wish = Wish(context.call_id, f"{params.pattern} → {params.replacement}")
+    share = LoopShare()
     for path in found:
+        await share.pass_on()
         try:
-            reason = _why_not(path, context)
-            old = "" if reason else readable(path, context).text
+            if reason := _why_not(path, context):
+                raise ToolError(reason)
+            replaced = await planned(path, context, partial(_replaced, path, pattern, params.replacement, wish))
         except ToolError as error:
-            reason, old = str(error), ""
-        if reason:
-            plan.left_out.setdefault(reason, []).append(path)
+            plan.left_out.setdefault(str(error), []).append(path)
             continue
-        replacement = _with_ends_of(old, params.replacement)
-        new, count = pattern.subn(lambda _, new=replacement: new, old)
-        if count:
-            plan.files.append(edit_of(path, old, new, wish))
-            plan.places[path] = count
+        if replaced.places:
+            plan.files.append(replaced.proposal)
+            plan.places[path] = replaced.places
     return plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Replaced:
+    proposal: FileProposal
+    places: int
+    """How often the text occurs."""
+
+
+def _replaced(path: Path, pattern: re.Pattern[str], replacement: str, wish: Wish, text: str, _: str) -> _Replaced:
+    ended = _with_ends_of(text, replacement)
+    new, count = pattern.subn(lambda _: ended, text)
+    return _Replaced(edit_of(path, text, new, wish), count)
 
 
 async def _found(params: ReplaceInFilesParams, context: ToolContext) -> list[Path]:
@@ -132,14 +145,19 @@ async def _found(params: ReplaceInFilesParams, context: ToolContext) -> list[Pat
         hits, complete = await context.search.grep(query, folder, context.draft.texts)
         if not complete:
             raise ToolError("the text occurs in more files than can be listed; choose a longer one")
-        for path in (hit.path for hit in hits):
-            name = as_text(path.relative_to(folder).as_posix())
-            (found if wanted(name) and not unwanted(name) else elsewhere).append(path)
+        inside = await asyncio.to_thread(_inside, hits, folder, lambda name: wanted(name) and not unwanted(name))
+        found += inside
+        elsewhere += [hit.path for hit in hits[:1]]
     if len(found) > MAX_FILES:
         raise ToolError(f"{len(found)} files would be changed, and {MAX_FILES} can be at once; narrow the glob")
     if not found:
         raise ToolError(_nothing(params, elsewhere, context))
     return found
+
+
+def _inside(hits: Sequence[Hit], folder: Path, is_wanted: Callable[[str], bool]) -> list[Path]:
+    start = len(folder.as_posix().rstrip("/")) + 1
+    return [hit.path for hit in hits if is_wanted(as_text(hit.path.as_posix()[start:]))]
 
 
 def _matching(glob: str) -> Callable[[str], bool]:

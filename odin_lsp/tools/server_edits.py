@@ -11,6 +11,7 @@ from odin_lsp.intelligence.workspace_edit import Created, Deleted, Edited, Moved
 from odin_lsp.permissions.gate import Want
 from odin_lsp.permissions.subagent_rights import may_edit
 from odin_lsp.review.proposals import FileProposal, Wish, edit_of, operation_of
+from odin_lsp.tasks import COMPARED, beside_loop
 from odin_lsp.tools.base import ToolContext
 from odin_lsp.tools.editing import readable
 from odin_lsp.workspace.uris import path_of, printable
@@ -40,7 +41,7 @@ async def proposals_of(
         except Malformed as error:
             name = context.files.shown(path_of(step.uri) or Path(step.uri))
             raise ToolError(f"the edit of {change.server} cannot be made in {name}: {error}; try again") from error
-    files = plan.files
+    files = await plan.files()
     await _allow(files, tool, context)
     return files
 
@@ -60,15 +61,18 @@ class _Plan:
     deleted: dict[Path, bool] = field(default_factory=dict[Path, bool])
     """Whether with all that is in it."""
 
-    @property
-    def files(self) -> list[FileProposal]:
+    async def files(self) -> list[FileProposal]:
         """Edits come before moves: they are made where the files are now."""
-        edits = [edit_of(path, old, new, self.wish) for path, (old, new) in self.texts.items() if old != new]
+        edits = [
+            await beside_loop(COMPARED * len(old), edit_of, path, old, new, self.wish)
+            for path, (old, new) in self.texts.items()
+            if old != new
+        ]
         return [
             *(operation_of(path, "create", text, self.wish) for path, text in self.created.items()),
             *edits,
             *(operation_of(path, "rename", wish=self.wish, new_path=new) for path, new in self.moved.items()),
-            *(self._deletion(path, recursive=recursive) for path, recursive in self.deleted.items()),
+            *[await self._deletion(path, recursive=recursive) for path, recursive in self.deleted.items()],
         ]
 
     async def add(self, step: Edited | Created | Moved | Deleted) -> None:
@@ -78,8 +82,8 @@ class _Plan:
                 if path in self.created:
                     self.created[path] = edited(self.created[path], edits, self.change.encoding)
                 else:
-                    old, new = self.texts.get(path) or self._read(path, version)
-                    self.texts[path] = old, edited(new, edits, self.change.encoding)
+                    old, new = self.texts.get(path) or await self._read(path, version)
+                    self.texts[path] = old, await beside_loop(len(new), edited, new, edits, self.change.encoding)
             case Created(_, is_optional):
                 if not self._exists(path):
                     self.created[path] = ""
@@ -104,7 +108,7 @@ class _Plan:
         else:
             self.moved[path] = new
 
-    def _read(self, path: Path, version: int | None) -> tuple[str, str]:
+    async def _read(self, path: Path, version: int | None) -> tuple[str, str]:
         buffer = self.context.files.buffers.of_path(path)
         if buffer is not None and (
             self.asked_at.get(path) != buffer.version or (version is not None and version != buffer.version)
@@ -112,7 +116,7 @@ class _Plan:
             raise Malformed("the text has changed since the server knew it")
         if not self._exists(path):
             raise Malformed("there is no such file")
-        text = readable(path, self.context).text
+        text = (await readable(path, self.context)).text
         return text, text
 
     async def _reach(self, uri: str) -> Path:
@@ -134,10 +138,10 @@ class _Plan:
         known = path in self.created or path.exists() or self.context.files.buffers.of_path(path) is not None
         return known and path not in self.deleted
 
-    def _deletion(self, path: Path, *, recursive: bool) -> FileProposal:
+    async def _deletion(self, path: Path, *, recursive: bool) -> FileProposal:
         if path.is_dir() and any(path.iterdir()) and not recursive:
             raise ToolError(f"{self.change.server} would delete {path}, a folder that is not empty; nothing is done")
-        text = "" if path.is_dir() else readable(path, self.context).text
+        text = "" if path.is_dir() else (await readable(path, self.context)).text
         return operation_of(path, "delete", text, self.wish, recursive=recursive)
 
 

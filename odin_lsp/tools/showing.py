@@ -1,9 +1,12 @@
 """What Read makes of files that are not plain text: images, PDFs and notebooks."""
 
+import asyncio
 from pathlib import Path
 
 from odin_lsp.errors import ToolError
+from odin_lsp.foreign_data import fit_text
 from odin_lsp.formats import images, notebooks, pdf
+from odin_lsp.tasks import beside_loop
 from odin_lsp.tools.base import DRAFTED, MAX_RESULT_CHARS, ToolContext, ToolOutput
 from odin_lsp.workspace.text import Lines, split_lines
 from odin_lsp.workspace.uris import printable
@@ -17,21 +20,21 @@ async def shown_otherwise(path: Path, first: int, count: int | None, context: To
     suffix = path.suffix.lower()
     try:
         if suffix in images.SUFFIXES:
-            return _image(path, context)
+            return await _image(path, context)
         if suffix == pdf.SUFFIX:
             return await _pdf(path, first, count, context)
         if suffix == notebooks.SUFFIX:
-            return _notebook(path, first, count, context)
+            return await _notebook(path, first, count, context)
     except images.Unusable as error:
         raise ToolError(str(error)) from None
     return None
 
 
-def _image(path: Path, context: ToolContext) -> ToolOutput | None:
-    data = context.files.data(path, images.MAX_SOURCE_BYTES)
+async def _image(path: Path, context: ToolContext) -> ToolOutput | None:
+    data = await asyncio.to_thread(context.files.data, path, images.MAX_SOURCE_BYTES)
     if not images.is_image(data) and b"\0" not in data:
         return None
-    image = images.image_of(data, path.name)
+    image = await asyncio.to_thread(images.image_of, data, path.name)
     if not context.sees:
         raise ToolError(f"{context.files.shown(path)} is an image, which this model cannot see; say so if it matters")
     return ToolOutput(
@@ -43,12 +46,12 @@ def _image(path: Path, context: ToolContext) -> ToolOutput | None:
 
 
 async def _pdf(path: Path, first: int, count: int | None, context: ToolContext) -> ToolOutput | None:
-    data = context.files.data(path, pdf.MAX_SOURCE_BYTES)
+    data = await asyncio.to_thread(context.files.data, path, pdf.MAX_SOURCE_BYTES)
     if not pdf.is_pdf(data) and b"\0" not in data:
         return None
     name, files = context.files.shown(path), (printable(str(path)),)
     if context.reads_documents and first == 1 and count is None and pdf.is_sendable(data):
-        document = pdf.document_of(data, path.name)
+        document = await asyncio.to_thread(pdf.document_of, data, path.name)
         return ToolOutput(data=f"({document}, is shown to you)", description=name, files=files, attached=(document,))
     pages = await pdf.pages_of(data, path.name, first, count or MAX_PAGES)
     last = first + len(pages.texts) - 1
@@ -61,17 +64,19 @@ async def _pdf(path: Path, first: int, count: int | None, context: ToolContext) 
     return ToolOutput(data=data_shown, description=f"{name} pages {first}-{last}", files=files)
 
 
-def _notebook(path: Path, first: int, count: int | None, context: ToolContext) -> ToolOutput | None:
+async def _notebook(path: Path, first: int, count: int | None, context: ToolContext) -> ToolOutput | None:
     drafted = context.draft.texts.get(path)
-    file = context.files.read(path, to_edit=True)
+    file = await context.files.read_beside_loop(path, to_edit=True)
     text = file.text if drafted is None else drafted
-    notebook = notebooks.Notebook.of(text)
+    notebook = await beside_loop(len(text), notebooks.Notebook.of, text)
     if notebook is None:
         return None
     note = DRAFTED if drafted is not None else file.note
     shown, size = list[str](), 0
     for cell in notebook.cells[first - 1 :][:count]:
-        told = "\n".join([f"[{cell.id}] {cell.kind}", cell.source, *(f"Output:\n{it}" for it in cell.outputs)])
+        told = fit_text(
+            "\n".join([f"[{cell.id}] {cell.kind}", cell.source, *(f"Output:\n{it}" for it in cell.outputs)])
+        )
         size += len(told) + 2
         if size > MAX_RESULT_CHARS and shown:
             break

@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator
 
 from odin_lsp.errors import ModelError, ToolError
 from odin_lsp.permissions.gate import Want
 from odin_lsp.permissions.rules import Effect
-from odin_lsp.tools.base import Params, Tool, ToolContext, ToolOutput
+from odin_lsp.tools.base import NonEmpty, Params, Tool, ToolContext, ToolOutput
 from odin_lsp.web.addresses import Target, host_of, parse, shown
 from odin_lsp.web.excerpt import excerpt
 from odin_lsp.web.fetch import Redirected
@@ -31,8 +31,7 @@ def _fetchable(url: str) -> str:
 
 class WebFetchParams(Params):
     url: Annotated[str, AfterValidator(_fetchable)]
-    """http or https."""
-    prompt: Annotated[str, Field(min_length=1)]
+    prompt: NonEmpty
     """What you want to know of the page."""
 
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from odin_lsp.config import Network, SearchSettings, WebSettings
 from odin_lsp.errors import PermissionDenied, ToolError
-from odin_lsp.redaction import MIN_SECRET_CHARS, secrets_of
+from odin_lsp.redaction import MIN_SECRET_CHARS, learnt, secrets_of
 from odin_lsp.web.addresses import Target, host_of, parse, shown
 from odin_lsp.web.body import decode
 from odin_lsp.web.fetch import Fetched, Fetcher, Redirected, Resolve, system_resolve
@@ -103,7 +103,7 @@ class Pages:
     def refuse_secrets(self, url: str) -> None:
         """A URL that holds one of the user's secrets is a letter to a stranger."""
         plain = unquote(url).lower()
-        for secret in (*self._secrets, *secrets_of(os.environ)):
+        for secret in (*self._secrets, *learnt(), *secrets_of(os.environ)):
             if len(secret) >= MIN_SECRET_CHARS and secret.lower() in plain:
                 raise PermissionDenied("the URL contains a key or password of the user; it is not sent anywhere")
 

@@ -1,5 +1,6 @@
 """The editor's open documents, as they are on the screen."""
 
+import asyncio
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -7,8 +8,10 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
+from odin_lsp.loop_share import is_event_loop
 from odin_lsp.reading import start_of
-from odin_lsp.workspace.text import Change, Lines, PositionEncoding, decode
+from odin_lsp.tasks import LARGE, Tasks
+from odin_lsp.workspace.text import Change, Lines, PositionEncoding, decode, typed_together, whole_lines_in_parts
 from odin_lsp.workspace.uris import document_key, path_of
 
 Stamp = tuple[int, int, int]
@@ -19,6 +22,14 @@ MAX_COMPARED = 64 * 1024 * 1024
 def stamp_of(status: os.stat_result) -> Stamp:
     """Changes whenever the file does, nearly; a hash decides where it has changed."""
     return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def stamp_on_disk(path: Path) -> Stamp | None:
+    """None if there is no file."""
+    try:
+        return stamp_of(os.stat(path))  # noqa: PTH116 - of every file that was shown, in every step
+    except OSError:
+        return None
 
 
 def is_of_screen(stamp: Stamp) -> bool:
@@ -74,7 +85,8 @@ class Buffer:
 @dataclass(frozen=True, slots=True)
 class DiskText:
     stamp: Stamp
-    digest: bytes = field(repr=False)
+    digest: bytes | None = field(repr=False)
+    """None: it is still being looked at."""
 
 
 class Buffers:
@@ -83,7 +95,8 @@ class Buffers:
         self._by_key: dict[str, Buffer] = {}
         self._by_path: dict[Path, Buffer] = {}
         self.watchers: list[Callable[[Buffer], None]] = []
-        """Called after each step of a change, and when a document is opened, saved or closed."""
+        """Called after each step of a change, and when a document is opened, found to be saved, saved or closed."""
+        self._looking = Tasks()
 
     def __iter__(self) -> Iterator[Buffer]:
         return iter(tuple(self._by_key.values()))
@@ -91,13 +104,16 @@ class Buffers:
     def open(self, uri: str, version: int, text: str) -> None:
         """A second `didOpen` is taken at its word: what it says is on the screen."""
         buffer = self._put(uri, version, text)
-        buffer.unsaved = buffer.disk is None or buffer.disk.digest != digest_of(text)
+        if not self._look_beside_loop(buffer):
+            buffer.disk = look(buffer.path)
+            buffer.unsaved = buffer.disk is None or buffer.disk.digest != digest_of(text)
         self._tell(buffer)
 
     def open_notebook(self, uri: str, version: int, cells: list[OpenCell], text: str | None) -> None:
         """`text`: of the whole, if that is known."""
         buffer = self._put(uri, version, text or "")
         buffer.cells, buffer.synchronised = cells, text is not None
+        buffer.disk = look(buffer.path)
         buffer.unsaved = buffer.disk is None or buffer.disk.digest != digest_of(buffer.text)
         self._tell(buffer)
 
@@ -105,7 +121,7 @@ class Buffers:
         self.close(uri)
         name = path_of(uri)
         path = Path(os.path.realpath(name)) if name is not None else None
-        buffer = Buffer(uri, path, version, Lines(text), unsaved=True, disk=look(path))
+        buffer = Buffer(uri, path, version, Lines(text), unsaved=True)
         self._by_key[document_key(uri)] = buffer
         if path is not None:
             self._by_path[path] = buffer
@@ -116,8 +132,9 @@ class Buffers:
         buffer = self.of_uri(uri)
         if buffer is None:
             buffer = self._put(uri, version - 1, "")
-            buffer.synchronised = False
+            buffer.synchronised, buffer.disk = False, look(buffer.path)
         in_order = version > buffer.version
+        changes = typed_together(changes, self.encoding)
         for change in changes:
             if change.start is None:
                 buffer.synchronised = in_order = True
@@ -143,7 +160,8 @@ class Buffers:
     def save(self, uri: str) -> None:
         if buffer := self.of_uri(uri):
             buffer.unsaved = False
-            buffer.disk = look(buffer.path)
+            if not self._look_beside_loop(buffer):
+                buffer.disk = look(buffer.path)
             self._tell(buffer)
 
     def close(self, uri: str) -> None:
@@ -151,6 +169,34 @@ class Buffers:
         if buffer is not None and buffer.path is not None and self._by_path.get(buffer.path) is buffer:
             del self._by_path[buffer.path]
             self._tell(buffer)
+
+    async def settled(self) -> None:
+        """Until all large documents are compared with their files."""
+        await self._looking.settled()
+
+    def _look_beside_loop(self, buffer: Buffer) -> bool:
+        """Whether its file is large, and therefore looked at in a thread. Until that is done a document that was opened
+        is taken for unsaved: its text on the screen is right in any case."""
+        status = _status(buffer.path)
+        if buffer.path is None or status is None or status.st_size < LARGE or not is_event_loop():
+            return False
+        buffer.disk = DiskText(stamp_of(status), None)
+        self._looking.begin(self._look(buffer, buffer.path, buffer.disk))
+        return True
+
+    async def _look(self, buffer: Buffer, path: Path, disk: DiskText) -> None:
+        text, steps = buffer.text, buffer.steps
+        found, digest, lines = await asyncio.to_thread(
+            lambda: (look(path), digest_of(text), whole_lines_in_parts(text))
+        )
+        buffer.lines.take(text, lines)
+        if buffer.disk is not disk or self.of_uri(buffer.uri) is not buffer:
+            return
+        if found is not None and found.stamp == disk.stamp:
+            buffer.disk = found
+            if buffer.unsaved and buffer.steps == steps and found.digest == digest:
+                buffer.unsaved = False
+                self._tell(buffer)
 
     def _tell(self, buffer: Buffer) -> None:
         for watcher in self.watchers:
@@ -176,17 +222,21 @@ def moved(buffer: Buffer) -> bool:
     """The file has changed under the document: saving it would overwrite what somebody else wrote."""
     if buffer.path is None or buffer.disk is None:
         return False
-    try:
-        status = buffer.path.stat()
-    except OSError:
-        return False
-    if stamp_of(status) == buffer.disk.stamp:
+    status = _status(buffer.path)
+    if status is None or stamp_of(status) == buffer.disk.stamp:
         return False
     now = look(buffer.path)
     if now is not None and now.digest in (buffer.disk.digest, digest_of(buffer.text)):
         buffer.disk = now
         return False
     return True
+
+
+def _status(path: Path | None) -> os.stat_result | None:
+    try:
+        return path.stat() if path else None
+    except OSError:
+        return None
 
 
 def look(path: Path | None) -> DiskText | None:
@@ -204,4 +254,4 @@ def look(path: Path | None) -> DiskText | None:
 
 
 def digest_of(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass")).digest()

@@ -318,3 +318,13 @@ def _merged(segments: Sequence[Segment], new: Segment) -> list[Segment]:
         head, tail = it.lines[: max(0, new.start - it.start)], it.lines[max(0, new.end - it.start + 1) :]
         new = Segment(min(it.start, new.start), [*head, *new.lines, *tail], new.last_accessed)
     return [*apart, new]
+
+
+def runs_of(lines: Mapping[int, str]) -> dict[int, list[str]]:
+    """Lines by their numbers, as parts: neighbours together, by the number of the first."""
+    runs: dict[int, list[str]] = {}
+    first = 0
+    for number in sorted(lines):
+        first = first if number - 1 in lines else number
+        runs.setdefault(first, []).append(lines[number])
+    return runs

@@ -5,7 +5,7 @@ them is one that came in between.
 import errno
 import os
 import stat
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -83,21 +83,41 @@ def exchanged(files: Iterable[Path], below: Path, folder: Folder, since_ns: int)
     What is moved away and back again has a new change time, which nobody can set. It is looked at from the files up:
     where a folder is exchanged meanwhile, it is seen after all that was seen through it."""
 
-    def is_steady(name: str, kind: int) -> bool:
-        try:
-            status = folder.status(name)
-        except OSError:
-            return False
-        return stat.S_IFMT(status.st_mode) == kind and status.st_ctime_ns < since_ns - CLOCK_TICK_NS
-
     start = len(below.as_posix().rstrip("/")) + 1
     names = {file.as_posix()[start:]: file for file in files}
-    moved = {name for name in names if not is_steady(name, stat.S_IFREG)}
-    folders = {it for name in {_outer(name) for name in names} for it in _ways(name)} - {""}
-    moved |= {it for it in sorted(folders, key=lambda it: -it.count("/")) if not is_steady(it, stat.S_IFDIR)}
+    moved = {name for name in names if not _is_steady(folder, name, stat.S_IFREG, since_ns)}
+    doubtful = exchanged_folders({_outer(name) for name in names}, below, folder, since_ns)
+    return {file for name, file in names.items() if name in moved or _outer(name) in doubtful}
+
+
+def exchanged_folders(names: Collection[str], below: Path, folder: Folder, since_ns: int) -> set[str]:
+    """Those of the folders of which the same is true, by their names below the one in which the process was started.
+    What is exchanged in a folder changes that one, too."""
+    folders = {it for name in names for it in _ways(name)} - {""}
+    inner_first = sorted(folders, key=lambda it: -it.count("/"))
+    moved = {it for it in inner_first if not _is_steady(folder, it, stat.S_IFDIR, since_ns)}
     if not IN_PROC and not _is_still(below, folder, since_ns):
         moved.add("")
-    return {file for name, file in names.items() if not moved.isdisjoint(_ways(name))} if moved else set()
+    return {name for name in names if not moved.isdisjoint(_ways(name))} if moved else set()
+
+
+def files_among(path: Path, names: Iterable[str]) -> list[str]:
+    """Those of the names in exactly this folder that regular files have."""
+    try:
+        with opened_folder(path) as folder:
+            return [name for name in names if _is_steady(folder, name, stat.S_IFREG, None)]
+    except OSError:
+        return []
+
+
+def _is_steady(folder: Folder, name: str, kind: int, since_ns: int | None) -> bool:
+    """Whether there is something of this kind, which has not changed since then."""
+    try:
+        status = folder.status(name)
+    except OSError:
+        return False
+    is_old = since_ns is None or status.st_ctime_ns < since_ns - CLOCK_TICK_NS
+    return is_old and stat.S_IFMT(status.st_mode) == kind
 
 
 def _ways(name: str) -> Iterator[str]:
@@ -167,3 +187,11 @@ def _explained(path: Path) -> Generator[None]:
 
 def _shown(path: Path) -> str:
     return printable(str(path))
+
+
+def where_it_would_be(path: Path) -> Path:
+    """Where a file that is not there yet would be."""
+    try:
+        return Path(os.path.realpath(path))
+    except OSError:
+        raise ToolError(f"{printable(str(path))} changes while it is looked up; try again") from None

@@ -1,14 +1,15 @@
 """Copies of texts for ripgrep to search: of what is not on disk, and of what it would count the lines of otherwise."""
 
+import asyncio
 import contextlib
 import os
 import re
-import tempfile
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 
 from odin_lsp import system
 from odin_lsp.errors import ToolError
+from odin_lsp.scratch import temporary_folder
 from odin_lsp.workspace.opening import opened_file
 from odin_lsp.workspace.scanning import CHUNK
 from odin_lsp.workspace.text import decode
@@ -47,8 +48,8 @@ def contents_of(paths: Sequence[Path]) -> tuple[dict[Path, bytes], bool]:
     return contents, True
 
 
-@contextlib.contextmanager
-def copied(texts: Mapping[Path, bytes], where: Path) -> Generator[list[tuple[Path, dict[Path, Path]]]]:
+@contextlib.asynccontextmanager
+async def copied(texts: Mapping[Path, bytes], where: Path) -> AsyncGenerator[list[tuple[Path, dict[Path, Path]]]]:
     """The texts as files under the same relative names, so that globs and types hold; and which file each stands for.
 
     What cannot be beside the others, since it has the name of a folder of theirs, is in a folder of its own. Of a very
@@ -56,21 +57,25 @@ def copied(texts: Mapping[Path, bytes], where: Path) -> Generator[list[tuple[Pat
     if not texts:
         yield []
         return
-    with tempfile.TemporaryDirectory(prefix="odin-") as name:
-        folders: list[tuple[Path, dict[Path, Path]]] = []
-        for path, data in sorted(texts.items()):
-            relative = Path(*path.relative_to(where).parts[-MAX_COPIED_DEPTH:] or [path.name])
-            for folder, places in folders:
-                if not (folder / relative).exists() and not any(folder / it in places for it in relative.parents):
-                    break
-            else:
-                folders.append((Path(name).resolve() / str(len(folders)), {}))
-                folder, places = folders[-1]
-            copy = folder / relative
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(_with_plain_ends(data))
-            places[copy] = path
-        yield folders
+    async with temporary_folder("odin-") as folder:
+        yield await asyncio.to_thread(_copied, texts, where, folder.resolve())
+
+
+def _copied(texts: Mapping[Path, bytes], where: Path, parent: Path) -> list[tuple[Path, dict[Path, Path]]]:
+    folders: list[tuple[Path, dict[Path, Path]]] = []
+    for path, data in sorted(texts.items()):
+        relative = Path(*path.relative_to(where).parts[-MAX_COPIED_DEPTH:] or [path.name])
+        for folder, places in folders:
+            if not (folder / relative).exists() and not any(folder / it in places for it in relative.parents):
+                break
+        else:
+            folders.append((parent / str(len(folders)), {}))
+            folder, places = folders[-1]
+        copy = folder / relative
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(_with_plain_ends(data))
+        places[copy] = path
+    return folders
 
 
 def _with_plain_ends(data: bytes) -> bytes:

@@ -1,9 +1,10 @@
 """What a model has been shown of each file. Whether an edit is allowed depends on this, not on what is cached."""
 
+import asyncio
 import hashlib
 import time
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +13,7 @@ from odin_lsp.records import Stretch
 from odin_lsp.workspace.buffers import Stamp
 from odin_lsp.workspace.comparing import LineStep, changed_lines, same_lines
 from odin_lsp.workspace.files import Files
+from odin_lsp.workspace.text import split_lines
 from odin_lsp.workspace.told import ToldText
 
 MAX_FILES = 500
@@ -102,50 +104,34 @@ class Shown:
         if len(self._files) > MAX_FILES:
             self.forget(next(iter(self._files)))
 
-    def follow(self, path: Path, old: Sequence[str], new: Sequence[str]) -> None:
-        """The file was edited by the model itself: what it wrote it has seen, and the rest is where it is now."""
+    def renew(self, path: Path, now: "ShownNow") -> None:
+        """The file was edited, and this is what is shown of it then."""
         file = self._files.get(path)
         if file is None:
             return
-        steps = changed_lines(old, new)
-        lines = {at + 1: new[at] for _, _, first, last in steps for at in range(first, last)}
-        lines.update(_still_there(steps, len(old), file.lines, new))
-        self._renew(path, file, lines, len(new))
-
-    def keep(self, path: Path, now: Sequence[str], views: Sequence[tuple[Sequence[str], Mapping[int, str]]]) -> None:
-        """Others have changed the file too: of what was shown, keep what is there now. Each view is all the lines that
-        the file had, or would have had, and those of them that were shown."""
-        file = self._files.get(path)
-        if file is None:
-            return
-        lines = {
-            number: line
-            for old, shown in views
-            for number, line in _still_there(changed_lines(old, now), len(old), shown, now)
-        }
-        self._renew(path, file, lines, len(now))
-
-    def _renew(self, path: Path, file: ShownFile, lines: dict[int, str], total: int) -> None:
         self._changed[path] = None
-        file.lines, file.total = lines, total if file.total is not None else None
+        file.lines, file.total = now.lines, now.total if file.total is not None else None
         file.at, file.stamp = time.time(), None
         file.is_outdated = file.is_told = False
 
-    def compare(self, files: Files, drafted: Container[Path] = ()) -> None:
+    async def compare(self, files: Files, drafted: Container[Path] = ()) -> None:
         """Find out which files others have changed. What Odin itself has drafted there is not looked at, and what has
         changed once is not looked at again before it was read."""
-        for path, file in self:
-            if file.is_outdated or path in drafted:
-                continue
-            stamp = files.stamp(path)
-            if stamp is None or stamp != file.stamp:
-                now = files.lines_now(path)
-                file.stamp, file.is_outdated = stamp, now is None or not _is_there(file.lines, now)
+        asked = {path: file for path, file in self if not file.is_outdated and path not in drafted}
+        before = {path: (file.stamp, file.at) for path, file in asked.items()}
+        stamps = await files.stamps(asked)
+        others = [path for path, stamp in stamps.items() if stamp is None or stamp != before[path][0]]
+        views = [(files.reader(path), dict(asked[path].lines)) for path in others]
+        are_there = await asyncio.to_thread(_are_there, views) if views else []
+        for path, is_there in zip(others, are_there, strict=True):
+            file = asked[path]
+            if self._files.get(path) is file and (file.stamp, file.at) == before[path]:  # else it was shown meanwhile
+                file.stamp, file.is_outdated = stamps[path], not is_there
                 file.is_told = file.is_told and file.is_outdated
 
-    def newly_outdated(self, files: Files, drafted: Container[Path] = ()) -> list[Path]:
+    async def newly_outdated(self, files: Files, drafted: Container[Path] = ()) -> list[Path]:
         """Files that others have changed since they were shown, once each."""
-        self.compare(files, drafted)
+        await self.compare(files, drafted)
         new = [path for path, file in self if file.is_outdated and not file.is_told]
         for path in new:
             self._files[path].is_told = True
@@ -197,12 +183,53 @@ class Shown:
         runs = _runs(sorted(file.lines)) if file else []
         return tuple(Stretch(it[0], it[-1], _digest([file.lines[number] for number in it])) for it in runs if file)
 
-    def recall(self, path: Path, stretches: Iterable[Stretch], current: Sequence[str], size: int) -> None:
+    async def recall(self, files: Files, earlier: Mapping[Path, Sequence[Stretch]]) -> None:
         """These were shown before Odin was started; those count that are as they were."""
-        for it in stretches:
-            lines = current[it.first - 1 : it.last]
-            if _digest(lines) == it.digest:
-                self.note(path, it.first, lines, size=size, total=len(current))
+        views = [(path, files.reader(path), stretches) for path, stretches in earlier.items()]
+        found = await asyncio.to_thread(lambda: [(path, *_recalled(read, its)) for path, read, its in views])
+        for path, pieces, total, size in found:
+            for first, lines in pieces:
+                self.note(path, first, lines, size=size, total=total)
+
+
+def _recalled(
+    read: Callable[[], list[str] | None], stretches: Sequence[Stretch]
+) -> tuple[list[tuple[int, list[str]]], int, int]:
+    """Those of the stretches that are there as they were, each by its first line; lines and characters of the file."""
+    now = read() or []
+    pieces = [(it.first, now[it.first - 1 : it.last]) for it in stretches]
+    there = [piece for piece, it in zip(pieces, stretches, strict=True) if _digest(piece[1]) == it.digest]
+    return there, len(now), sum(map(len, now)) + len(now)
+
+
+ShownView = tuple[str, Mapping[int, str]]
+"""A text as a file had it, or would have had it, and those of its lines that were shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownNow:
+    """What is known of a text after it was edited."""
+
+    lines: dict[int, str]
+    total: int
+
+
+def shown_or_written(old: str, new: str, shown: Mapping[int, str]) -> ShownNow:
+    """The model itself has edited the text: what it wrote it has seen, and the rest is where it is now."""
+    before, after = split_lines(old), split_lines(new)
+    steps = changed_lines(before, after)
+    lines = {at + 1: after[at] for _, _, first, last in steps for at in range(first, last)}
+    lines.update(_still_there(steps, len(before), shown, after))
+    return ShownNow(lines, len(after))
+
+
+def still_shown(now: str, views: Sequence[ShownView]) -> ShownNow:
+    """Others have changed the text too: of what was shown, what is there now."""
+    after, lines = split_lines(now), dict[int, str]()
+    for old, shown in views:
+        before = after if old == now else split_lines(old)
+        lines.update(_still_there(changed_lines(before, after), len(before), shown, after))
+    return ShownNow(lines, len(after))
 
 
 def _runs(numbers: Sequence[int]) -> list[Sequence[int]]:
@@ -213,6 +240,10 @@ def _runs(numbers: Sequence[int]) -> list[Sequence[int]]:
 
 def _digest(lines: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _are_there(views: Iterable[tuple[Callable[[], list[str] | None], Mapping[int, str]]]) -> list[bool]:
+    return [(now := read()) is not None and _is_there(shown, now) for read, shown in views]
 
 
 def _is_there(shown: Mapping[int, str], now: Sequence[str]) -> bool:

@@ -1,15 +1,16 @@
 """What can be told about a project from its files alone: languages, parts, and how it is run."""
 
-import json
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from odin_lsp.foreign_data import ForeignDataError, parse_foreign_json, parse_foreign_toml
 from odin_lsp.values import is_object
+from odin_lsp.workspace.name_list import FileNames, suffix_of
 
 LANGUAGES = {
     ".py": "Python", ".pyi": "Python", ".ts": "TypeScript", ".tsx": "TypeScript", ".js": "JavaScript",
@@ -45,33 +46,36 @@ class Survey:
     """What to type, and where that is said."""
 
 
-def survey(root: Path, files: Sequence[Path], read: Callable[[Path], str | None]) -> Survey:
+def survey(files: FileNames, read: Callable[[Path], str | None]) -> Survey:
     """`files` are those that count; `read` gives a file's text as the user sees it."""
 
     def text(name: str) -> str:
-        return (read(root / name) or "")[:MAX_TEXT] if root / name in known else ""
+        return (read(files.folder / name) or "")[:MAX_TEXT] if name in known else ""
 
-    known = set(files)
-    languages = Counter(LANGUAGES[path.suffix.lower()] for path in files if path.suffix.lower() in LANGUAGES)
-    inside: dict[str, list[Path]] = {}
-    for path in files:
-        relative = path.relative_to(root)
-        if len(relative.parts) > 1:
-            inside.setdefault(relative.parts[0], []).append(path)
-    parts = sorted((_part(name, paths) for name, paths in inside.items()), key=lambda it: (-it.files, it.name))
+    known = set(files.names)
+    languages = Counter(it for name in files.names if (it := _language(name)))
+    inside: dict[str, list[str]] = {}
+    for name in files.names:
+        part, is_inside, _ = name.partition("/")
+        if is_inside:
+            inside.setdefault(part, []).append(name)
+    parts = sorted((_part(name, names) for name, names in inside.items()), key=lambda it: (-it.files, it.name))
     return Survey(
-        root.name,
+        files.folder.name,
         next(filter(None, (_first_paragraph(text(name)) for name in READMES)), ""),
         tuple(languages.most_common()),
         tuple(parts[:MAX_PARTS]),
-        tuple(dict(_commands(text, known, root)).items())[:MAX_COMMANDS],
+        tuple(dict(_commands(text, known)).items())[:MAX_COMMANDS],
     )
 
 
-def _part(name: str, paths: Sequence[Path]) -> Part:
-    languages = Counter(LANGUAGES.get(path.suffix.lower(), "") for path in paths)
-    del languages[""]
-    return Part(name, len(paths), languages.most_common(1)[0][0] if languages else "")
+def _part(name: str, names: Sequence[str]) -> Part:
+    languages = Counter(it for name in names if (it := _language(name)))
+    return Part(name, len(names), languages.most_common(1)[0][0] if languages else "")
+
+
+def _language(name: str) -> str:
+    return LANGUAGES.get(suffix_of(name), "")
 
 
 def _first_paragraph(text: str) -> str:
@@ -80,7 +84,7 @@ def _first_paragraph(text: str) -> str:
     return next((it for it in plain if it and not re.match(r"[#=<!\[`\-|>]", it)), "")
 
 
-def _commands(text: Callable[[str], str], known: set[Path], root: Path) -> Iterator[tuple[str, str]]:
+def _commands(text: Callable[[str], str], known: set[str]) -> Iterator[tuple[str, str]]:
     for name in re.findall(r"^def (\w+)\(session\b", text("noxfile.py"), re.MULTILINE):
         yield f"nox -s {name}", "noxfile.py"
     for name in re.findall(r"^([A-Za-z][\w.-]*)\s*:(?!=)", text("Makefile"), re.MULTILINE):
@@ -90,10 +94,10 @@ def _commands(text: Callable[[str], str], known: set[Path], root: Path) -> Itera
     yield from ((f"npm run {name}", "package.json") for name in _table(_json(text("package.json")), "scripts"))
     project = _toml(text("pyproject.toml"))
     yield from ((name, "pyproject.toml") for name in _table(_table(project, "project"), "scripts"))
-    if _table(_table(project, "tool"), "pytest") or root / "pytest.ini" in known:
+    if _table(_table(project, "tool"), "pytest") or "pytest.ini" in known:
         yield "pytest", "pyproject.toml" if project else "pytest.ini"
     for manifest, commands in BUILDS.items():
-        if root / manifest in known:
+        if manifest in known:
             yield from ((command, manifest) for command in commands)
 
 
@@ -118,15 +122,13 @@ def _table(values: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _json(text: str) -> dict[str, Any]:
-    try:
-        values = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return values if is_object(values) else {}
+    with suppress(ForeignDataError):
+        values = parse_foreign_json(text)
+        return values if is_object(values) else {}
+    return {}
 
 
 def _toml(text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return {}
+    with suppress(ForeignDataError):
+        return parse_foreign_toml(text)
+    return {}

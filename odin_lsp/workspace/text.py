@@ -1,10 +1,11 @@
 """Lines, positions and bytes. A line ends at `\\n`, `\\r\\n` or `\\r`, and nowhere else: that is what editors count."""
 
 import codecs
+import hashlib
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal
 
@@ -17,6 +18,11 @@ MARKS: dict[Encoding, bytes] = {
     "utf-16-be": codecs.BOM_UTF16_BE,
 }
 MANY_LINES = 400
+PART = 2**20
+"""Characters that are split at once."""
+ASCII_BREAKS = "\v\f\x1c\x1d\x1e"
+OTHER_BREAKS = f"{ASCII_BREAKS}\x85\u2028\u2029"
+"""Where lines end for Python, and for no editor."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
@@ -36,7 +42,27 @@ class Change:
     end: Position | None = None
 
 
-@dataclass(frozen=True, slots=True)
+def typed_together(changes: Sequence[Change], encoding: PositionEncoding) -> list[Change]:
+    """The same, with what was typed letter by letter as one change: whoever follows has as much work with each."""
+    runs: list[list[Change]] = []
+    behind: Position | None = None
+    for it in changes:
+        if behind is not None and it.start == it.end == behind:
+            runs[-1].append(it)
+        else:
+            runs.append([it])
+        behind = _behind(it, encoding)
+    return [replace(run[0], text="".join(it.text for it in run)) for run in runs]
+
+
+def _behind(typed: Change, encoding: PositionEncoding) -> Position | None:
+    """Where the next letter goes, unless something was replaced, or a line broken."""
+    if typed.start is None or typed.start != typed.end or "\n" in typed.text or "\r" in typed.text:
+        return None
+    return Position(typed.start.line, typed.start.character + _units(typed.text, encoding))
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Decoded:
     """The text of a file, and what it takes to write it back byte for byte."""
 
@@ -53,8 +79,10 @@ class Lines:
     the lines behind it begin is added up again when somebody asks."""
 
     def __init__(self, text: str) -> None:
-        self._lines = whole_lines(text)
+        self._split: list[str] | None = None
+        """Found when somebody asks; there is always this or the text."""
         self._text: str | None = text
+        self._digest: str | None = None
         self._starts = [0]
         """Where lines begin, and at last where the text ends; as far as it is known."""
 
@@ -62,15 +90,33 @@ class Lines:
         return len(self._lines)
 
     @property
+    def _lines(self) -> list[str]:
+        if self._split is None:
+            self._split = whole_lines(self.text)
+        return self._split
+
+    def take(self, text: str, lines: list[str]) -> None:
+        """Somebody has found the lines, which need not be looked for again if this is still the text."""
+        if self._split is None and self._text is text:
+            self._split = lines
+
+    @property
     def text(self) -> str:
         if self._text is None:
             self._text = "".join(self._lines)
         return self._text
 
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the text in UTF-8, made once."""
+        if self._digest is None:
+            self._digest = hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+        return self._digest
+
     def apply(self, change: Change, encoding: PositionEncoding) -> None:
         """Positions beyond a line's or the text's end are that end, as LSP has it."""
         if change.start is None or change.end is None:
-            self._lines, self._text, self._starts = whole_lines(change.text), change.text, [0]
+            self._split, self._text, self._digest, self._starts = None, change.text, None, [0]
             return
         start = self._place(change.start, encoding)
         self._splice(start, max(start, self._place(change.end, encoding)), change.text)
@@ -97,6 +143,10 @@ class Lines:
                 *(it[:tail] for it in self._lines[last : last + 1]),
             ]
         )
+
+    def part(self, first: int, count: int) -> list[str]:
+        """So many lines, counted from 1, without their ends."""
+        return [_content(line) for line in self._lines[first - 1 : first - 1 + count]]
 
     def offset(self, position: Position, encoding: PositionEncoding) -> int:
         """In characters of the text."""
@@ -140,6 +190,7 @@ class Lines:
     def _splice(self, start: tuple[int, int], end: tuple[int, int], new: str) -> int:
         """Which is the first line behind it then."""
         (first, head), (last, tail) = start, end
+        self._digest = None
         before = self._lines[first][:head] if first < len(self._lines) else ""
         after = self._lines[last][tail:] if last < len(self._lines) else ""
         if first and self._lines[first - 1].endswith("\r"):
@@ -171,23 +222,36 @@ def _units(text: str, encoding: PositionEncoding) -> int:
 
 def whole_lines(text: str) -> list[str]:
     """The lines with their ends; together they are the text."""
-    if _has_lone_returns(text):
-        return _LINE.findall(text)
-    *lines, last = text.split("\n")
-    return [f"{line}\n" for line in lines] + ([last] if last else [])
+    return [it[0] for it in _LINE.finditer(text)] if _has_other_breaks(text) else text.splitlines(keepends=True)
+
+
+def whole_lines_in_parts(text: str) -> list[str]:
+    """The same in a thread: others have their turn in between, which they have not while Python splits a text."""
+    lines: list[str] = []
+    at = 0
+    while at < len(text):
+        end = text.find("\n", at + PART) + 1 or len(text)
+        lines += whole_lines(text[at:end])
+        at = end
+    return lines
 
 
 def split_lines(text: str) -> list[str]:
     """The lines without their ends."""
-    if _has_lone_returns(text):
-        return [_content(line) for line in whole_lines(text)]
-    lines = text.replace("\r\n", "\n").split("\n")
-    return lines if lines[-1] else lines[:-1]
+    return [_content(line) for line in whole_lines(text)] if _has_other_breaks(text) else text.splitlines()
 
 
-def _has_lone_returns(text: str) -> bool:
-    """Where every line ends at its line feed, splitting there is many times as fast as looking for all ends."""
-    return text.count("\r") != text.count("\r\n")
+def _has_other_breaks(text: str) -> bool:
+    """Where there are none, Python's lines are ours, and many times as fast as looking for all ends."""
+    return any(it in text for it in (ASCII_BREAKS if text.isascii() else OTHER_BREAKS))
+
+
+def occurrences(text: str, part: str) -> Iterator[int]:
+    """Where it stands in the text, each behind the one before."""
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + len(part))
 
 
 def ends_in(text: str) -> int:
@@ -205,6 +269,11 @@ def usual_line_end(lines: Sequence[str]) -> LineEnd:
     """The end that most lines have; what a new line in this text should get."""
     ends = [end for line in lines if (end := line_end(line))]
     return max(("\n", "\r\n", "\r"), key=ends.count)
+
+
+def utf8_size(text: str) -> int:
+    """Bytes of the text in UTF-8."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def decode(data: bytes) -> Decoded | None:

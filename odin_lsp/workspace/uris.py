@@ -11,6 +11,10 @@ _FILE = re.compile(r"file:(?://([^/?#\x00-\x20]*))?(/[^?#\x00-\x1f]*)", re.IGNOR
 _DRIVE = re.compile(r"/?([A-Za-z]):")
 _NOT_BELOW = re.compile(r"/|~(?:/|\Z)|[A-Za-z][A-Za-z0-9+.-]*:[/\\]")
 _DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d¹²³])(\..*)?", re.IGNORECASE)
+LONGEST = 32_767 if ON_WINDOWS else 4_095
+"""Characters of a path: no system opens more, and to look up each of its folders takes long."""
+DEEP = 100
+"""Folders."""
 _MISSING = ("undefined", "null")
 """What is left of a path in a program that had none."""
 _BIDI = {"\u061c", "\u200e", "\u200f", *map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))}
@@ -61,11 +65,18 @@ def refusal(name: str, *, windows: bool = ON_WINDOWS) -> str | None:
     """Why no tool may use this name, if none may. It must be absolute and mean one file only."""
     if not name.strip() or name in _MISSING:
         return "the path is missing; leave it out or give one"
+    if len(name) > LONGEST:
+        return f"a path of {len(name):,} characters is longer than any that can be opened"
     if "\0" in name:
         return "a path cannot contain a NUL character"
     if any("\ud800" <= character <= "\udfff" for character in name):
         return "a path that is not valid Unicode cannot be used"
     return _windows_refusal(name) if windows else None if name.startswith("/") else f"{name} is not an absolute path"
+
+
+def is_deep(name: str) -> bool:
+    """Whether so many folders lead to it that to look at each takes long."""
+    return len(name) > DEEP and name.count("/") > DEEP
 
 
 def _windows_refusal(name: str) -> str | None:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Collection
+from importlib import import_module
 from pathlib import Path
 
 from odin_lsp.workspace.uris import printable
@@ -24,6 +25,7 @@ class Watcher:
 
     async def run(self) -> None:
         """Watch until cancelled. Whatever it fails at, it can be run again: then every file may have changed."""
+        await asyncio.to_thread(import_module, "watchfiles")
         from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType]
 
         if self._has_run:

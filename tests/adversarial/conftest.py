@@ -21,11 +21,13 @@ from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
 from tests.e2e.conftest import anthropic, root, screen, script, start, step, wire
 from tests.support.context import tool_context
+from tests.support.held_loop import pytest_runtest_setup, pytest_runtest_teardown, watch_own_loops, watched_loop
 from tests.support.sampling import sampled
 from tests.unit.conftest import call, odin, person
 
 __all__ = ["anthropic", "call", "odin", "person", "root", "screen", "script", "start", "step", "wire"]
 """Fixtures for what needs a real server, or the whole loop."""
+__all__ += ["pytest_runtest_setup", "pytest_runtest_teardown", "watched_loop"]
 
 HERE = Path(__file__).parent
 CANARY = "canary-7f3a91c4"
@@ -43,6 +45,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     dropped = set(others)
     items[:] = [it for it in items if it not in dropped]
     config.hook.pytest_deselected(items=others)
+    watch_own_loops([it for it in items if HERE in it.path.parents])
 
 
 @dataclass

@@ -63,7 +63,7 @@ def _become(job: dict[str, object], output: int) -> None:
     os.dup2(output, 2)
     libc.ptrace(TRACE_ME, 0, None, None)
     os.kill(os.getpid(), signal.SIGSTOP)
-    supervisor._confine(job)
+    supervisor._confine(job, None)
     os.chdir(job["cwd"])
     os.execve(job["argv"][0], job["argv"], job["env"])
 

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import warnings
+from typing import Any
 
 from pygls.lsp.server import LanguageServer
 
@@ -53,7 +54,7 @@ async def fail_elsewhere(params):
 
     thread = threading.Thread(target=crash)
     thread.start()
-    thread.join()
+    await asyncio.to_thread(thread.join)
     asyncio.get_running_loop().call_soon(crash)
     asyncio.create_task(asyncio.to_thread(crash))  # noqa: RUF006 nobody looks after it, that is the point
     await asyncio.sleep(0.01)
@@ -94,7 +95,11 @@ async def child(params):
 async def ask(params):
     """Ask the client `rounds` times at once and tell what came of it, and what is left of it."""
     method, timeout = params.get("method", "test/question"), params["timeout"]
-    rounds = [server.protocol.ask_client(method, params.get("params"), timeout) for _ in range(params["rounds"])]
+    rounds = list[asyncio.Task[Any]]()
+    for _ in range(params["rounds"]):
+        rounds.append(asyncio.create_task(server.protocol.ask_client(method, params.get("params"), timeout)))
+        if len(rounds) % 50 == 0:
+            await asyncio.sleep(0)
     outcomes = await asyncio.gather(*rounds, return_exceptions=True)
     return {
         "answered": sum(not isinstance(outcome, Exception) for outcome in outcomes),

@@ -33,7 +33,7 @@ class Planner:
         self.model = self.prompt = self.executor = self.context = self.gate = self
         self.hooks = Hooks()
 
-    def opening(self, conversation):
+    async def opening(self, conversation):
         return ""
 
     async def run(self):

@@ -16,6 +16,7 @@ from odin_lsp.ports import Answer
 from odin_lsp.workspace.ignore import Ignore
 from tests.adversarial.conftest import snapshot
 from tests.e2e.steps import results, results_of, says
+from tests.support.trusting import Everything
 
 PROTECTED_WRITES = [
     "echo x > odinconfig.json",
@@ -143,7 +144,7 @@ def test_cfg_09_of_two_values_the_last_counts_and_both_are_told(tmp_path, user):
     (tmp_path / "odinconfig.json").write_text(
         '{"sandbox": true,\n"forbiddenCommands": ["a"], "forbiddenCommands": ["b"]}'
     )
-    settings, problems = config.load(tmp_path, user=user, trusted=True)
+    settings, problems = config.load(tmp_path, user=user, agreed=Everything())
     assert settings.forbidden_commands == ("touch", "b")
     assert "stands here twice" in str(problems[0])
 
@@ -164,7 +165,7 @@ def test_cfg_09_a_rule_that_allows_never_becomes_wider_by_being_wrong(tmp_path, 
 async def test_cfg_09_the_server_starts_says_so_and_still_forbids(start, root, wire, step, anthropic, tmp_path):
     (tmp_path / "config" / "odin").mkdir(parents=True)
     (tmp_path / "config" / "odin" / "odinconfig.json").write_text('{"forbiddenCommands": ["ls"], "rules": [{}]}')
-    (root / "odinconfig.json").write_bytes(BROKEN["unknown keys"])
+    (root / "odinconfig.json").write_text(json.dumps({f"k{number}": 1 for number in range(1_000)}))
     client = await start(XDG_CONFIG_HOME=str(tmp_path / "config"), **anthropic)
     step(("ExecuteCommand", {"command": "ls"}))
     wire.play(says())
@@ -181,7 +182,7 @@ async def test_cfg_10_tightening_counts_at_once_and_loosening_asks_again(start, 
     settings = root / "odinconfig.json"
     settings.write_text(json.dumps({"allowedCommands": ["touch"]}))
     client = await start(XDG_STATE_HOME=str(tmp_path / "state"), **anthropic)
-    await client.command("trust", decision="trust")
+    await client.trusts()
     step(("ExecuteCommand", {"command": "touch one.txt"}))
     wire.play(says())
     await client.command("edit", text="go")
@@ -223,9 +224,11 @@ NEVER = {
     "trusted": True,
 }
 NOT_YET = {
-    "model": "scripted/evil.json",
+    "model": "openai/gpt-5-5",
     "smallModel": "scripted/evil.json",
-    "fallbackModels": ["anthropic/x", "scripted/evil.json"],
+    "fallbackModels": ["anthropic/x"],
+    "subagentModel": "openai/x",
+    "extensions": {"disabled": ["guard"]},
     "allowedCommands": ["*", "touch"],
     "rules": [{"tool": "*", "decision": "allow"}],
     "files": {"allow": ["**"]},
@@ -240,13 +243,14 @@ NOT_YET = {
 @pytest.mark.parametrize("trusted", [False, True])
 def test_cfg_11_what_leads_keys_elsewhere_is_never_taken_from_a_workspace(tmp_path, user, key, trusted):
     (tmp_path / "odinconfig.json").write_text(json.dumps({key: NEVER[key]}))
-    settings, problems = config.load(tmp_path, user=user, trusted=trusted)
+    settings, problems = config.load(tmp_path, user=user, agreed=Everything() if trusted else ())
     assert settings == config.load(None, user=user)[0]
     assert f"`{key}`" in str(problems[0])
 
 
 @pytest.mark.parametrize("key", NOT_YET)
 def test_cfg_11_what_allows_more_waits_for_trust(tmp_path, user, key):
+    user.write_text(json.dumps({**json.loads(user.read_text()), "sandbox": True}))
     (tmp_path / "odinconfig.json").write_text(json.dumps({key: NOT_YET[key]}))
     settings, problems = config.load(tmp_path, user=user)
     assert settings == config.load(None, user=user)[0]
@@ -261,7 +265,7 @@ def test_cfg_11_no_pattern_takes_back_what_another_layer_denies(tmp_path, said, 
     user.write_text(json.dumps({"files": {"deny": ["private/**", denied]}}))
     (tmp_path / "odinconfig.json").write_text(json.dumps({"files": {"deny": said}}))
     for trusted in (False, True):
-        rules = config.load(tmp_path, user=user, trusted=trusted)[0].files
+        rules = config.load(tmp_path, user=user, agreed=Everything() if trusted else ())[0].files
         assert Ignore([tmp_path], rules).hides(tmp_path / "private" / "key")
 
 
@@ -413,3 +417,37 @@ async def test_cfg_12_approvals_that_others_could_have_written_do_not_count(
     await odin.take(mode="edit_mode")
     assert len(person.questions) == 1
     assert not (odin.root / "one").exists()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"bedrock": {"region": "eu-west-1", "profile": "other"}},
+        {"vertex": {"project": "theirs", "region": "us"}},
+        {"foundry": {"resource": "theirs"}},
+    ],
+)
+def test_cfg_29_a_workspace_never_says_where_platforms_are_or_as_whom(tmp_path, told):
+    """Not even one that is trusted: it would lead the user's code and tokens elsewhere."""
+    (tmp_path / "odinconfig.json").write_text(json.dumps({"platforms": told}))
+    found, problems = config.load(tmp_path, agreed=Everything())
+    assert found.platforms == config.Config().platforms
+    assert ["is not taken from a workspace" in str(it) for it in problems] == [True]
+
+
+@pytest.mark.parametrize("layer", ["workspace", "editor"])
+def test_cfg_30_only_the_users_own_settings_name_a_program_that_prints_a_key(tmp_path, layer):
+    """It would run before anybody was asked, and its output would go to a provider."""
+    told = {"keyHelpers": {"anthropic": ["sh", "-c", "touch ran; echo a-key-0123"]}}
+    (tmp_path / "odinconfig.json").write_text(json.dumps(told if layer == "workspace" else {}))
+    mine = tmp_path / "mine.json"
+    mine.write_text(json.dumps({"keyHelpers": {"anthropic": ["print-key"]}}))
+    settings = told if layer == "editor" else {}
+
+    found, problems = config.load(tmp_path, settings=settings, agreed=Everything(), user=mine)
+
+    assert found.key_helpers == {"anthropic": ("print-key",)}
+    assert [
+        f"`keyHelpers` is not taken from {'a workspace' if layer == 'workspace' else 'an editor'}" in str(it)
+        for it in problems
+    ] == [True]

@@ -23,6 +23,7 @@ from odin_lsp.messages import Message, ToolCall
 from odin_lsp.permissions.gate import Gate
 from odin_lsp.sessions.session import Session
 from odin_lsp.tools.base import all_tools
+from tests.support.closing import at_the_end
 
 TOOL = "ExecuteCommand"
 
@@ -515,6 +516,10 @@ class TestBackground:
 
 
 async def test_a_virtual_environment_is_used_in_edit(world, run):
+    gate, trusted = world.context.gate, lambda: [world.root]
+    commands = SessionCommands(Config, judged_by(gate.rules, trusted), trusted)
+    at_the_end(commands.close)
+    world.context = replace(world.context, commands=commands)
     place = world.root / ".venv" / "bin"
     place.mkdir(parents=True)
     (world.root / ".venv" / "pyvenv.cfg").touch()

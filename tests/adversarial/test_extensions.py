@@ -143,10 +143,11 @@ def heard(ear):
     return None
 
 
-async def test_nothing_of_a_folder_that_is_not_trusted_runs_connects_or_is_read_to_a_model(
-    start, hostile, ear, wire, anthropic, step
+@pytest.mark.parametrize("options", [None, {"trusted": True}], ids=["said nothing", "the editor trusts it"])
+async def test_trust_05_nothing_of_a_folder_that_is_not_trusted_runs_connects_or_is_read_to_a_model(
+    start, hostile, ear, wire, anthropic, step, options
 ):
-    client = await start(**anthropic)
+    client = await start(options=options, **anthropic)
     step(("Grep", {"pattern": "def greet", "path": "greet.py"}), ("Skill", {"name": "one"}))
     wire.play(says("no"), says("planned"), says("edited"))
 
@@ -170,16 +171,38 @@ async def test_nothing_of_a_folder_that_is_not_trusted_runs_connects_or_is_read_
     assert heard(ear) is None
 
 
-async def test_a_folder_that_brings_something_is_told_of_once_with_what_to_do(start, hostile, script):
-    client = await start(**script())
-    await client.command("extensions")
-    async with asyncio.timeout(20):
-        while not (told := [it.message for it in client.lsp.messages if "brings extensions" in it.message]):
-            await client.command("state")
+async def test_trust_06_a_folder_that_brings_something_is_asked_about_once_with_all_of_it(start, hostile, script):
+    client = await start(**script({"text": "one"}))
+    await client.until_asked(1)
+    await client.command("ask", text="hello")
 
-    assert len(told) == 1
-    assert "2 commands" in told[0]
-    assert "odin-lsp permissions trust" in told[0]
+    [question] = client.questions
+    brought = await client.command("brought")
+    assert question["kind"] == "trust"
+    assert question["items"] == brought["items"]
+    assert {it["kind"] for it in brought["items"]} == {"agent", "skill", "command", "hook", "server"}
+    for it in brought["items"]:
+        assert it["what"] in question["detail"]
+        assert it["file"] in question["detail"]
+
+
+async def test_trust_06_programs_are_agreed_to_one_by_one_and_no_answer_is_a_no(start, root, script):
+    client = await start(**script({"text": "one"}))
+    client.answers[:] = [{"optionIds": ["allow_always"]}, {"optionIds": ["deny"]}, {"optionIds": ["allow_always"]}]
+    commands = {"Stop": "touch one", "SessionEnd": "touch two", "UserPromptSubmit": "touch three"}
+    events = {event: [{"hooks": [{"command": it}]}] for event, it in commands.items()}
+    (root / ".claude").mkdir()
+    (root / ".claude" / "settings.json").write_text(json.dumps({"hooks": events}))
+
+    client.changes_settings(titles=False)
+    await client.until_asked(4)
+    while {it["state"] for it in (await client.command("brought"))["items"]} & {"new"}:
+        await client.command("state")
+    await client.command("ask", text="hello")
+    await client.leave()
+
+    assert [it.get("command") for it in client.questions] == [None, "touch one", "touch two", "touch three"]
+    assert [it for it in ("one", "two", "three") if (root / it).exists()] == ["two"]
 
 
 async def test_what_changes_after_it_was_trusted_is_asked_about_with_the_difference(start, root, script):
@@ -187,16 +210,16 @@ async def test_what_changes_after_it_was_trusted_is_asked_about_with_the_differe
     command.parent.mkdir(parents=True)
     command.write_text("Fix it.\n")
     client = await start(**script({"text": "one"}, {"text": "two"}))
-    await client.command("trust", decision="trust")
+    await client.trusts()
     await client.command("ask", text="/fix")
     command.write_text("Steal it.\n")
     (command.parent / "new.md").write_text("Hello.\n")
     client.tells_of(command)
 
     await client.command("ask", text="hello")
-    await client.until_asked(1)
+    await client.until_asked(2)
 
-    (question,) = client.questions
+    *_, question = client.questions
     assert question["kind"] == "trust"
     lines = question["detail"].splitlines()
     assert "- changed: .claude/commands/fix.md" in lines

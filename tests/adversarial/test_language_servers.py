@@ -53,7 +53,7 @@ ANSWERS = {
         ],
         [1],
     ),
-    "30,000 places": ([{"many": 30_000, "of": PLACE}], [PLACE] * 30_000),
+    "10,000 places": ([{"many": 10_000, "of": PLACE}], [PLACE] * 10_000),
 }
 
 
@@ -85,6 +85,7 @@ REFUSALS = {
     "a header that does not end": ([{"raw": "x" * 100_000}], "scripted does not speak LSP"),
     "a length that is none": ([{"raw": f"{HEADER}-1\r\n\r\n"}], "scripted does not speak LSP"),
     "20 MiB": ([{"many": 5_000_000, "of": 1234}], "scripted has sent more than 16 MiB in one message"),
+    "a million values": ([{"many": 1_500_000, "of": 1}], "scripted has sent more than 1,000,000 values in one message"),
     "100 MiB, announced": ([{"raw": f"{HEADER}{100 * 2**20}\r\n\r\n"}], "more than 16 MiB in one message"),
 }
 

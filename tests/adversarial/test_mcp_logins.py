@@ -1,6 +1,7 @@
 """Servers that misuse a login: what is secret goes to nobody else, and into no text."""
 
 import socket
+from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
@@ -150,11 +151,28 @@ async def test_mcp_09_no_token_is_sent_without_encryption(tmp_path, around, serv
 
 async def test_mcp_09_an_answer_with_another_state_is_no_login(server, around):
     server.giving.state = "of somebody else"
+    pages = []
 
-    with pytest.raises(ToolError, match=r"the login cannot be trusted \(State parameter mismatch\)"):
-        await log_in(server.entry, around, browse)
+    with pytest.raises(ToolError, match="nobody has logged in within 1 s"):
+        await log_in(server.entry, around, lambda it: pages.append(browse(it)), seconds=1)
+
+    assert ["There is nothing here." in it for it in pages] == [True]
 
     assert server.asked("/token") == []
+
+
+async def test_mcp_14_a_page_that_comes_before_the_answer_uses_up_no_login(server, around):
+    pages = []
+
+    def show(address):
+        callback = parse_qs(urlsplit(address).query)["redirect_uri"][0]
+        pages.extend(browse(f"{callback}{it}") for it in ("", "?code=evil", "?code=evil&state=x", "?error=denied"))
+        pages.append(browse(address))
+
+    assert await log_in(server.entry, around, show) == 1
+
+    assert ["There is nothing here." in it for it in pages] == [True, True, True, True, False]
+    assert logins.read("toy", server.entry.url) is not None
 
 
 async def test_mcp_09_metadata_of_another_issuer_is_not_believed(server, stranger, around):

@@ -8,9 +8,13 @@ from dataclasses import replace
 import pytest
 
 from odin_lsp.agent import scope as scope_module
+from odin_lsp.agent.executor import Executor
+from odin_lsp.agent.hooks import Hooks
+from odin_lsp.agent.mode_tools import mode_tools
 from odin_lsp.config import WebSettings
-from odin_lsp.errors import PermissionDenied, RequestError
+from odin_lsp.errors import PermissionDenied, RequestError, ToolError
 from odin_lsp.events import ToolFinished
+from odin_lsp.messages import Message, ToolCall
 from odin_lsp.permissions import sandbox
 from odin_lsp.permissions.rules import Effect
 from odin_lsp.ports import Answer
@@ -89,7 +93,7 @@ async def test_mode_02_with_the_policy_switched_off_the_kernel_alone_holds(
         pytest.skip(
             "no sandbox works on this machine: here the static policy is all that keeps Ask and Plan from writing"
         )
-    monkeypatch.setattr(scope_module, "judged_by", lambda rules: unjudged)
+    monkeypatch.setattr(scope_module, "judged_by", lambda *_: unjudged)
     one_after_the_other(odin, call, (*WRITES, *REACHES))
     changed = request.getfixturevalue("tried")
 
@@ -123,12 +127,13 @@ async def test_mode_01_forged_names_reach_no_tool_that_writes(odin, call, person
     outcome = await odin.take(mode=mode)
 
     assert {it.status for it in outcome.tools} == {"error"}
-    assert all(it.description.startswith("there is no tool") for it in outcome.tools)
+    said = (it.description for it in outcome.tools)
+    assert all(it.startswith("there is no tool") or "mode cannot change files" in it for it in said)
     assert (snapshot(odin.root), person.questions) == (before, [])
 
 
 @pytest.mark.parametrize("mode", READ_ONLY)
-async def test_mode_01_what_writes_is_listed_in_every_mode_and_refused_in_this_one(odin, call, person, mode):
+async def test_mode_01_what_writes_is_known_from_edit_and_refused_in_this_mode(odin, call, person, mode):
     """In a session that has read the file in Edit mode just before, and where no edit would be reviewed."""
     (odin.root / "a.ipynb").write_text('{"cells": []}')
     path = str(odin.root / "greet.py")
@@ -157,9 +162,31 @@ async def test_mode_01_what_writes_is_listed_in_every_mode_and_refused_in_this_o
 
     name = mode.removesuffix("_mode").title()
     assert [it.description for it in outcome.tools] == [
-        f"{name} mode cannot change files, so {it} did not run; the user can switch to Edit" for it in WRITING * 2
+        f"{name} mode cannot change files, so {it} did not run; the user can switch to Edit; say in your answer what"
+        " you would do with it"
+        for it in WRITING * 2
     ]
     assert (snapshot(odin.root), person.questions) == (before, [])
+
+
+@pytest.mark.parametrize("mode", READ_ONLY)
+@pytest.mark.parametrize("name", WRITING)
+async def test_mode_01_a_tool_of_another_modes_list_is_refused_at_the_call(world, monkeypatch, mode, name):
+    """As if a step had been given the tools of another mode. The tool is not even asked."""
+    results, run = {}, []
+
+    async def note(self, *_):
+        run.append(self.name)
+        raise ToolError("it was run")
+
+    monkeypatch.setattr(type(all_tools()[name]), "run", note)
+    executor = Executor(mode_tools("edit_mode"), Hooks(), replace(world.context, mode=mode))
+
+    await executor.run(Message("assistant", (ToolCall("1", name, {"file_path": str(world.root / "a.txt")}),)), results)
+
+    assert results["1"].failed
+    assert "mode cannot change files" in results["1"].content
+    assert run == []
 
 
 @pytest.mark.parametrize("mode", READ_ONLY)
@@ -216,7 +243,7 @@ async def test_mode_05_only_the_users_switch_counts_and_only_for_the_next_turn(o
     await asked.wait()
     editing = agent.start(odin.message("/edit", "edit_mode"))
     with pytest.raises(RequestError, match="may have started already"):
-        agent.edit_queued(planning.id, "plan", "edit_mode")
+        agent.edit_queued(planning.id, text="plan", mode="edit_mode")
     go_on.set()
     outcome = await planning.outcome()
 

@@ -26,6 +26,7 @@ from odin_lsp.web.fetch import HEADERS, MAX_REDIRECTS, Redirected
 from odin_lsp.web.pages import KEPT_SECONDS, Pages
 from tests.support.forking import children
 from tests.support.ports import reserved_port
+from tests.support.trusting import Everything
 from tests.support.web import Host, Names, answer, moved
 
 PUBLIC = "93.184.216.34"
@@ -125,7 +126,7 @@ async def test_net_02_a_loopback_host_is_allowed_by_the_users_own_settings_only(
     settings = {"web": {"privateHosts": [f"localhost:{host.port}"]}}
     (tmp_path / "odinconfig.json").write_text(str(settings).replace("'", '"'))
     for trusted in (False, True):
-        config, problems = load(tmp_path, trusted=trusted)
+        config, problems = load(tmp_path, agreed=Everything() if trusted else ())
         assert config.web == Config().web
         assert "`web` is not taken from a workspace" in str(problems[0])
     config, _ = load(None, settings=settings)

@@ -379,6 +379,23 @@ def inverse(text: str, edits: Sequence[Splice]) -> list[Splice]:
     return undone
 
 
+def typed_in_a_row(steps: Sequence[Step]) -> list[Step]:
+    """As the server follows them: what is typed behind what was typed before is one change with it, within a line."""
+    followed: list[Step] = []
+    behind: int | None = None
+    for it in steps:
+        last = followed[-1] if followed else None
+        is_typed = isinstance(it, Splice) and not it.removes
+        if isinstance(it, Splice) and isinstance(last, Splice) and is_typed and it.start == behind:
+            ids = None if it.ids is None or last.ids is None else (*last.ids, *it.ids)
+            followed[-1] = replace(last, new=last.new + it.new, ids=ids)
+        else:
+            followed.append(it)
+        breaks_a_line = "\n" in it.new or "\r" in it.new
+        behind = it.start + len(it.new) if isinstance(it, Splice) and is_typed and not breaks_a_line else None
+    return followed
+
+
 def can_be_told(text: str, steps: Sequence[Splice]) -> bool:
     """No step begins or ends between a carriage return and its line feed: there is no position."""
     for it in steps:
@@ -509,7 +526,7 @@ class FakeEditor:
             changes.append(Change(it.new, position_of(text, it.start), position_of(text, it.end)))
             text = replaced(text, [it])
         page.version += 1
-        self._coming, self._own, self._undone = list(steps), own, undone
+        self._coming, self._own, self._undone = typed_in_a_row(steps), own, undone
         self.files.buffers.change(path.as_uri(), page.version, changes)
         self._own = None
         self._without = {}

@@ -58,7 +58,8 @@ async def world(make_world, settings):
     (world.root / "script.sh").write_text("echo x > a.txt\necho x > new\n")
     (world.root / ".git" / "config").write_text("[core]\n")
     (world.root / "CLAUDE.md").write_text("be nice\n")
-    chosen = Config(sandbox=settings["sandbox"], commands=CommandSettings(network=settings["network"]))
+    of_commands = CommandSettings(network=settings["network"], environment=settings.get("environment", ()))
+    chosen = Config(sandbox=settings["sandbox"], commands=of_commands)
     commands = SessionCommands(lambda: chosen, unjudged)
     world.context = replace(world.context, commands=commands)
     yield world
@@ -202,6 +203,29 @@ class TestEditWithNetwork(TestEdit):
     async def test_the_network_can_be_reached(self, world, around, works):
         await world.text("ExecuteCommand", command=REACHES[0])
         assert around.reached()
+
+    async def test_sockets_of_others_cannot(self, world, around, works):
+        for command in (it for it in REACHES if "AF_UNIX" in it):
+            said = await world.text("ExecuteCommand", command=command)
+            assert not around.reached(), f"{command!r} has reached something, and said {said!r}"
+
+
+class TestEditWithAnAgent(TestEditWithNetwork):
+    @pytest.fixture
+    def settings(self, monkeypatch, tmp_path):
+        monkeypatch.setenv("AGENT", str(tmp_path / "home" / "socket"))
+        return {"sandbox": True, "network": True, "environment": ["AGENT"]}
+
+    test_the_workspace_can_be_changed = None
+    test_new_files_in_the_folder_itself_need_more_than_landlock = None
+    test_the_network_can_be_reached = None
+    test_sockets_of_others_cannot = None
+
+    async def test_the_one_that_is_named_is_reached(self, world, around, works):
+        await world.text("ExecuteCommand", command=REACHES[7])
+        assert not around.reached()
+        await world.text("ExecuteCommand", command=REACHES[6])
+        assert around.reached() is (works != {"bubblewrap"})
 
 
 async def test_without_any_sandbox_edit_refuses_to_run(world, around, only, settings):

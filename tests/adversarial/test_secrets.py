@@ -27,6 +27,8 @@ NEEDLES = (b"canary-5e1f00d5", b"canary5e1f00d5")
 SECRET_FILES = [
     ".env", ".env.local", "server.pem", "id_rsa", ".netrc", ".aws/credentials", "kubeconfig", ".npmrc", "keys/a.key",
     ".envrc", "prod.env", ".git-credentials", "id_rsa.bak", "terraform.tfstate", "secrets.yaml",
+    "credentials", "service-account-prod.json", ".claude.json", ".vault-token", ".dev.vars", ".envs/.django",
+    "deploy_key", "passwords.txt", "wp-config.php",
 ]  # fmt: skip
 
 
@@ -204,7 +206,7 @@ async def test_sec_05_06_what_odin_writes_is_private_and_in_no_shared_place(
     step(("ExecuteCommand", {"command": "mkdir -p one"}), ("ExecuteCommand", {"command": "seq 100000"}))
     wire.play(says())
     await client.command("edit", text="go")
-    await client.command("trust", decision="trust")
+    await client.trusts()
     await client.leave()
 
     written = [path for path in state.rglob("*") if not path.is_symlink()]

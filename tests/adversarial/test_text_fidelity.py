@@ -548,14 +548,14 @@ async def test_edit_19_a_change_of_a_document_that_is_not_open_means_that_it_is_
     assert "not known" in said
     assert (await world.use("Grep", pattern="late|typed")).data == "No matches found"
     with pytest.raises(ToolError, match="not known"):
-        readable(path, world.context)
+        await readable(path, world.context)
 
     buffers.save(path.as_uri())
     buffers.change(path.as_uri(), 3, [Change("r", Position(0, 0), Position(0, 0))])
     with pytest.raises(ToolError, match="not known"):
-        readable(path, world.context)
+        await readable(path, world.context)
     buffers.open(path.as_uri(), 4, "fresh\n")
-    assert readable(path, world.context).text == "fresh\n"
+    assert (await readable(path, world.context)).text == "fresh\n"
     assert "     1\tfresh" in (await world.use("Read", file_path=str(path))).data
 
 
@@ -572,7 +572,7 @@ async def test_edit_19_a_second_open_is_what_is_on_the_screen(world):
     world.context.files.buffers.open(path.as_uri(), 3, "second\n")
 
     assert "     1\tsecond" in (await world.use("Read", file_path=str(path))).data
-    assert readable(path, world.context).text == "second\n"
+    assert (await readable(path, world.context)).text == "second\n"
 
 
 @pytest.mark.parametrize("size", [None, 3])

@@ -11,6 +11,9 @@ from odin_lsp.commands.session import SessionCommands, judged_by
 from odin_lsp.config import Config
 from odin_lsp.config.schema import SearchSettings
 from odin_lsp.errors import PermissionDenied
+from odin_lsp.extensions.mcp_files import McpServer
+from odin_lsp.mcp.connection import Around
+from odin_lsp.mcp.pool import McpServers
 from odin_lsp.permissions.gate import Gate
 from odin_lsp.review.drafts import Draft
 from odin_lsp.tools.base import ToolOutput, all_tools
@@ -32,12 +35,14 @@ ARGUMENTS = {
     "InitTool": {},
     "NotebookEdit": {"file_path": "{root}/a.txt", "cell_id": "x", "source": "x"},
     "LS": {"path": "{root}"},
+    "ListMcpResources": {},
     "Lookup": {"what": "references", "symbol": "x"},
     "Skill": {"name": "deploy"},
     "Memory": {"action": "recall"},
     "MoveFile": {"file_path": "{root}/a.txt", "new_path": "{root}/b.txt"},
     "MultiEditTool": {"file_path": "{root}/a.txt", "edits": [{"old_string": "plain", "new_string": "x"}]},
     "Read": {"file_path": "{root}/a.txt"},
+    "ReadMcpResource": {"server": "toy", "uri": "memo://x"},
     "Refactor": {"what": "format", "file_path": "{root}/a.txt"},
     "ReplaceInFiles": {"pattern": "plain", "replacement": "x", "glob": "*"},
     "TodoWrite": {"todos": []},
@@ -56,7 +61,9 @@ class Rules:
         gate = Gate(world.person, lambda: self.config, lambda: world.root)
         commands = SessionCommands(lambda: self.config, judged_by(gate.rules))
         pages = Pages(search=SearchSettings(provider="duckduckgo"))
-        world.context = replace(world.context, mode="edit_mode", gate=gate, commands=commands, pages=pages)
+        mcp = McpServers(lambda *_: None)
+        mcp.use({"toy": McpServer(name="toy", transport="stdio", command="toy")}, Around())
+        world.context = replace(world.context, mode="edit_mode", gate=gate, commands=commands, pages=pages, mcp=mcp)
 
     def say(self, tool, decision):
         if tool == "ExecuteCommand":

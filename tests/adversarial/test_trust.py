@@ -18,6 +18,7 @@ from odin_lsp.extensions.places import MAX_BYTES, MAX_FILES
 from odin_lsp.extensions.registry import Extensions
 from odin_lsp.permissions.trust import Trust
 from tests.e2e.steps import results, says
+from tests.support.trusting import Everything
 
 CONSOLE_SCRIPT = Path(sys.executable).parent / "odin-lsp"
 STRACE = shutil.which("strace")
@@ -177,7 +178,7 @@ async def test_trust_01_special_files_in_place_of_settings_hold_nothing_up(start
     }[kind]
     for name in ("odinconfig.json", "ODIN.md", "AGENTS.md", ".odinignore", ".odin", ".gitignore"):
         make(root / name)
-    client = await start(options={"trusted": True}, **anthropic)
+    client = await start(trusted=True, **anthropic)
     wire.play(says("hello"))
     async with asyncio.timeout(60):
         assert (await client.command("ask", text="hello"))["answer"] == "hello"
@@ -244,7 +245,7 @@ def settle(path, **settings):
 
 
 def agents_of(folder):
-    return Extensions.found(folder, is_trusted=True).agents
+    return Extensions.found(folder, agreed=Everything()).agents
 
 
 def describe(folder, text="Help.", name="helper.md"):
@@ -263,7 +264,7 @@ class TestTrust03Identity:
         assert trust.of(folder) == "trusted"
 
         folder.rename(tmp_path / "moved")
-        settle(tmp_path / "repo", sandbox=False)
+        settle(tmp_path / "repo", allowedCommands=["make"])
 
         assert trust.of(folder) == "changed"
         assert trust.of(tmp_path / "moved") == "unknown"
@@ -337,7 +338,7 @@ class TestTrust03Identity:
         state = str(tmp_path / "state")
         (root / "odinconfig.json").write_text(json.dumps({"review": {"policy": "auto"}}))
         first = await start(XDG_STATE_HOME=state)
-        assert await first.command("trust", decision="trust") == {"trusted": True}
+        assert await first.trusts()
         root.rename(tmp_path / "moved")
         root.mkdir()
         (root / "odinconfig.json").write_text(json.dumps({"review": {"policy": "auto"}, "allowedCommands": ["touch"]}))
@@ -347,7 +348,7 @@ class TestTrust03Identity:
         config = (await second.command("state"))["config"]
         assert (config["review"]["policy"], config["allowedCommands"]) == ("each", [])
         await second.until_asked(1)
-        assert "They have changed since you trusted them." in second.questions[0]["detail"]
+        assert "What it brings has changed since you trusted it." in second.questions[0]["detail"]
 
 
 async def test_trust_04_a_client_that_says_nothing_of_trust_gets_no_more_than_a_stranger(

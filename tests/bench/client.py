@@ -11,10 +11,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from odin_lsp.loop_watch import REPORTS
+
 LOOK = 0.5
 RESTING = 0.02
 """Seconds of work between two looks, `LOOK` seconds apart, that count as rest."""
-KEPT = ("PATH", "LANG", "LC_ALL")
+KEPT = ("PATH", "LANG", "LC_ALL", REPORTS)
 CAPABILITIES = {"experimental": {"odin": {"version": 1, "events": True, "question": True}}}
 
 

@@ -15,9 +15,10 @@ from typing import Any
 
 from playwright.async_api import expect
 
+from tests.bench import page
 from tests.bench.endpoint import Endpoint, answering
 from tests.bench.measure import Series
-from tests.bench.table import Row, row
+from tests.bench.table import Row, row, table
 from tests.editors.vscode import VSCode
 from tests.editors.vscode_chat import Chat
 from tests.pictures.vscode import window
@@ -28,8 +29,6 @@ AT_ONCE = 10
 TIMES = 5
 DELTAS = 180
 MS = 1000
-PAGE = Path("docs/performance.md")
-BEGIN, END = "<!-- editors -->", "<!-- end of editors -->"
 BUDGETS = {"activation": 50, "opening": 300, "task": 50}
 """Milliseconds."""
 TASKS = ("toplevel", "disabled-by-default-devtools.timeline")
@@ -213,15 +212,10 @@ async def _activation(model: Model) -> Series:
 
 def main() -> None:
     rows = asyncio.run(found()).rows()
-    table = "\n".join(
-        ["| what | Odin | baseline | ratio | budget |", "| --- | --: | --: | --: | --: |", *map(str, rows)]
-    )
-    sys.stdout.write(f"{table}\n")
+    written = table(rows)
+    sys.stdout.write(f"{written}\n")
     made = f"Made by `python -m tests.bench.editors` on {time.strftime('%Y-%m-%d')}."
-    page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(f"\n{BEGIN}")
-    after = rest.partition(f"{END}\n")[2]
-    PAGE.write_text(f"{before.rstrip()}\n\n{BEGIN}\n{ABOUT} {made}\n\n{table}\n{END}\n{after}", encoding="utf-8")
+    page.write_section("editors", f"{ABOUT} {made}\n\n{written}")
 
 
 if __name__ == "__main__":

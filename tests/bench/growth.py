@@ -29,6 +29,8 @@ from tests.bench.table import Row
 LINEAR = 12
 """Times as much for ten times the size is still in proportion."""
 WIDTH, HEIGHT, MARGIN, COLUMNS = 220, 130, 28, 4
+Way = tuple[str, tuple[int, ...], Callable[[Path, int], Awaitable[float]]]
+"""What grows, its sizes, and the seconds for one of them."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Growth:
 
 
 async def growths(folder: Path) -> list[Growth]:
-    ways: Sequence[tuple[str, tuple[int, ...], Callable[[Path, int], Awaitable[float]]]] = (
+    ways: Sequence[Way] = (
         ("files, listed", (100, 1_000, 10_000), _listing),
         ("lines of a document, a keystroke", (1_000, 10_000, 100_000), _keystroke),
         ("pending hunks, a keystroke", (10, 100, 1_000), _typing),
@@ -62,6 +64,10 @@ async def growths(folder: Path) -> list[Growth]:
         ("open documents, a keystroke", (10, 100, 1_000), _documents),
         ("tools of MCP servers, in the first request", (10, 100, 1_000), _tools),
     )
+    return await grown(folder, ways)
+
+
+async def grown(folder: Path, ways: Sequence[Way]) -> list[Growth]:
     return [
         Growth(what, sizes, tuple([await cost(folder / f"{number}-{size}", size) for size in sizes]))
         for number, (what, sizes, cost) in enumerate(ways)

@@ -65,10 +65,10 @@ async def _measured(root: Path) -> dict[str, object]:
 async def _mapped(root: Path, files: Files, search: Search) -> tuple[float, float]:
     """Seconds for all of it, and for the listing."""
     began = perf_counter()
-    found, is_complete = await search.files(root)
+    found = await search.files(root)
     listed = perf_counter() - began
-    symbols = await asyncio.to_thread(main_symbols, root, found, lambda path: files.read(path).text)
-    assert is_complete
+    symbols = await asyncio.to_thread(main_symbols, found, lambda path: files.read(path).text)
+    assert found.is_whole
     assert len(symbols) == FOLDERS
     return perf_counter() - began, listed
 

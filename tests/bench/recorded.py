@@ -14,9 +14,10 @@ from typing import Any
 
 import odin_lsp
 from tests.bench.client import KEPT
-from tests.bench.playing import MODEL, Player, Seen, size
+from tests.bench.playing import CHARS_PER_TOKEN, MODEL, Player, Seen, size
 from tests.bench.recorded_tasks import TASKS, Task, make_service, plan_and_edit
 
+SWITCHES = (("plan", "edit"), ("ask", "edit"), ("ask", "plan"))
 HERE = Path(odin_lsp.__file__).parent.parent
 EDITING = frozenset({"EditTool", "MultiEditTool", "ReplaceInFiles", "WriteFile"})
 
@@ -40,7 +41,28 @@ BEFORE = {
     "research": Counts(steps=75, sent=5_255_679, small=3, receipts=0, compactions=4),
 }
 """By the name of the task, as that commit was counted."""
-SWITCHED_BEFORE = 0.04
+ONE_LIST = 0.98
+"""What a switch found in the cache while the tools of Edit were listed in every mode, as cbb6ec2 was counted."""
+
+
+@dataclass(frozen=True)
+class Switch:
+    """The first request in another mode, in bytes."""
+
+    sent: int
+    tools: int
+    """Of the tools that the mode before has, too."""
+    cached: int
+    """Of what a provider has in its cache from the turn before."""
+
+    @property
+    def share(self) -> float:
+        return self.cached / self.sent
+
+    @property
+    def read_anew(self) -> int:
+        """Tokens, estimated."""
+        return (self.sent - self.cached) // CHARS_PER_TOKEN
 
 
 @dataclass(frozen=True)
@@ -79,25 +101,32 @@ async def count(task: Task, odin: Path = HERE) -> Counts:
     )
 
 
-async def switched(odin: Path = HERE) -> float:
-    """The share of the first request in Edit mode that a provider has in its cache from the Plan turn before."""
+async def switched(first: str, then: str, odin: Path = HERE) -> Switch:
+    """From a turn that has read ten files to one in another mode."""
     with tempfile.TemporaryDirectory() as folder:
         place = Place.made(folder, odin)
         make_service(place.root)
         async with Player(script=plan_and_edit(place.root)).listening() as player:
-            planned = await _turn(place, player.url, "plan", "Plan it.")
-            await _turn(place, player.url, "edit", "--session", planned[-1]["sessionId"], "Do it.")
-    before, after = map(_blocks, player.requests[-2:])
-    shared = takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
-    return sum(len(block) for block, _ in shared) / sum(map(len, after))
+            planned = await _turn(place, player.url, first, "Plan it.")
+            await _turn(place, player.url, then, "--session", planned[-1]["sessionId"], "Do it.")
+    before, after = player.requests[-2:]
+    shared = [*takewhile(lambda pair: pair[0][0] == pair[1][0], zip(_blocks(before), _blocks(after), strict=False))]
+    while shared and not shared[-1][0][1]:  # it is in the cache up to a mark
+        shared.pop()
+    names = {it["name"] for it in before["tools"]}
+    return Switch(
+        sent=sum(len(text) for text, _ in _blocks(after)),
+        tools=sum(len(text) for text, _ in _blocks({"tools": [it for it in after["tools"] if it["name"] in names]})),
+        cached=sum(len(text) for (text, _), _ in shared),
+    )
 
 
-def _blocks(request: Mapping[str, Any]) -> list[str]:
-    """In the order in which they are cached, without the marks of what is to be."""
-    said = [block for message in request["messages"] for block in message["content"]]
+def _blocks(request: Mapping[str, Any]) -> list[tuple[str, bool]]:
+    """In the order in which they are cached; and which of them are marked, so that all up to there is."""
+    said = [block for message in request.get("messages", ()) for block in message["content"]]
     return [
-        json.dumps({key: value for key, value in block.items() if key != "cache_control"})
-        for block in (*request["tools"], *request["system"], *said)
+        (json.dumps({key: value for key, value in block.items() if key != "cache_control"}), "cache_control" in block)
+        for block in (*request["tools"], *request.get("system", ()), *said)
     ]
 
 
@@ -134,8 +163,12 @@ async def _main(odin: Path) -> None:
         for task, counts in counted.items()
         for pairs in [zip(astuple(BEFORE[task.name]), astuple(counts), strict=True)]
     ]
-    share = f"cached after a switch from Plan to Edit: {SWITCHED_BEFORE:.0%} → {await switched(odin):.0%}"
-    sys.stdout.write("\n".join([*head, *rows, "", share, ""]))
+    switches = [(first, then, await switched(first, then, odin)) for first, then in SWITCHES]
+    shares = [
+        f"cached after a switch from {first} to {then}: {ONE_LIST:.0%} → {it.share:.0%}, {it.read_anew:,} tokens anew"
+        for first, then, it in switches
+    ]
+    sys.stdout.write("\n".join([*head, *rows, "", *shares, ""]))
 
 
 if __name__ == "__main__":

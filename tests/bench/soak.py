@@ -19,6 +19,7 @@ from typing import Any
 from tests.bench import measure
 from tests.bench.client import Client
 from tests.bench.endpoint import Endpoint, calling
+from tests.support import held_loop
 
 LOOKS = 10
 """The first is taken when a tenth of the work is done: until then caches fill and the allocator finds its size."""
@@ -87,6 +88,7 @@ class Look:
 
 
 def main() -> int:
+    held_loop.ask()
     with tempfile.TemporaryDirectory() as workspace:
         kind, number = sys.argv[1:]
         work = {"messages": _work, "sessions": _work_in_sessions}[kind]
@@ -101,8 +103,9 @@ def main() -> int:
         )
     )
     held = f"{descriptors:+} descriptors, {processes:+} processes, {last.zombies} zombies"
-    sys.stdout.write(f"grew by {growth:.1%}, {held}\n")
-    return int(growth > MOST_GROWTH or descriptors > 0 or processes > 0 or last.zombies > 0)
+    held_up = held_loop.taken()
+    sys.stdout.write(f"grew by {growth:.1%}, {held}\n{held_up}")
+    return int(growth > MOST_GROWTH or descriptors > 0 or processes > 0 or last.zombies > 0 or bool(held_up))
 
 
 Work = Callable[[Client, Model, Path, int], Awaitable[None]]

@@ -1,6 +1,6 @@
 """The lines of docs/performance.md."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import median
 
@@ -19,6 +19,11 @@ class Row:
     def __str__(self) -> str:
         over = "" if self.kept else " **(over)**"
         return f"| {self.what} | {self.odin} | {self.bare} | {self.ratio} | {self.budget}{over} |"
+
+
+def table(rows: Iterable[Row]) -> str:
+    head = "| what | Odin | baseline | ratio | budget |", "| --- | --: | --: | --: | --: |"
+    return "\n".join([*head, *map(str, rows)])
 
 
 def row(what: str, series: Series, factor: float, unit: str, budget: str, kept: bool) -> Row:

@@ -18,6 +18,8 @@ from odin_lsp.workspace.text import Change, Lines, Position
 from odin_lsp.workspace.uris import path_of
 from tests.e2e.steps import play_calls
 from tests.support.forking import forked
+from tests.support.held_loop import pytest_runtest_setup, pytest_runtest_teardown  # noqa: F401 - hooks
+from tests.support.trusting import trust_folder
 from tests.support.wire import KEY, Wire, serving
 
 PATIENCE = 60
@@ -37,6 +39,8 @@ class Client:
         self.answers: list[Any] = []
         self.questions: list[Any] = []
         self.reloads: list[Any] = []
+        self.registered: list[str] = []
+        """What the server wants to be told of besides, by method."""
         self._changed = asyncio.Event()
         self._has_left = False
         lsp.feature("odin/event")(lambda params: self._event(params))
@@ -46,10 +50,18 @@ class Client:
             return await self._question(params)
 
         lsp.feature("odin/reload")(lambda params: self._reload(params))
+        lsp.feature(types.CLIENT_REGISTER_CAPABILITY)(lambda params: self._register(params))
 
     async def command(self, name: str, /, **argument: Any) -> Any:
         params = types.ExecuteCommandParams(f"odin.{name}", [argument])
         return plain(await self.lsp.workspace_execute_command_async(params))
+
+    async def trusts(self, *kinds: str) -> bool:
+        """The folder, with all of these kinds that it brings now, as a front end that has shown the list; whether it is
+        trusted."""
+        brought = await self.command("brought")
+        items = [it["id"] for it in brought["items"] if it["kind"] in kinds]
+        return (await self.command("trust", decision="trust", digest=brought["digest"], items=items))["trusted"]
 
     async def leave(self) -> None:
         """End the server; only once."""
@@ -73,6 +85,13 @@ class Client:
                 self._changed.clear()
                 await self._changed.wait()
         return self.reloads[0]
+
+    async def until_watching(self) -> None:
+        """Until the server counts on being told what changes on disk."""
+        async with asyncio.timeout(PATIENCE):
+            while types.WORKSPACE_DID_CHANGE_WATCHED_FILES not in self.registered:
+                self._changed.clear()
+                await self._changed.wait()
 
     def opens(self, path: Path, text: str | None = None, version: int = 1) -> None:
         item = types.TextDocumentItem(path.as_uri(), "text", version, path.read_text() if text is None else text)
@@ -123,6 +142,10 @@ class Client:
         self._changed.set()
         return {"reloaded": self.reloads[-1], "kept": []}
 
+    def _register(self, params: Any) -> None:
+        self.registered += [it.method for it in params.registrations]
+        self._changed.set()
+
     async def _question(self, params: Any) -> Any:
         self.questions.append(plain(params))
         self._changed.set()
@@ -164,8 +187,11 @@ async def start(root: Path) -> AsyncIterator[Start]:
         text_document: Any = None,
         command: Sequence[str] | None = None,
         folder: Path = root,
+        trusted: bool = False,
         **env: str,
     ) -> Client:
+        if trusted:
+            trust_folder(folder, Path(env["XDG_STATE_HOME"]) if "XDG_STATE_HOME" in env else None)
         config = ClientServerConfig(list(command or forked(ODIN_LSP)), server_env={**os.environ, **env})
         lsp = await config.start()
         client = Client(lsp)

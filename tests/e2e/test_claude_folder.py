@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parents[1] / "support" / "claude" / ".claude"
 @pytest.fixture
 async def client(start, root, anthropic):
     shutil.copytree(FOLDER, root / ".claude")
-    return await start(options={"trusted": True}, **anthropic)
+    return await start(trusted=True, **anthropic)
 
 
 def said(wire, index=-1):

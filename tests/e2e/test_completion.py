@@ -16,7 +16,7 @@ async def client(start, root, script):
     (root / "src").mkdir()
     (root / "src" / "grün.py").write_text("")
     (root / ".env").write_text("KEY=1")
-    return await start(options={"trusted": True}, **script())
+    return await start(trusted=True, **script())
 
 
 @pytest.fixture

@@ -36,20 +36,21 @@ def warnings_of(client):
 
 
 async def test_a_lock_on_trust_that_is_kept_keeps_nobody_waiting(start, root, state):
-    (root / "odinconfig.json").write_text(json.dumps({"sandbox": True}))
+    (root / "odinconfig.json").write_text(json.dumps({"model": "offline/other"}))
     (state / "odin").mkdir(parents=True)
     lock = state / "odin" / "trust.lock"
     lock.touch()
 
     with kept(lock):
         async with asyncio.timeout(PATIENCE):
-            client = await start(options={"trusted": True}, XDG_STATE_HOME=str(state))
+            client = await start(XDG_STATE_HOME=str(state))
+            assert await client.trusts()
             config = (await client.command("state"))["config"]
             while not (warned := warnings_of(client)):
                 await client.command("state")
             await client.leave()
 
-    assert config["sandbox"] is True
+    assert config["model"] == "offline/other"
     assert f"{lock} is held by another Odin (process {os.getpid()})" in warned[0]
 
 
@@ -80,7 +81,8 @@ def nowhere(tmp_path):
 
 async def test_work_goes_on_where_nothing_can_be_kept(start, wire, step, anthropic, root, nowhere):
     (root / "odinconfig.json").write_text(json.dumps({"allowedCommands": ["seq"]}))
-    client = await start(options={"trusted": True}, **anthropic, **nowhere)
+    client = await start(**anthropic, **nowhere)
+    await client.trusts()
     step(("ExecuteCommand", {"command": "seq 3"}))
     wire.play(says("done"))
 

@@ -76,3 +76,19 @@ async def test_what_goes_wrong_in_the_editor_is_said_and_the_name_is_searched_fo
 
     assert all(it.startswith("greet.py\n1:def greet(name):") for it in told.values())
     assert {words: words in it for words, it in told.items()} == dict.fromkeys(wrong, True)
+
+
+async def test_the_editors_servers_are_listed_beside_odins_own(servers, ask, root):
+    uri = (root / "greet.py").as_uri()
+    place_of = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
+    found = [{"range": place_of, "message": "bad", "severity": it, "source": "linter"} for it in (1, 2, 2)]
+
+    @servers.client.lsp.feature("odin/editor/diagnostics")
+    def diagnostics(_params):
+        return {"items": [{"uri": uri, "diagnostics": found, "current": True}]}
+
+    await ask({"answers": [answer(None)]})
+
+    listed = (await servers.client.command("state"))["languageServers"]
+    facts = {it["name"]: (it["owner"], it.get("errors"), it.get("warnings")) for it in listed}
+    assert facts == {"gopher in the editor": ("editor", None, None), "linter": ("editor", 1, 2)}

@@ -127,21 +127,22 @@ async def test_edit_03_only_what_is_not_open_has_no_version(watched, edit, root,
 async def test_a_file_that_is_too_large_to_be_kept_is_reviewed_and_edited(watched, wire, step, root):
     """It is not open: a client opens it to apply the edit."""
     screen = await watched(document_changes=True)
+    screen.client.changes_settings(cache={"maxFileSize": 1024 * 1024})
     large = root / "large.txt"
-    large.write_text("".join(f"row {row} of a file as large as logs and data files are\n" for row in range(200_000)))
+    large.write_text("".join(f"row {row} of a file as large as logs and data files are\n" for row in range(20_000)))
 
     async def open_it(params):
         screen.open(large)
         return await Screen.apply(screen, params)
 
     screen.instead = open_it
-    step(("Read", {"file_path": str(large), "offset": 100_000, "limit": 10}))
-    step(("EditTool", {"file_path": str(large), "old_string": "row 100003 of", "new_string": "ROW 100003 of"}))
+    step(("Read", {"file_path": str(large), "offset": 10_000, "limit": 10}))
+    step(("EditTool", {"file_path": str(large), "old_string": "row 10003 of", "new_string": "ROW 10003 of"}))
     wire.play(says())
     outcome = await screen.client.command("edit", text="change it")
 
     assert [it["state"] for it in outcome["receipts"]] == ["accepted"]
-    assert screen.text(large) == large.read_text().replace("row 100003 of", "ROW 100003 of")
+    assert screen.text(large) == large.read_text().replace("row 10003 of", "ROW 10003 of")
 
 
 async def test_edit_10_of_several_files_those_that_changed_are_told_and_can_be_taken_back(

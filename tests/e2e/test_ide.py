@@ -43,7 +43,8 @@ async def editor(start: Start, root: Path, tmp_path: Path) -> Editor:
         await start(
             odin={**ODIN, "review": True, "save": True, "selection": True},
             workspace=types.WorkspaceClientCapabilities(apply_edit=True, workspace_edit=edits),
-            options={"trusted": True, "settings": {"ide": ["claude", "gemini"]}},
+            trusted=True,
+            options={"settings": {"ide": ["claude", "gemini"]}},
             CLAUDE_CONFIG_DIR=str(tmp_path / "claude"),
             TMPDIR=str(tmp_path / "temporary"),
         )
@@ -113,6 +114,6 @@ async def test_nobody_finds_a_folder_that_is_not_trusted(start: Start, root: Pat
     await client.command("state")
     assert not locks.exists()
 
-    await client.command("trust", decision="trust")
+    await client.trusts()
 
     await found(locks, "*.lock")

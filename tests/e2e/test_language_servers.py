@@ -43,6 +43,10 @@ async def test_a_lookup_is_answered_by_a_server_of_odins_own_which_ends_with_it(
     [server] = (await client.command("state"))["languageServers"]
     assert (server["name"], server["root"], server["state"]) == ("pyright", str(root), "ready")
     assert server["memory"] > 20 * 2**20
+    told = [it["event"] for it in client.events if it["event"]["kind"] == "serversChanged"]
+    states = [it["state"] for event in told for it in event["languageServers"] if it["name"] == "pyright"]
+    assert states[0] == "starting"
+    await client.until(lambda it: "'state': 'ready'" in str(it["event"].get("languageServers")))
     await client.leave()
     assert not [pid for pid in own_processes() if b"pyright" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 

@@ -132,13 +132,13 @@ async def test_a_workspaces_settings_need_trust_and_again_when_they_change(start
     asked = await client.until_kind("questionAsked")
     assert (asked["turnId"], asked["event"]["question"]["kind"]) == ("", "trust")
 
-    assert await client.command("trust", decision="trust") == {"trusted": True}
+    assert await client.trusts()
     assert await policy_of(client) == "auto"
 
     settings.write_text(json.dumps({"review": {"policy": "auto"}, "allowedCommands": ["*"]}))
     client.tells_of(settings)
     await client.until_asked(2)
-    assert "They have changed since you trusted them." in client.questions[1]["detail"]
+    assert "What it brings has changed since you trusted it." in client.questions[1]["detail"]
     assert await policy_of(client) == "each"
     assert await client.command("trust", decision="restrict") == {"trusted": False}
 
@@ -165,7 +165,7 @@ async def test_what_a_trusted_folder_may_does_not_pass_to_the_next_one(start, ro
         folder.mkdir(exist_ok=True)
         (folder / "odinconfig.json").write_text(json.dumps({"review": {"policy": policy}}))
     client = await start(XDG_STATE_HOME=str(tmp_path / "state"), **anthropic)
-    await client.command("trust", decision="trust")
+    await client.trusts()
     assert await policy_of(client) == "auto"
     await client.until_asked(1)
 

@@ -413,7 +413,7 @@ async def test_what_is_shown_is_what_is_sent(serve, wire, step, root):
     ]
     assert shown == asked(wire)
     assert seen["model"] == "anthropic/claude-sonnet-5-5"
-    assert seen["costUsd"] > seen["cachedCostUsd"] > 0
+    assert seen["costUsd"] > seen["switchedCostUsd"] > seen["cachedCostUsd"] > 0
     assert seen["spent"]["outputTokens"] > 0
 
 
@@ -475,9 +475,12 @@ async def test_sessions_in_a_terminal(run, wire, tmp_path):
 
 
 def settled(records, turn_id):
-    """Without what differs by nature: when it came, and its place in a stream."""
+    """Without what differs by nature: when it came, its place in a stream, and the result of a call, which the
+    conversation has."""
     return [
-        (it["agentId"], it["event"]) for it in records if it["turnId"] == turn_id and it["event"]["kind"] not in PASSING
+        (it["agentId"], {name: value for name, value in it["event"].items() if name != "result"})
+        for it in records
+        if it["turnId"] == turn_id and it["event"]["kind"] not in PASSING
     ]
 
 

@@ -40,7 +40,7 @@ async def test_front_ends_are_told_what_there_is(start, root, script):
     command = root / ".claude" / "commands" / "fix.md"
     command.parent.mkdir(parents=True)
     command.write_text("---\nargument-hint: issue\n---\nFix $1.")
-    client = await start(options={"trusted": True}, **script())
+    client = await start(trusted=True, **script())
 
     listed = (await client.command("slashCommands"))["commands"]
 

@@ -169,7 +169,7 @@ async def test_a_projects_own_helper_works_only_where_the_user_trusts_it(start, 
 
     wire.reply_to = reply
     for trusted in (False, True):
-        client = await start(options={"trusted": True} if trusted else None, **anthropic)
+        client = await start(trusted=True if trusted else None, **anthropic)
         step(helper(1, agent="poet"))
         wire.play(says())
         await client.command("ask", text="go")

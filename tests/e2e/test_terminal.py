@@ -17,6 +17,8 @@ from tests.support.forking import forked
 from tests.support.pictures import png
 
 COMMAND = [sys.executable, "-m", "odin_lsp"]
+HOSTILE = "\x1b]52;c;b3du\x07\x1b[47A\u202e"
+"""Writes the clipboard, goes back 47 lines, and reverses what follows."""
 
 
 async def test_an_answer_goes_to_stdout_and_nothing_else(run, script):
@@ -265,9 +267,9 @@ async def test_nobody_has_to_wait_for_a_reader_that_reads_nothing(root, script):
         async with asyncio.timeout(30):
             while '"end_turn"' not in log_of(first):
                 await asyncio.sleep(0.01)
-            while process.returncode is None:  # the first signal may still be meant for the turn
+            while process.returncode is None:  # the first signal may still be meant for the turn, one more could kill
                 process.send_signal(signal.SIGINT)
-                await asyncio.wait([asyncio.create_task(process.wait())], timeout=1)
+                await asyncio.wait([asyncio.create_task(process.wait())], timeout=10)
 
     assert process.returncode == 130
 
@@ -406,6 +408,38 @@ async def test_the_server_listens_on_loopback_for_debugging(root):
         await process.communicate()
 
 
+async def test_what_a_model_writes_does_nothing_to_the_terminal(root, script):
+    calls = [
+        {"name": f"Tool{HOSTILE}", "arguments": {}},
+        {"name": "Read", "arguments": {"file_path": str(root / f"a{HOSTILE}")}},
+        {"name": "Grep", "arguments": {"pattern": f"b{HOSTILE}"}},
+        {"name": "ExecuteCommand", "arguments": {"command": "make", "description": f"make it{HOSTILE}"}},
+    ]
+    steps = script({"text": f"I look{HOSTILE}", "calls": calls}, {"text": f"It is{HOSTILE} done."})
+
+    asked = await bytes_on_a_terminal(root, ["edit", "go", "--no-host"], steps, {"Allow? [": "n\n"})
+    talked = await bytes_on_a_terminal(
+        *(root, ["chat", "--no-host"], {**steps, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}),
+        {"edit ›": "go\r", "Allow? [": "n\r", " in · ": "/exit\r"},
+    )
+
+    for seen in (asked, talked):
+        assert b"\x1b]52" not in seen
+        assert b"\x1b[47A" not in seen
+        assert "\u202e".encode() not in seen
+        assert seen.count(rb"\x1b]52;c;b3du\x07\x1b[47A\u202e") >= 4
+
+
+async def test_a_piped_answer_does_nothing_to_the_terminal_that_it_ends_in(run, script):
+    step = {"text": f"It is{HOSTILE}.\n\ttwo"}
+
+    _, out, _ = await run("ask", "x", **script(step))
+    _, events, _ = await run("ask", "--json", "x", **script(step))
+
+    assert out == "It is\\x1b]52;c;b3du\\x07\\x1b[47A\\u202e.\n\ttwo\n"
+    assert json.loads(events.splitlines()[-1])["event"]["outcome"]["answer"] == step["text"]
+
+
 def log_of(record) -> str:
     """What is written of the event's session so far."""
     logs = Path(os.environ["XDG_STATE_HOME"]).rglob(f"{record['sessionId']}.jsonl")
@@ -419,6 +453,11 @@ async def ended(process):
 
 async def on_a_terminal(root, arguments, env, typed=None) -> str:
     """What a person would read, without colours."""
+    seen = await bytes_on_a_terminal(root, arguments, env, typed)
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode("utf-8", "replace"))
+
+
+async def bytes_on_a_terminal(root, arguments, env, typed=None) -> bytearray:
     primary, secondary = pty.openpty()
     process = await asyncio.create_subprocess_exec(
         *forked(COMMAND),
@@ -451,4 +490,4 @@ async def on_a_terminal(root, arguments, env, typed=None) -> str:
         await process.wait()
         await done.wait()
     os.close(primary)
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode("utf-8", "replace"))
+    return seen

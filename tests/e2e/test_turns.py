@@ -1,15 +1,20 @@
 """Turns over the wire: order, cancel, events, and clients that know nothing of Odin."""
 
 import asyncio
+import base64
+import json
 
 import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from odin_lsp.permissions.rules import Effect
+from odin_lsp.tools.base import all_tools
 from odin_lsp.workspace.uris import path_of
 from tests.e2e.conftest import PATIENCE
 from tests.e2e.steps import play_calls
 from tests.support import wire as kit
+from tests.support.pictures import png
 
 SONNET = "anthropic/claude-sonnet-5-5"
 
@@ -49,7 +54,15 @@ async def test_three_messages_with_three_modes_run_in_order_with_their_own_tools
     told = [request.body["messages"][-1]["content"][-2]["text"] for request in wire.sent]
     modes = [it.split("Mode: ")[1].split("\n")[0] for it in told]
     assert modes == ["ask_mode", "edit_mode", "plan_mode"]
-    assert all({tool["name"] for tool in request.body["tools"]} >= {"Read", "Grep"} for request in wire.sent)
+    ask, edit, plan = (request.body for request in wire.sent)
+    assert [it["system"][-1]["text"].splitlines()[0] for it in (ask, edit, plan)] == [f"# Mode: {it}" for it in modes]
+    assert ask["system"][:-1] == edit["system"][:-1] == plan["system"][:-1]
+    names = [it["name"] for it in ask["tools"]]
+    assert ask["tools"] == plan["tools"] == edit["tools"][: len(names)]
+    assert {"Read", "Grep"} <= {*names}
+    writing = {name for name, tool in all_tools().items() if tool.effect is Effect.MUTATING}
+    assert {it["name"] for it in edit["tools"][len(names) :]} == writing - {"NotebookEdit"}
+    assert not writing & {*names}
     queued = [it["event"]["position"] for it in client.events if it["event"]["kind"] == "turnQueued"]
     assert queued == [1, 2]
 
@@ -78,11 +91,28 @@ async def test_events_arrive_in_order_with_no_gap(start, wire, anthropic):
     assert "".join(it["event"]["text"] for it in client.events if it["event"]["kind"] == "textStreamed").startswith(
         "word0 word1 "
     )
-    kinds = [kind for kind in client.kinds("a") if kind not in ("textStreamed", "activityChanged", "usageChanged")]
-    assert kinds == [
-        *("turnStarted", "argumentsStreamed", "messageFinished", "toolStarted", "toolFinished"),
-        *("messageFinished", "turnFinished"),
+    passing = ("textStreamed", "activityChanged", "usageChanged", "requestProgress")
+    assert [kind for kind in client.kinds("a") if kind not in passing] == [
+        *("turnStarted", "requestStarted", "argumentsStreamed", "messageFinished", "toolStarted", "toolFinished"),
+        *("requestStarted", "messageFinished", "turnFinished"),
     ]
+    counted = [it["event"] for it in client.events if it["event"]["kind"] in ("requestStarted", "requestProgress")]
+    [second] = [number for number, it in enumerate(counted) if it["kind"] == "requestStarted"][1:]
+    assert counted[second - 1]["bytes"] > counted[-1]["bytes"] > 0
+
+
+async def test_an_answer_may_be_for_whoever_asks_alone(start, wire, anthropic):
+    client = await start(**anthropic)
+    wire.play(says("for you alone"), says("for all"))
+
+    first = await client.command("ask", text="go", turnId="a", options={"showsAnswer": False})
+    second = await client.command("ask", text="go", turnId="b")
+    await client.until(lambda it: it["turnId"] == "b" and it["event"].get("activity") == "idle")
+
+    assert (first["answer"], second["answer"]) == ("for you alone", "for all")
+    told = json.dumps(client.events)
+    assert "for all" in told
+    assert "for you alone" not in told
 
 
 @pytest.mark.parametrize("how", ["command", "progress", "request"])
@@ -117,8 +147,14 @@ async def test_a_client_that_knows_nothing_of_odin_gets_the_answer(start, wire, 
     )
     client = await start(odin={}, window=window, **anthropic)
     wire.play(says("It is **simple**."))
+    wire.may_answer.clear()
 
-    outcome = await client.command("ask", text="why?")
+    asking = asyncio.ensure_future(client.command("ask", text="why?"))
+    async with asyncio.timeout(PATIENCE):
+        while not any(client.lsp.progress_reports.values()):  # a turn can be over before the editor has agreed to one
+            await client.command("state")
+    wire.may_answer.set()
+    outcome = await asking
 
     assert outcome["answer"] == "It is **simple**."
     assert client.events == []
@@ -260,6 +296,43 @@ async def test_the_queue_can_be_seen_and_changed(start, wire, anthropic):
     assert "final" in [block.get("text") for block in wire.request["messages"][-1]["content"]]
 
 
+async def test_what_waited_comes_back_with_all_that_came_along(start, wire, anthropic, root):
+    shot, other = (base64.b64encode(png(size, 2)).decode() for size in (2, 3))
+    selection = {"kind": "selection", "uri": (root / "greet.py").as_uri(), "content": "def greet"}
+    note = {"kind": "text", "content": "a note"}
+    client = await start(**anthropic)
+    wire.play(begins("I"), says("sent"))
+    first = asyncio.ensure_future(client.command("ask", text="slow", turnId="a"))
+    await client.until_kind("textStreamed")
+    for turn_id in ("b", "c"):
+        sent = client.command("ask", text="with", turnId=turn_id, context=[selection], images=[{"data": shot}])
+        asyncio.ensure_future(sent)  # noqa: RUF006 - it is given back
+    await client.until_kind("turnQueued", "c")
+
+    edited = await client.command("queue", action="edit", turnId="c", context=[note], images=[{"data": other}])
+    cancelled = await client.command("cancel", queue="return")
+    await first
+    b, c = cancelled["returned"]
+    again = [{"digest": it["digest"]} for it in (*b["attached"], *c["attached"])]
+    await client.command("ask", text="again", context=[*b["context"], *c["context"]], images=again)
+
+    assert edited["queue"] == [b, c]
+    assert (b["context"], c["context"], b["body"], c["body"]) == ([selection], [note], "with", "with")
+    content = wire.request["messages"][-1]["content"]
+    assert [it["source"]["data"] for it in content if it["type"] == "image"] == [shot, other]
+    told = "\n".join(it["text"] for it in content if it["type"] == "text")
+    assert "def greet\n</context>" in told
+    assert "a note\n</context>" in told
+
+
+async def test_a_message_that_nobody_knows_cannot_be_changed(start, anthropic):
+    client = await start(**anthropic)
+
+    for action in ("edit", "remove"):
+        with pytest.raises(JsonRpcException, match="no message 'x' is waiting"):
+            await client.command("queue", action=action, turnId="x", text="y")
+
+
 async def test_a_bad_command_says_what_is_wrong_and_the_next_one_works(start, script):
     cases = [
         ("ask", {}, "`text` is missing"),
@@ -319,7 +392,7 @@ async def test_a_key_is_checked_without_being_kept(start, wire, anthropic):
     wire.play(says("hello"))
     await client.command("ask", text="hi")
     checking, asking = (it.headers for it in wire.sent)
-    assert (checking["x-api-key"], asking["authorization"]) == ("sk-typed", f"Bearer {kit.KEY}")
+    assert (checking["authorization"], asking["authorization"]) == ("Bearer sk-typed", f"Bearer {kit.KEY}")
 
 
 async def test_the_model_can_be_changed_for_the_next_turn(start, script):

@@ -104,7 +104,7 @@ async def test_what_a_trusted_project_plugs_in_is_listed_used_and_switched_off(s
     place = root / ".claude/commands/fix.md"
     place.parent.mkdir(parents=True)
     place.write_text("Fix issue $1 by the book.\n")
-    client = await start(options={"trusted": True}, **anthropic)
+    client = await start(trusted=True, **anthropic)
     wire.play(says("fixed"))
 
     (listed,) = (await client.command("extensions"))["extensions"]

@@ -85,6 +85,31 @@ async def test_a_change_from_outside_is_seen_by_the_next_read(start, anthropic, 
     assert after == "     1\tchanged = True"
 
 
+async def test_instructions_further_down_are_as_the_client_says_that_they_are(start, anthropic, root, look, wire):
+    """Which are looked up once, if it promises to tell of changes."""
+    workspace = types.WorkspaceClientCapabilities(
+        did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True)
+    )
+    (root / "lib").mkdir()
+    (root / "lib" / "code.py").write_text("x = 1\n")
+    rules = root / "lib" / "AGENTS.md"
+    rules.write_text("the first rules")
+    client = await start(workspace=workspace, **anthropic)
+    await client.until_watching()
+    await client.trusts()
+    reading = ("Read", {"file_path": str(rules.parent / "code.py")})
+    await look(client, reading)
+    assert "the first rules" in str(wire.request)
+
+    rules.write_text("the second rules")
+    await look(client, reading)
+    assert "the second rules" not in str(wire.request)
+
+    client.tells_of(rules)
+    await look(client, reading)
+    assert "the second rules" in str(wire.request)
+
+
 @pytest.mark.parametrize("watched", [False, True], ids=["odin watches", "the client watches"])
 async def test_a_clean_document_whose_file_changes_is_reloaded_and_a_dirty_one_is_kept(start, script, root, watched):
     workspace = types.WorkspaceClientCapabilities(

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def programs(installed: Path) -> Path:
 
 @pytest.fixture(params=list(AGENTS))
 def agent(request: pytest.FixtureRequest) -> Agent:
-    return AGENTS[request.param]
+    return AGENTS[request.param] if isinstance(request.param, str) else request.param
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -168,3 +169,27 @@ async def test_an_agent_edits_by_its_own_tools(agent: Agent, run: Run, neovim: N
     model = await run(neovim, read, *calls, edit=len(calls), options=("--hook",))
 
     await check(neovim, file, model, 1 + len(calls))
+
+
+def codex_without_sandbox(*options: str) -> Agent:
+    codex = AGENTS["codex"]
+    profile = {".codex/free.config.toml": 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n'}
+    return replace(codex, arguments=(*codex.arguments, *options), settings={**codex.settings, **profile})
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [codex_without_sandbox("--profile", "free"), codex_without_sandbox("--dangerously-bypass-approvals-and-sandbox")],
+    indirect=True,
+    ids=["profile", "flag"],
+)
+async def test_codex_is_held_by_its_hook_where_its_sandbox_is_lifted(
+    agent: Agent, run: Run, neovim: Neovim, own_root: Path
+) -> None:
+    file = own_root / "greet.py"
+    await opened(neovim, file)
+    calls: list[Any] = OWN_EDITS["codex"](file)
+
+    model = await run(neovim, (agent.odin("Read"), {"file_path": str(file)}), *calls, edit=1, options=("--hook",))
+
+    await check(neovim, file, model, 2)

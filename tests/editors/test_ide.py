@@ -15,7 +15,7 @@ from tests.editors.conftest import NOTE_EVENTS, READY, StartNeovim, Write, at_ho
 from tests.editors.debian import TMUX
 from tests.editors.neovim import NEWEST, Neovim, until
 from tests.editors.terminal import Terminal
-from tests.editors.test_neovim import happened
+from tests.editors.test_neovim import CHOOSE, happened
 from tests.support.wire import Wire
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
@@ -37,6 +37,7 @@ async def beside(own_root: Path, write: Write, start_own_neovim: StartNeovim) ->
     neovim = await start_own_neovim(str(file), TMPDIR=str(own_root.parent / "run"))
     await neovim.lua(NOTE_EVENTS)
     await neovim.until(READY)
+    await neovim.lua(CHOOSE, "Trust this version")
     await neovim.command("OdinTrust")
     await neovim.call("nvim_buf_set_lines", 0, 0, 0, False, [TYPED])
     yield neovim

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from tests.editors.conftest import StartNeovim, Write, at_home
 from tests.editors.neovim import NEWEST, NOTE_EVENTS, READY, Neovim, until
-from tests.editors.test_neovim import happened
+from tests.editors.test_neovim import CHOOSE, happened
 from tests.support.ide import claude
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
@@ -28,6 +28,7 @@ async def ide(own_root: Path, write: Write, start_own_neovim: StartNeovim) -> As
     neovim = await start_own_neovim(str(write("a.txt", *LINES)))
     await neovim.lua(NOTE_EVENTS)
     await neovim.until(READY)
+    await neovim.lua(CHOOSE, "Trust this version")
     await neovim.command("OdinTrust")
     await neovim.call("nvim_buf_set_lines", 0, 0, 0, False, [TYPED])
     yield neovim

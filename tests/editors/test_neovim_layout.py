@@ -289,7 +289,7 @@ async def test_extensions_are_listed_with_why_one_is_not_used(neovim: Neovim, ro
     await neovim.lua(TAKE_FIRST)
     await neovim.command("OdinExtensions")
     await neovim.until("vim.api.nvim_buf_get_name(0) == ...", str(skill))
-    about = "skill deploy (not used: this folder is not trusted): How this is shipped"
+    about = "skill deploy (not used: you have not agreed to it): How this is shipped"
     assert await neovim.lua("vim.ui.select = _G.plain_select return _G.line") == about
     shutil.rmtree(root / ".claude")
 

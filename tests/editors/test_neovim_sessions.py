@@ -19,6 +19,7 @@ from tests.support.wire import Wire
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
 
 CHOOSE_FIRST = "vim.ui.select = function(items, _, choose) choose(items[1]) end"
+LAST = "return vim.api.nvim_buf_get_lines(..., -2, -1, false)[1]"
 SHOWN_ANEW = "require('odin.chat').of_root(vim.fs.normalize(vim.fn.getcwd())).story ~= _G.story"
 IN_TWO_PAGES = """
 local chat, client = require("odin.chat").current(), vim.lsp.get_clients({ name = "odin" })[1]
@@ -174,6 +175,29 @@ async def test_a_session_that_is_read_again_in_the_middle_of_a_turn_tells_nothin
     assert await told_anew(neovim, "OdinRestart") == shown
 
 
+async def test_what_went_with_a_queued_message_comes_back_with_it(neovim: Neovim, wire: Wire) -> None:
+    begun = kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, "I am going to"))
+    wire.play(kit.Answer([begun], held=True), says("I see"))
+    await neovim.command("OdinAsk one")
+    await happened(neovim, "OdinTextStreamed")
+    await neovim.command("1OdinAsk two")
+    await happened(neovim, "OdinTurnQueued")
+    await neovim.command("OdinCancel return")
+    prompt = await neovim.lua(NAMED, "odin://prompt")
+    await comes(neovim, LINES, ["two"], prompt)
+    await neovim.command(f"call win_gotoid(bufwinid({prompt}))")
+    assert "1 attached" in await neovim.lua("return require('odin.chat.prompt').winbar()")
+    await neovim.press("<CR>")
+    await neovim.until("vim.iter(_G.finished):any(function(it) return it.answer == 'I see' end)")
+    assert "first = 1" in str(wire.request["messages"][-1])
+
+    await neovim.lua("require('odin.chat').current():give_back({ { turnId = 'x', body = 'b', context = {{}} } })")
+    assert "1 attached" in await neovim.lua("return require('odin.chat.prompt').winbar()")
+    await neovim.press("gg0dG")
+    await comes(neovim, LINES, [""], prompt)
+    await neovim.until("not require('odin.chat.prompt').winbar():find('attached')")
+
+
 async def test_queued_messages_go_on_or_come_back_and_a_session_is_cleared(neovim: Neovim, wire: Wire) -> None:
     begun = kit.anthropic_sse(kit.anthropic_start(), *kit.anthropic_text(0, "I am going to"))
     wire.play(kit.Answer([begun], held=True), kit.Answer([begun], held=True))
@@ -195,14 +219,15 @@ async def test_queued_messages_go_on_or_come_back_and_a_session_is_cleared(neovi
     shown = await told(neovim)
     assert shown[shown.index("!cat first.py") + 2].startswith("- ✓ ExecuteCommand: `cat first.py`: exit code 0")
     assert shown[shown.index("!cat first.py") + 3] == "    first = 1"
+    transcript = await neovim.lua(NAMED, "odin://chat")
     await neovim.command("OdinNote the build is red")
     await neovim.until("vim.fn.execute('messages'):find('reads the note with your next message') ~= nil")
+    await comes(neovim, LAST, "*info: noted: the build is red*", transcript)
     noted = await told(neovim)
-    assert noted[-1] == "*info: noted: the build is red*"
     assert await told_anew(neovim, "OdinRestart") == noted
     await neovim.command("OdinRemoveLast")
     await neovim.until("vim.fn.execute('messages'):find('removed the last message') ~= nil")
-    assert (await told(neovim))[-1] == "*info: removed from what the model reads: the last message*"
+    await comes(neovim, LAST, "*info: removed from what the model reads: the last message*", transcript)
     wire.play(kit.Answer([kit.anthropic_sse(kit.anthropic_start())], held=True))
     await neovim.command("OdinCompact the names")
     await until(lambda: _is_played(wire), "the summary is asked for")

@@ -148,6 +148,7 @@ async def test_escape_takes_the_prompt_away_and_cancels_what_is_being_written(
     await chat.open()
     await vscode.open_file(path)
     await vscode.select(2, 3)
+    await expect(chat.button("Do not send lines 2–3 of cancelled.txt")).to_be_visible()
     await vscode.press("Control+I")
     box = vscode.page.locator(".review-widget")
     await expect(box.locator(".monaco-editor.focused")).to_be_visible()

@@ -16,7 +16,7 @@ from playwright.async_api import expect
 from tests.e2e.steps import play_calls, results, results_of, says
 from tests.editors.asker import Asker
 from tests.editors.code_server import EXTENSION
-from tests.editors.conftest import StartVSCode
+from tests.editors.conftest import StartVSCode, at_home
 from tests.editors.neovim import until
 from tests.editors.vscode import NEWEST, VSCode
 from tests.editors.vscode_chat import Chat
@@ -61,7 +61,9 @@ def src(root: Path) -> Path:
     src = root / "src"
     src.mkdir()
     (root / "tsconfig.json").write_text(json.dumps(PROJECT))
-    (root / "odinconfig.json").write_text(json.dumps({"diagnostics": {"wait": 30}}))
+    settings = Path(at_home(root.parent)["XDG_CONFIG_HOME"]) / "odin" / "odinconfig.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text(json.dumps({"diagnostics": {"wait": 30}}))
     (src / "shapes.ts").write_text(SHAPES)
     for name in CALLERS:
         (src / name).write_text(CALLER.format(name=name[0]))

@@ -14,6 +14,7 @@ from tests.editors.neovim import until
 from tests.editors.vscode import NEWEST, VSCode
 from tests.editors.vscode_chat import Chat
 from tests.support.ide import claude
+from tests.support.trusting import trust_folder
 from tests.support.wire import Wire
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), NEWEST]
@@ -35,11 +36,12 @@ ROOM = "() => [document.documentElement.scrollHeight - window.innerHeight, windo
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def window(start_vscode: StartVSCode, vsix: Path, place: Path) -> VSCode:
+async def window(start_vscode: StartVSCode, vsix: Path, place: Path, root: Path) -> VSCode:
     """It is the IDE of an agent in a terminal, if there is one."""
     settings = Path(at_home(place)["XDG_CONFIG_HOME"]) / "odin" / "odinconfig.json"
     settings.parent.mkdir(parents=True)
     settings.write_text(json.dumps({"ide": ["claude"]}))
+    trust_folder(root, Path(at_home(place)["XDG_STATE_HOME"]))
     vscode = await start_vscode(vsix, ODIN_TITLES="false")
     await Chat(vscode).open()
     return vscode

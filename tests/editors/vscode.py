@@ -309,9 +309,16 @@ class VSCode:
 
     async def open(self, folder: Path) -> None:
         """Show a folder, or a `.code-workspace` file, in the same window."""
-        self._companion.connected.clear()
         kind = "workspace" if folder.suffix == ".code-workspace" else "folder"
-        await self.page.goto(f"{self._url}?{kind}={folder}")
+        await self._go_to(f"{self._url}?{kind}={folder}")
+        if not await self.eval("return vscode.workspace.workspaceFolders?.length"):
+            # In a browser, VS Code at times shows a file that it has not seen before as a workspace without folders,
+            # and leaves it so: about every fourth time, without any extension of ours.
+            await self._go_to(self.page.url)
+
+    async def _go_to(self, url: str) -> None:
+        self._companion.connected.clear()
+        await self.page.goto(url)
         await self._ready()
 
     async def close(self) -> None:

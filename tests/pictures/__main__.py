@@ -3,13 +3,14 @@
 import asyncio
 import sys
 
-from tests.pictures import neovim, plain, site, terminal, vscode_chat, vscode_code, vscode_use
+from tests.pictures import neovim, plain, site, terminal, trust, vscode_chat, vscode_code, vscode_use
 
 TAKEN = {
     "vscode": (vscode_chat.take, vscode_code.take, vscode_use.take),
     "neovim": (neovim.take,),
     "plain": (plain.take,),
     "terminal": (terminal.take,),
+    "trust": (trust.take,),
     "site": (site.take,),
 }
 

@@ -12,7 +12,7 @@ PICTURES = Path(__file__).parents[2] / "docs" / "images"
 
 def draw(screen: str, title: str, name: str, width: int) -> None:
     """With its colors. Some names are new each time; the picture is not to change for that."""
-    screen = re.sub(r"/\S*?odin-\w+/greetings", "/home/me/greetings", screen)
+    screen = re.sub(r"/\S*?odin-\w+/(greetings|shop)", r"/home/me/\1", screen)
     screen = re.sub(r"-[0-9a-f]{4}\.md", "-1a2b.md", screen)
     console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True)
     console.print(Text.from_ansi(screen.rstrip()))

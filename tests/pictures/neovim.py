@@ -54,13 +54,13 @@ end })
 async def take() -> None:
     screens: dict[str, str] = {}
     async with serving() as wire:
-        async with _neovim(wire, "greetings", GREETINGS) as (terminal, work):
+        async with neovim(wire, "greetings", GREETINGS) as (terminal, work):
             screens["ask"] = await _ask(terminal, wire)
             screens["review"] = await _review(terminal, wire, work / "greet.py")
             screens["question"] = await _question(terminal, wire)
             screens["extensions"] = await _extensions(terminal)
         sizes = [await _sized(wire, width) for width in (80, 100, 200)]
-        async with _neovim(wire, "shapes", SHAPES, PYRIGHT) as (terminal, work):
+        async with neovim(wire, "shapes", SHAPES, PYRIGHT) as (terminal, work):
             screens["rename"] = await _rename(terminal, wire, work / "shapes.py")
             screens["problems"] = await _problems(terminal, wire, work / "shapes.py")
             screens["hover"] = await _hover(terminal)
@@ -73,7 +73,7 @@ async def take() -> None:
 
 
 @asynccontextmanager
-async def _neovim(
+async def neovim(
     wire: Wire, name: str, files: Mapping[str, str], init: str = "", settings: str = SETTINGS, width: int = 112
 ) -> AsyncGenerator[tuple[Terminal, Path]]:
     """With a project of that name, and its first file open."""
@@ -102,7 +102,7 @@ async def _neovim(
             yield terminal, work
         finally:
             await terminal.press("Escape")
-            await _run(terminal, "qa!")
+            await run(terminal, "qa!")
             await editor.wait()
             await terminal.close()
 
@@ -125,30 +125,30 @@ async def _sized(wire: Wire, width: int) -> str:
     """What a person sees on a screen of so many columns."""
     screens: dict[str, str] = {}
     files, settings = {"greet.py": GREETINGS["greet.py"]}, "{'trusted': v:true}"
-    async with _neovim(wire, "greetings", files, settings=settings, width=width) as (terminal, work):
+    async with neovim(wire, "greetings", files, settings=settings, width=width) as (terminal, work):
         await _ask(terminal, wire)
-        await _run(terminal, "OdinChat")
+        await run(terminal, "OdinChat")
         await terminal.shows("<C-s> send")
         await terminal.write("and who calls leave? @")
-        screens["The chat, in insert mode"] = _cleaned(await terminal.shows("@greet.py"))
+        screens["The chat, in insert mode"] = cleaned(await terminal.shows("@greet.py"))
         await terminal.press("C-e", "Escape")
-        screens["The chat, in normal mode"] = _cleaned(await terminal.shows("<CR> send"))
+        screens["The chat, in normal mode"] = cleaned(await terminal.shows("<CR> send"))
         await terminal.press("d", "d", "C-w", "t")
         await _propose(terminal, wire, work / "greet.py")
-        screens["A review, in normal mode"] = _cleaned(await terminal.shows("to review"))
+        screens["A review, in normal mode"] = cleaned(await terminal.shows("to review"))
         await terminal.press("o")
         await terminal.write("    # be nice")
-        screens["A review, in insert mode"] = _cleaned(await terminal.shows("# be nice"))
+        screens["A review, in insert mode"] = cleaned(await terminal.shows("# be nice"))
         await terminal.press("Escape", "u")
-        await _run(terminal, "OdinReject! later")
+        await run(terminal, "OdinReject! later")
         await terminal.shows("As you like.")
         await _commit(terminal, wire)
-        screens["A question, in normal mode"] = _cleaned(await terminal.shows("Type number"))
+        screens["A question, in normal mode"] = cleaned(await terminal.shows("Type number"))
         await terminal.press("Escape")
         await terminal.shows("Then not.")
         await terminal.press("i", "C-o")
         await _commit(terminal, wire)
-        screens["A question, in insert mode"] = _cleaned(await terminal.shows("Deny"))
+        screens["A question, in insert mode"] = cleaned(await terminal.shows("Deny"))
         await terminal.press("C-\\", "2")
         await terminal.hides("<C-\\>2  Deny")
         await terminal.press("Escape")
@@ -158,9 +158,9 @@ async def _sized(wire: Wire, width: int) -> str:
 async def _ask(terminal: Terminal, wire: Wire) -> str:
     play_calls(wire, ("Grep", {"pattern": "greet"}))
     wire.play(says("`greet` says hello to whoever is named.\n\n- nobody calls it yet"))
-    await _run(terminal, "1,2OdinAsk who calls this?")
+    await run(terminal, "1,2OdinAsk who calls this?")
     await terminal.shows("nobody calls it yet")
-    return _cleaned(await terminal.shows("end turn"))
+    return cleaned(await terminal.shows("end turn"))
 
 
 async def _propose(terminal: Terminal, wire: Wire, file: Path) -> None:
@@ -174,14 +174,14 @@ async def _propose(terminal: Terminal, wire: Wire, file: Path) -> None:
     ]
     play_calls(wire, ("MultiEditTool", {"file_path": str(file), "edits": edits}))
     wire.play(says("As you like."))
-    await _run(terminal, "OdinEdit be polite")
+    await run(terminal, "OdinEdit be polite")
     await terminal.shows("name.title()")
 
 
 async def _review(terminal: Terminal, wire: Wire, file: Path) -> str:
     await _propose(terminal, wire, file)
-    screen = _cleaned(await terminal.shows("changes to review"))
-    await _run(terminal, "OdinReject! later")
+    screen = cleaned(await terminal.shows("changes to review"))
+    await run(terminal, "OdinReject! later")
     await terminal.shows("As you like.")
     return screen
 
@@ -189,20 +189,20 @@ async def _review(terminal: Terminal, wire: Wire, file: Path) -> str:
 async def _commit(terminal: Terminal, wire: Wire) -> None:
     play_calls(wire, ("ExecuteCommand", {"command": "python3 -m pytest -q && git commit -am done"}))
     wire.play(says("Then not."))
-    await _run(terminal, "OdinEdit commit it")
+    await run(terminal, "OdinEdit commit it")
 
 
 async def _question(terminal: Terminal, wire: Wire) -> str:
     await _commit(terminal, wire)
-    screen = _cleaned(await terminal.shows("Type number"))
+    screen = cleaned(await terminal.shows("Type number"))
     await terminal.press("Escape")
     await terminal.shows("Then not.")
     return screen
 
 
 async def _extensions(terminal: Terminal) -> str:
-    await _run(terminal, "OdinExtensions")
-    screen = _cleaned(await terminal.shows("Type number"))
+    await run(terminal, "OdinExtensions")
+    screen = cleaned(await terminal.shows("Type number"))
     await terminal.press("Escape")
     await terminal.hides("Type number")
     return screen
@@ -212,12 +212,12 @@ async def _rename(terminal: Terminal, wire: Wire, file: Path) -> str:
     place = {"file_path": str(file), "line": 1, "symbol": "area"}
     play_calls(wire, ("Refactor", {"what": "rename", "new_name": "surface", **place}))
     wire.play(says("Then it stays `area`."))
-    await _run(terminal, "OdinEdit rename area to surface")
+    await run(terminal, "OdinEdit rename area to surface")
     await terminal.shows("changes to review")
-    await _run(terminal, "OdinReview")
-    screen = _cleaned(await terminal.shows("wall.py|3"))
-    await _run(terminal, "cclose")
-    await _run(terminal, "OdinReject!")
+    await run(terminal, "OdinReview")
+    screen = cleaned(await terminal.shows("wall.py|3"))
+    await run(terminal, "cclose")
+    await run(terminal, "OdinReject!")
     await terminal.shows("Then it stays")
     return screen
 
@@ -228,25 +228,25 @@ async def _problems(terminal: Terminal, wire: Wire, file: Path) -> str:
     for old, new in ((OLD, NEW), (NEW, MENDED)):
         play_calls(wire, ("EditTool", path | {"old_string": old, "new_string": new}))
     wire.play(says("`area` takes a `scale`."))
-    await _run(terminal, "OdinEdit let area take a scale")
+    await run(terminal, "OdinEdit let area take a scale")
     await terminal.shows("change to review")
-    await _run(terminal, "OdinAccept rest")
+    await run(terminal, "OdinAccept rest")
     await terminal.shows("fixed: wall.py")
-    return _cleaned(await terminal.shows("end turn"))
+    return cleaned(await terminal.shows("end turn"))
 
 
 async def _hover(terminal: Terminal) -> str:
-    await _run(terminal, "1")
-    await _run(terminal, "lua vim.lsp.buf.hover()")
-    return _cleaned(await terminal.shows("wrote this line"))
+    await run(terminal, "1")
+    await run(terminal, "lua vim.lsp.buf.hover()")
+    return cleaned(await terminal.shows("wrote this line"))
 
 
-async def _run(terminal: Terminal, command: str) -> None:
+async def run(terminal: Terminal, command: str) -> None:
     await terminal.write(f":{command}")
     await terminal.press("Enter")
 
 
-def _cleaned(screen: str) -> str:
+def cleaned(screen: str) -> str:
     """Folders are new each time; the page is not to change for that."""
     screen = re.sub(r"/\S*odin-screens-\w+(/\S*)", lambda found: f"/home/me{found[1]}".ljust(len(found[0])), screen)
     screen = re.sub(r"/\S*/odin-(?=\s*$)", "/home/me/", screen, flags=re.M)  # a name that is broken over lines

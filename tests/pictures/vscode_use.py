@@ -10,7 +10,7 @@ from tests.editors.vscode import VSCode
 from tests.editors.vscode_chat import Chat
 from tests.pictures.vscode import ASIDE, NARROW, PICTURES, picture, widen, window
 from tests.support import wire as kit
-from tests.support.wire import Wire, serving
+from tests.support.wire import Wire, anthropic_models, serving
 
 CART = '''\
 """Prices of what is in a cart."""
@@ -53,7 +53,7 @@ async def take() -> None:
         await widen(vscode)
         await _take_inline(vscode, wire, file)
         await _take_code(vscode, chat, wire)
-        await _take_lists(vscode)
+        await _take_lists(vscode, wire)
         await _take_narrow(vscode, chat, wire, file)
     async with serving() as wire, window(wire, "shop", {FILE: CART}, PATH="/usr/bin:/bin") as (vscode, folder):
         await vscode.open_file(folder / FILE)
@@ -105,13 +105,14 @@ async def _take_code(vscode: VSCode, chat: Chat, wire: Wire) -> None:
     await vscode.screenshot(PICTURES / "vscode-apply-dark.png")
 
 
-async def _take_lists(vscode: VSCode) -> None:
+async def _take_lists(vscode: VSCode, wire: Wire) -> None:
     """Sessions beside the chat, and models to select."""
     await vscode.command("odin.sessions.focus")
     await expect(vscode.page.get_by_role("treeitem").filter(has_text="can this be shorter?")).to_be_visible()
     await picture(vscode, "sessions", ["dark"])
     await vscode.page.get_by_role("button", name="Sessions Section").click()
     await vscode.command("odin.chat.focus")
+    wire.play(anthropic_models())
     await vscode.palette("Odin: Select Model…")
     await vscode.page.mouse.move(*ASIDE)  # what it points at would be explained
     await vscode.picks()

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from odin_lsp.models.base import ArgumentsDelta, Connection, Model, Reached, Reply, Request, StreamEvent
+from odin_lsp.models.base import ArgumentsDelta, Connection, Model, Reached, Received, Reply, Request, StreamEvent
 from odin_lsp.models.reference import ModelRef
 from tests.support import wire as wire_module
 from tests.support.complaints import pytest_runtest_teardown  # noqa: F401 - a hook
@@ -62,8 +62,8 @@ def ask(wire: Wire) -> Ask:
 
     async def ask(model: Model, *answers: Answer | bytes, request: Request | None = None) -> list[StreamEvent]:
         wire.play(*answers)
-        async with asyncio.timeout(10), aclosing(model.stream(request or HELLO)) as stream:
-            return [event async for event in stream if not isinstance(event, Reached | ArgumentsDelta)]
+        async with asyncio.timeout(60), aclosing(model.stream(request or HELLO)) as stream:
+            return [event async for event in stream if not isinstance(event, Reached | Received | ArgumentsDelta)]
 
     return ask
 

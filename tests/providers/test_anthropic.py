@@ -167,7 +167,7 @@ async def test_an_emoji_in_two_halves_becomes_one(connect, ask, sent, kit):
     await sent(user("a"), reply.message, user("b"))
 
 
-async def test_the_prefix_and_the_last_two_turns_are_marked_for_the_cache(sent):
+async def test_what_all_modes_share_and_the_last_two_turns_are_marked_for_the_cache(sent):
     call, result = ToolCall("toolu_1", "ls", {}), ToolResult("toolu_1", "ls", "a.py")
     request = await sent(
         user("one"),
@@ -175,17 +175,20 @@ async def test_the_prefix_and_the_last_two_turns_are_marked_for_the_cache(sent):
         Message("user", (result,)),
         Message("assistant", (Text("Done."),), REF),
         user("two", "three"),
-        tools=TOOLS,
+        tools=[*TOOLS, ToolSpec("write", "Write a file.", {"type": "object"})],
+        shared_tools=len(TOOLS),
     )
     marks = [
         (where, index)
-        for where, blocks in enumerate([request["system"], *(it["content"] for it in request["messages"])])
+        for where, blocks in enumerate(
+            [request["tools"], request["system"], *(it["content"] for it in request["messages"])]
+        )
         for index, block in enumerate(blocks)
         if "cache_control" in block
     ]
-    assert marks == [(0, 1), (3, 0), (5, 1)]
-    assert request["system"][1]["cache_control"] == MARK
-    assert "cache_control" not in request["tools"][-1]
+    assert marks == [(0, len(TOOLS) - 1), (1, 0), (4, 0), (6, 1)]
+    assert request["system"][0]["cache_control"] == MARK
+    assert request["system"][1] == {"type": "text", "text": "Be brief."}
 
 
 async def test_calls_and_results_go_back_with_their_ids(sent):

@@ -9,7 +9,7 @@ from email.utils import formatdate
 import pytest
 
 from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavailable
-from odin_lsp.models.base import ArgumentsDelta, CallReady, Connection, Network, Reached, Reply, TextDelta
+from odin_lsp.models.base import ArgumentsDelta, CallReady, Connection, Network, Reached, Received, Reply, TextDelta
 from tests.support.ports import reserved_port
 from tests.support.sampling import sampled
 
@@ -45,6 +45,22 @@ async def test_nothing_but_speculation_comes_out_of_an_answer_without_an_end(dia
         await read()
     assert seen
     assert all(isinstance(event, Reached | TextDelta | ArgumentsDelta | CallReady) for event in seen)
+
+
+async def test_how_much_of_an_answer_has_come_is_counted_anew_for_each_request(dialect, wire, connect, kit):
+    model = connect(dialect.ref)
+    told = []
+    for body in (dialect.called, dialect.hello, dialect.called):
+        wire.play(kit.Answer([body]))
+        *_, received, reply = [event async for event in model.stream(kit.HELLO)]
+        assert isinstance(reply, Reply)
+        assert isinstance(received, Received)
+        told.append((received, len(body), body.count(b"data:")))
+
+    assert told[0] == told[2]
+    for received, size, events in told:
+        assert 0.5 * size < received.size < size
+        assert received.events == events
 
 
 async def test_arguments_are_shown_before_their_call_is_complete(dialect, wire, connect, kit):

@@ -10,8 +10,8 @@ from tests.support.ports import reserved_port
 from tests.support.wire import KEY, Answer, Wire
 
 PROVIDERS: tuple[tuple[KeyProvider, str, str, str], ...] = (
-    ("anthropic", "Anthropic", "/v1/models?limit=1", "x-api-key"),
-    ("google", "Google", "/v1beta/models?pageSize=1", "x-goog-api-key"),
+    ("anthropic", "Anthropic", "/v1/models?limit=1", "authorization"),
+    ("google", "Google", "/v1/models?pageSize=1", "x-goog-api-key"),
     ("openai", "OpenAI", "/models", "authorization"),
 )
 VARIABLES = {"anthropic": "ANTHROPIC_BASE_URL", "google": "GOOGLE_GEMINI_BASE_URL", "openai": "OPENAI_BASE_URL"}

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from odin_lsp.config import Config, Network
-from odin_lsp.config.untrusted import FROM_HERE
 from odin_lsp.errors import ModelUnavailable
 from odin_lsp.models import local_servers, providers
 from odin_lsp.models.base import Reply, Request
@@ -107,7 +106,3 @@ async def test_a_server_that_has_ended_says_what_to_start(monkeypatch: pytest.Mo
                 [it async for it in model.stream(Request((), ()))]
         finally:
             await model.aclose()
-
-
-def test_no_untrusted_folder_chooses_what_listens_here() -> None:
-    assert {f"{it}/" for it in SERVERS} <= set(FROM_HERE)

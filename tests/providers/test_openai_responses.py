@@ -35,8 +35,8 @@ def address(monkeypatch, environment, wire):
 async def sent(connect, reply, wire, kit):
     """The request's body for some messages."""
 
-    async def sent(*messages, ref=REF, **rest):
-        request = Request(("You are Odin.", "Be brief."), messages, **rest)
+    async def sent(*messages, ref=REF, system=("You are Odin.", "Be brief."), **rest):
+        request = Request(system, messages, **rest)
         await reply(connect(ref), kit.responses_sse(*kit.responses_text(0, "."), kit.responses_end()), request)
         return wire.request
 
@@ -84,8 +84,10 @@ async def test_nothing_is_stored_and_models_think_beside_tools(sent, wire):
 async def test_a_conversation_has_one_key_for_the_cache(sent):
     first = await sent(user("a"))
     later = await sent(user("a"), Message("assistant", (Text("b"),)), user("c"))
+    switched = await sent(user("a"), system=("You are Odin.", "Mode: edit_mode"))
     other = await sent(user("b"))
     assert first["prompt_cache_key"] == later["prompt_cache_key"] != other["prompt_cache_key"]
+    assert switched["prompt_cache_key"] == first["prompt_cache_key"]
 
 
 async def test_thinking_goes_back_whole_and_before_what_came_of_it(connect, reply, sent, kit):

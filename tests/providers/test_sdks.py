@@ -1,5 +1,8 @@
 """What Odin sends is what the providers' own SDKs make of typed arguments."""
 
+import json
+from dataclasses import replace
+
 import anthropic
 import openai
 import pytest
@@ -114,6 +117,27 @@ async def test_the_sdk_would_send_the_same(dialect, effort, may_call, connect, w
     assert ours.body == theirs.body
     assert ours.target == theirs.target
     assert {it: ours.headers.get(it) for it in NAMED} == {it: theirs.headers.get(it) for it in NAMED}
+
+
+async def test_calls_of_tools_that_another_mode_lists_stay_in_the_conversation(dialect, connect, wire):
+    messages = conversation(dialect.ref)
+    both = Request(("Be brief.", "Mode: edit_mode"), messages, TOOLS, shared_tools=1)
+    one = replace(both, tools=TOOLS[:1])
+    wire.play(*[Answer([dialect.hello])] * 3)
+
+    for request in (both, one):
+        _ = [event async for event in connect(dialect.ref).stream(request)]
+    edit, ask = (sent.body for sent in wire.sent)
+    await SDKS[dialect.name](wire.url, dialect.model, wire.request)
+
+    assert wire.sent[2].body == ask
+    assert {key: it for key, it in ask.items() if key != "tools"} == {
+        key: it for key, it in edit.items() if key != "tools"
+    }
+    assert "no such file" in str(ask)
+    assert '"List a folder' in json.dumps(ask["tools"], ensure_ascii=False)
+    assert "Read a file." in json.dumps(edit["tools"])
+    assert "Read a file." not in json.dumps(ask["tools"])
 
 
 @pytest.mark.parametrize("model", ["gemini-3.8-flash", "models/gemini-3.8-flash", "tunedModels/mine"])

@@ -14,6 +14,7 @@ import tests.conftest  # noqa: F401 - no key, no settings, no network but loopba
 from tests.soak.day import Step, drawn, lived, shortened
 from tests.soak.invariants import look
 from tests.soak.world import World
+from tests.support import held_loop
 
 SHORTENING = 180
 """Seconds."""
@@ -28,6 +29,7 @@ def main() -> int:
     given = parser.parse_args()
     until = time.monotonic() + given.minutes * 60
     sys.stdout.write(f"seed {given.seed}\n")
+    held_loop.ask()
 
     def until_evening() -> Iterator[Step]:
         for step in drawn(given.seed):

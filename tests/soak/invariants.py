@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.bench.client import resident
 from tests.soak.editor import offsets_of, path_at
 from tests.soak.world import Broken, World
+from tests.support import held_loop
 
 DESCRIPTORS, PROCESSES = 16, 2
 """More than at the first look at a process: connections to the provider, logs of sessions that are open."""
@@ -71,12 +72,18 @@ async def it_has_not_complained(world: World) -> None:
         raise Broken(f"it has complained: …{said[said.index('Traceback') :][:3000]}")
 
 
+async def nothing_has_held_the_loop(_: World) -> None:
+    if held := held_loop.taken():
+        raise Broken(held)
+
+
 Invariant = Callable[[World], Awaitable[None]]
 INVARIANTS: tuple[Invariant, ...] = (
     every_request_is_answered_once,
     nothing_unreviewed_has_changed,
     reviews_are_as_the_screen,
     it_has_not_complained,
+    nothing_has_held_the_loop,
 )
 
 

@@ -25,6 +25,7 @@ from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.text import Change
 from tests.support.reviewing import ScriptedEditor
+from tests.support.trusting import agree_to_all
 
 PATIENCE = 30
 HEADER = "X-Claude-Code-Ide-Authorization"
@@ -202,7 +203,9 @@ class World:
         self.root = root
         self.buffers = Buffers()
         self.editor = Window(Files([root], self.buffers, FileCache()))
-        self.project = Project(Told(roots=(root,), flags=settings, trusted=trusted))
+        self.project = Project(Told(roots=(root,), flags=settings, trusted=None if trusted else trusted))
+        if trusted:
+            agree_to_all(self.project)
         self.core = Core(self.project, self.editor, buffers=self.buffers, servers=lambda _: servers)
         self.watched: list[bool] = []
         self.sight = Sight(self.buffers, self.watched.append)

@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+from odin_lsp.config import RuleSettings
 from odin_lsp.extensions.mcp_files import McpServer
 from odin_lsp.mcp.values import Host
 
@@ -33,11 +34,19 @@ class Asked:
         self.changes = []
         self.reasons = []
         self.tools = ()
+        self.has_resources = False
         self.host = Host(self._ask, lambda: roots, self.changes.append)
 
-    async def listed(self, tools):
+    async def listed(self, tools, has_resources):
         self.tools = tools
+        self.has_resources = has_resources
 
     async def _ask(self, question):
         self.questions.append(question)
         return self.answers.pop(0) if self.answers else ("decline", {})
+
+
+def allowing(odin, name, **more):
+    """The user's rule for a server of the project, which needs more than its name."""
+    server = odin.project.now.extensions.servers[name]
+    return RuleSettings(tool=f"mcp__{name}", decision="allow", server=server.identity, **more)

@@ -54,6 +54,8 @@ def answer(method, params, table):
             return {"result": {"prompts": table.get("prompts", [])}}
         case "resources/list":
             return {"result": {"resources": table.get("resources", [])}}
+        case "resources/templates/list" if "templates" in table:
+            return {"result": {"resourceTemplates": table["templates"]}}
         case "prompts/get":
             said = f"{params['name']}: {json.dumps(params.get('arguments'), sort_keys=True)}"
             return {"result": {"messages": [{"role": "user", "content": {"type": "text", "text": said}}]}}
@@ -84,6 +86,11 @@ def perform(act, message, table):
         case "progress":
             token = message["params"]["_meta"]["progressToken"]
             send({"method": "notifications/progress", "params": {"progressToken": token, **value}})
+        case "progresses":
+            token = message["params"]["_meta"]["progressToken"]
+            for progress in range(1, value + 1):
+                params = {"progressToken": token, "progress": progress, "total": value}
+                send({"method": "notifications/progress", "params": params})
         case "raw":
             sys.stdout.buffer.write(value.encode())
             sys.stdout.buffer.flush()
@@ -102,6 +109,9 @@ def perform(act, message, table):
         case "tools":
             table["tools"] = value
             send({"method": "notifications/tools/list_changed"})
+        case "resources":
+            table["resources"] = value
+            send({"method": "notifications/resources/list_changed"})
         case "ask":
             send({"id": "asked", "method": "elicitation/create", "params": value})
             while json.loads(said := sys.stdin.readline()).get("id") != "asked":

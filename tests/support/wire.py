@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -141,9 +142,9 @@ class Wire:
 
 
 @asynccontextmanager
-async def serving() -> AsyncIterator[Wire]:
+async def serving(tls: ssl.SSLContext | None = None) -> AsyncIterator[Wire]:
     wire = Wire()
-    server = await asyncio.start_server(wire.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(wire.serve, "127.0.0.1", 0, ssl=tls)
     wire.port = server.sockets[0].getsockname()[1]
     try:
         yield wire
@@ -302,6 +303,15 @@ def responses_sse(*events: dict[str, Any]) -> bytes:
     start = {"type": "response.created", "response": {"id": "resp_1", "status": "in_progress"}}
     numbered = [{**event, "sequence_number": number} for number, event in enumerate((start, *events))]
     return sse(*numbered, named=True)
+
+
+def anthropic_models(*names: str) -> Answer:
+    """What an account has."""
+    about = {"type": "model", "created_at": "2026-11-01T00:00:00Z", "lifecycle": "active"}
+    sizes = {"max_input_tokens": 200_000, "max_tokens": 64_000}
+    listed = [{"id": name, "display_name": name.replace("-", " ").title(), **about, **sizes} for name in names]
+    body = json.dumps({"data": listed, "has_more": False}).encode()
+    return Answer([body], headers={"content-type": "application/json"}, framing="length")
 
 
 def anthropic_error(status: int, message: str) -> bytes:

@@ -32,6 +32,7 @@ from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
 from tests.support.closing import closing
 from tests.support.complaints import pytest_runtest_teardown  # noqa: F401 - a hook
+from tests.support.trusting import agree_to_all
 
 
 @dataclass
@@ -67,12 +68,16 @@ class Odin:
     def script(self, *replies: dict[str, Any]) -> None:
         self.script_file.write_text(json.dumps({"replies": list(replies)}))
 
-    def start(self, *, hooks: Hooks | None = None, **told: Any) -> Core:
+    def start(self, *, hooks: Hooks | None = None, trusted: bool | None = None, **told: Any) -> Core:
+        """`trusted`: the user trusts the folder, with all that it brings now; or the editor restricts it."""
         if self.core is None:
             settings = {"model": f"scripted/{self.script_file}", **self.settings}
             self.config, problems = load(self.root, settings=settings)
             assert problems == ()
-            self.project = Project(Told(roots=(self.root,), **told), load=lambda *_: (self.config, ()))
+            said = Told(roots=(self.root,), trusted=False if trusted is False else None, **told)
+            self.project = Project(said, load=lambda *_: (self.config, ()))
+            if trusted:
+                agree_to_all(self.project)
             buffers, parts = Buffers(), Parts(hooks=hooks or Hooks())
             files = Files([self.root], buffers, FileCache())
             servers = self.servers(files)

@@ -11,9 +11,25 @@ import odin_lsp
 from odin_lsp import library
 
 ROOT = Path(odin_lsp.__file__).parent
-VALUES = {"errors", "values", "modes", "patterns", "messages", "records", "events", "ports", "config"}
+VALUES = {
+    "brought",
+    "named_files",
+    "errors",
+    "values",
+    "modes",
+    "patterns",
+    "messages",
+    "records",
+    "events",
+    "reply_events",
+    "session_events",
+    "server_states",
+    "ports",
+    "config",
+}
 VALUES |= {"markdown", "redaction", "folders", "frames", "garbage", "json_rpc", "locks", "logs", "private_files"}
-VALUES |= {"reading", "state_folder", "system", "tasks"}
+VALUES |= {"command_mark", "display", "foreign_data", "loop_share", "loop_watch", "printing", "waiting_calls"}
+VALUES |= {"reading", "scratch", "state_folder", "system", "tasks"}
 """And what everything needs of the system."""
 MAY_IMPORT = {
     **dict.fromkeys(VALUES, VALUES),
@@ -77,12 +93,14 @@ EVERYTHING = {"cli", "__main__", "__init__"}
 ONLY_IN = {
     "pygls": "server/",
     "lsprotocol": "server/",
-    "rich": ("terminal/drawing.py", "terminal/render.py", "terminal/telling.py"),
+    "rich": "terminal/drawing.py",
     "prompt_toolkit": "terminal/line_editor.py",
     "acp": (),  # the SDK is the other side in tests
-    "anthropic": (),  # so are the providers' SDKs
-    "google": (),
     "openai": (),
+    "anthropic": ("models/platforms/", "models/account/"),
+    "google": ("models/platforms/", "models/account/"),
+    "boto3": "models/platforms/bedrock.py",
+    "botocore": "models/platforms/bedrock.py",
     "justhtml": "web/page.py",
     "redis": "sessions/publish.py",
     "mcp": "mcp/",

@@ -9,7 +9,7 @@ import importlib, pkgutil, sys
 import tests.support.as_windows
 import odin_lsp
 for module in pkgutil.walk_packages(odin_lsp.__path__, "odin_lsp."):
-    if module.name not in ("odin_lsp.__main__", "odin_lsp.commands.supervisor"):
+    if module.name.removeprefix("odin_lsp.") not in ("__main__", "commands.supervisor", "commands.connect_broker"):
         importlib.import_module(module.name)
 locks = sys.modules["odin_lsp.locks"]
 print(len([it for it in sys.modules if it.startswith("odin_lsp.")]), locks.sys.platform, hasattr(locks, "fcntl"))

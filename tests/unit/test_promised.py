@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import pytest
 
-from odin_lsp.agent import planner, stream
+from odin_lsp.agent import planner, speech
 from odin_lsp.commands.output import MAX_SHOWN_CHARS
 from odin_lsp.config import CommandSettings, Config, Limits, RuleSettings
 from odin_lsp.errors import EmptyPrompt, RequestError, SessionBusy
@@ -49,7 +49,7 @@ def test_the_limits_of_a_read():
 def test_the_limits_of_a_session():
     assert sessions.MAX_TURNS == 100
     assert titles.from_message(" \n ") == titles.NEW == "New Session"
-    assert stream.PACE_SECONDS == 0.15
+    assert speech.PACE_SECONDS == 0.15
 
 
 def test_the_defaults_of_arguments():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from odin_lsp.redaction import looks_secret, redacted, secrets_of, without_keys
+from odin_lsp.redaction import MOST_LEARNT, learn, learnt, looks_secret, redacted, secrets_of, without_keys
 
 SECRETS = [
     "sk-ant-api03-abcdefghijklmnop",
@@ -87,3 +87,14 @@ def test_a_key_is_not_kept(text, kept):
 )
 def test_what_is_no_key_by_its_own_form_is_kept(text):
     assert without_keys(text) == text
+
+
+def test_what_was_learnt_to_be_a_secret_is_hidden_everywhere_and_the_last_ones_are_known():
+    learn("first of all")
+    learn("short")
+    assert redacted("it is first of all.") == without_keys("it is first of all.") == "it is [hidden]."
+    assert redacted("it is short") == "it is short"
+    for number in range(MOST_LEARNT):
+        learn(f"a secret {number:03}")
+    assert len(learnt()) == MOST_LEARNT
+    assert without_keys("first of all, a secret 000, a secret 099") == "first of all, [hidden], [hidden]"

@@ -1,11 +1,16 @@
+import subprocess
+import sys
+from typing import ClassVar
+
 import pytest
+from pydantic import BaseModel, Field, create_model
 
 from odin_lsp.errors import RequestError
 from odin_lsp.events import EventRecord, TextStreamed, TodosChanged, TurnFinished
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult
 from odin_lsp.records import Outcome, Todo
 from odin_lsp.server.wire import MessageParams
-from odin_lsp.values import from_wire, to_wire
+from odin_lsp.values import from_wire, json_schema, to_wire
 
 
 def test_names_are_camel_case_on_the_wire_and_none_is_left_out():
@@ -57,3 +62,56 @@ def test_stray_and_missing_keys_are_named(data, problem):
         from_wire(MessageParams, data)
 
     assert problem in str(caught.value)
+
+
+class AtTop(BaseModel):
+    kept: ClassVar[int] = 1
+    """No field."""
+    name: str
+    """What it is called."""
+    size: int = Field(default=1, description="As pydantic has it.")
+    """As below it."""
+
+
+def descriptions(model):
+    return {name: it.get("description") for name, it in json_schema(model)["properties"].items()}
+
+
+def test_fields_are_described_by_what_stands_below_them_wherever_the_class_is():
+    class Within(BaseModel):
+        """Begins
+        at the edge."""
+
+        name: str
+        """What it is called."""
+        inner: AtTop
+
+    assert descriptions(AtTop) == {"name": "What it is called.", "size": "As pydantic has it."}
+    assert descriptions(Within) == {"name": "What it is called.", "inner": None}
+    assert json_schema(Within)["$defs"]["AtTop"]["properties"]["name"]["description"] == "What it is called."
+
+
+def test_a_class_without_a_source_is_described_by_its_fields_alone():
+    made = create_model("Made", name=(str, ...))
+    like_another = create_model("AtTop", __module__=__name__, name=(str, ...), other=(int, 1))
+    both = create_model("Both", one=(made, ...), two=(AtTop, ...), three=(like_another, ...))
+
+    assert descriptions(made) == {"name": None}
+    assert set(descriptions(like_another)) == {"name", "other"}
+    assert set(descriptions(both)) == {"one", "two", "three"}
+
+
+def test_a_class_that_was_typed_in_has_no_source():
+    program = """
+from pydantic import BaseModel
+from odin_lsp.values import json_schema
+
+class Params(BaseModel):
+    name: str
+    '''What it is called.'''
+
+print(json_schema(Params)["properties"]["name"]["type"])
+"""
+    done = subprocess.run([sys.executable, "-"], input=program, capture_output=True, text=True, timeout=120)
+
+    assert (done.stdout, done.returncode) == ("string\n", 0), done.stderr

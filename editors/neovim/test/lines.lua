@@ -35,7 +35,7 @@ return {
       { content = "write\nit", status = "in_progress" },
       { content = "test", status = "pending" },
     }
-    equals(lines.todos(todos), { "- [x] look", "- [ ] **write it**", "- [ ] test" })
+    equals(lines.todos(todos), { "- [x] look", "- [ ] **write ⏎ it**", "- [ ] test" })
   end,
   ["a question is told with its topic and its command"] = function()
     equals(lines.question({ title = "Which?", header = "Indentation" }), "- ? Indentation: Which?")
@@ -67,7 +67,7 @@ return {
       leftOff = 2,
     }
     equals(lines.problems(event, ROOT), {
-      "- ✗ introduced: a.py:3 no name [Ruff F8]",
+      "- ✗ introduced: a.py:3 no ⏎ name [Ruff F8]",
       "- ✓ fixed: a.py:4 warning: unused",
       "- … 2 more",
     })

@@ -24,7 +24,7 @@ return {
       end,
     })
     equals(opts.kind, "odin.session")
-    equals(vim.tbl_map(opts.format_item, { one, two, other }), { "the same", "the same (2)", "another" })
+    equals(vim.tbl_map(opts.format_item, { one, two, other }), { "the ⏎ same", "the ⏎ same (2)", "another" })
   end,
   ["a preview is a buffer with the text"] = function()
     local opts = asked({ "x" }, {

@@ -37,6 +37,18 @@ return {
     transcript:finish_message({ "It is so." })
     equals(lines(), { "It is so." })
   end,
+  ["what was thought says how long that took, if it was long, also folded"] = function()
+    equals(Transcript.thought("hm", 999), { "┊ hm" })
+    equals(Transcript.thought("hm"), { "┊ hm" })
+    local lines = Transcript.thought("hm\nwell", 12400)
+    equals(lines, { "┊ thought for 12 s", "┊ hm", "┊ well" })
+    vim.api.nvim_set_current_buf(vim.api.nvim_create_buf(false, true))
+    vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
+    vim.wo.foldmethod = "manual"
+    vim.wo.foldtext = "v:lua.require'odin.chat.transcript'.fold_text()"
+    vim.cmd("1,3fold")
+    equals(vim.fn.foldtextresult(1), "┊ thought for 12 s, 2 lines")
+  end,
   ["what is earlier comes above, below the line that says so"] = function()
     local transcript, lines = new()
     transcript:put("earlier", { "more" })

@@ -16,7 +16,7 @@ return {
   end,
   ["a line break of Windows is one"] = function()
     equals(words.lines("a\r\nb\n"), { "a", "b", "" })
-    equals(words.flat("a\nb"), "a b")
+    equals(words.flat("a\nb"), "a ⏎ b")
   end,
   ["a line is the longest that fits, and the shortest if none does"] = function()
     local variants = { { "ä", "", "second" }, { "ä", "b" }, { "äöü" } }

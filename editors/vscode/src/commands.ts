@@ -18,6 +18,7 @@ import type { Servicing } from "./server/servicing";
 import type { SessionTree } from "./session-tree";
 import { SessionCommands } from "./sessions";
 import { SettingCommands } from "./setting-commands";
+import { askForText, chooseFrom, tellUser } from "./telling";
 import { UpkeepCommands } from "./upkeep";
 import { modeName, wordsOf } from "./words";
 
@@ -77,11 +78,12 @@ export function registerCommands(parts: Parts): Disposable[] {
     selectRole: () => settings.selectRole(),
     manageApprovals: () => settings.manageApprovals(),
     showExtensions: () => settings.showExtensions(),
-    trust: () => settings.decideTrust("trust"),
+    trust: () => settings.decideTrust("ask"),
     restrict: () => settings.decideTrust("restrict"),
     setKey: (provider?: unknown) => settings.setKey(provider),
     removeKey: () => settings.removeKey(),
     showContext: () => settings.showContext(),
+    countContext: () => settings.showContext(true),
     openSettingsFile: () => settings.openFile(),
     openSettings: () => commands.executeCommand("workbench.action.openSettings", "@ext:odin-lsp.odin"),
     install: () => servicing.install(),
@@ -147,11 +149,11 @@ class TurnCommands {
   async doCommentRequests(): Promise<void> {
     const { requests, text } = await this.parts.odin.execute("odin.commentRequests", { kind: "edit" });
     if (requests.length === 0) {
-      inBackground(window.showInformationMessage(t("Odin: No comment in this workspace ends in `odin!` or `AI!`.")));
+      inBackground(tellUser("info", t("Odin: No comment in this workspace ends in `odin!` or `AI!`.")));
       return;
     }
     this.parts.showChat();
-    await this.parts.chat.turns.say("edit_mode", text);
+    await this.parts.chat.turns.say("edit_mode", text, [], [], undefined, false);
   }
 
   /** What is named, or the last turn; what was undone can be brought back from the message. */
@@ -170,13 +172,13 @@ class TurnCommands {
 
   private async tellUndone(undone: Undone): Promise<void> {
     const actions = undone.undoId ? [t("Bring Back")] : [];
-    if (await window.showInformationMessage(t("Odin: {0}", undoneWords(undone)), ...actions)) {
+    if (await tellUser("info", t("Odin: {0}", undoneWords(undone)), ...actions)) {
       await this.undo({ turnId: undone.undoId });
     }
   }
 
   private async take(mode: Mode, items: ContextItem[], label: string): Promise<void> {
-    const text = await window.showInputBox({
+    const text = await askForText({
       title: t("Odin: {0}", modeName(mode)),
       prompt: label ? t("About {0}.", label) : undefined,
       placeHolder: promptFor(mode),
@@ -239,7 +241,7 @@ async function showActions({ odin, chat }: Parts): Promise<void> {
   add("output", t("Show Log"), "odin.vscode.showLog");
   add("gear", t("Open Settings"), "odin.vscode.openSettings");
   const placeHolder = state.kind === "failed" ? state.why : t("Select an action");
-  const chosen = await window.showQuickPick(items, { title: "Odin", placeHolder });
+  const chosen = await chooseFrom(items, { title: "Odin", placeHolder });
   if (chosen) {
     await commands.executeCommand(chosen.command);
   }

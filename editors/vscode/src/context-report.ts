@@ -4,6 +4,10 @@ import { numberOf, t, tn } from "./l10n";
 import type { ContextPreview, LineSpan, SeenFile } from "./protocol";
 import { ago, moneyOf } from "./words";
 
+export function reportName(): string {
+  return `${t("What Would Be Sent")}.md`;
+}
+
 export function contextReport(preview: ContextPreview): string {
   const { tokens, contextLimit } = preview;
   const lines = [
@@ -11,11 +15,13 @@ export function contextReport(preview: ContextPreview): string {
     contextLimit > 0
       ? t("Tokens: {0} of {1}", numberOf(tokens), numberOf(contextLimit))
       : t("Tokens: {0}", numberOf(tokens)),
+    ...countOf(preview),
     t(
       "Cost of the request: {0}, or {1} if the provider has it cached",
       dollars(preview.costUsd),
       dollars(preview.cachedCostUsd),
     ),
+    t("After a switch between Edit and another mode: {0}", dollars(preview.switchedCostUsd)),
     t("Spent by the session: {0}", dollars(preview.spent.costUsd ?? 0)),
   ];
   const head = [`# ${t("What would be sent")}`, "", lines.join("  \n")];
@@ -29,6 +35,12 @@ export function contextReport(preview: ContextPreview): string {
     return `${heading}\n\n${fence}\n${part.content}\n${fence}`;
   });
   return `${[head.join("\n"), ...seen, ...parts].join("\n\n")}\n`;
+}
+
+/** What the provider has counted, or why it has not; nothing if nobody asked. */
+function countOf({ counted, notCounted }: ContextPreview): string[] {
+  if (counted !== undefined) return [t("Tokens, counted by the provider: {0}", numberOf(counted))];
+  return notCounted ? [t("Tokens, counted by the provider: none ({0})", notCounted)] : [];
 }
 
 function seenFile({ path, at, seen, isWhole, isCurrent, changed = [] }: SeenFile): string {

@@ -1,6 +1,8 @@
 // What goes with a message: the selection and the problems in it, else the file.
 
 import type { Diagnostic, Range, TextDocument, TextEditor } from "vscode";
+import type { Attachment } from "./chat/messages";
+import { t } from "./l10n";
 import type { ContextItem } from "./protocol";
 import { linesOf } from "./words";
 
@@ -31,6 +33,28 @@ export function attachedTo(
   );
   const label = linesOf(selection.start.line + 1, lastLineOf(selection) + 1, name);
   return { items: [selectionItem(document, selection), ...problems], label };
+}
+
+/** What went with a message that comes back, to go with the next one. Problems inside of a selection come with it. */
+export function attachmentsIn(context: readonly ContextItem[], nameOf: (uri: string) => string): Attachment[] {
+  const selected = new Set(context.map((it) => (it.kind === "selection" ? it.uri : undefined)));
+  const items = context.filter((it) => it.kind !== "diagnostics" || !selected.has(it.uri));
+  return items.map((it) => attachmentOf(it, nameOf)).filter((it) => it !== undefined);
+}
+
+function attachmentOf(
+  { kind, uri, range, name }: ContextItem,
+  nameOf: (uri: string) => string,
+): Attachment | undefined {
+  if (uri === undefined) return undefined;
+  const label = nameOf(uri);
+  if (kind === "file") return { kind, uri, label };
+  if (kind === "folder") return { kind, uri, label: `${label}/` };
+  if (kind === "diagnostics") return { kind: "problems", uri, label: t("problems in {0}", label) };
+  if (kind !== "selection" || range === undefined) return undefined;
+  if (name !== undefined) return { kind: "symbol", uri, label: name, range };
+  const file = label.slice(label.lastIndexOf("/") + 1);
+  return { kind, uri, label: linesOf(range.start.line + 1, lastLineOf(range) + 1, file), range };
 }
 
 /** A line of which nothing is selected does not count. */

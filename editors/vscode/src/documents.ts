@@ -1,8 +1,22 @@
 // Texts that are only to be read, in an editor of their own.
 
-import { EventEmitter, languages, type TextDocumentContentProvider, Uri, ViewColumn, window, workspace } from "vscode";
+import {
+  EventEmitter,
+  languages,
+  type TextDocument,
+  type TextDocumentContentProvider,
+  Uri,
+  ViewColumn,
+  window,
+  workspace,
+} from "vscode";
 
 const SCHEME = "odin-text";
+
+/** Whether it is the one that is shown under this name. */
+export function isNamed({ uri }: Pick<TextDocument, "uri">, name: string): boolean {
+  return uri.scheme === SCHEME && uri.path === `/${name}`;
+}
 
 export class ReadOnlyDocuments implements TextDocumentContentProvider {
   readonly #texts = new Map<string, string>();

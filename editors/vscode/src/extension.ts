@@ -5,11 +5,13 @@ import { inBackground, tellFailures } from "./background";
 import { Chat } from "./chat/chat";
 import { ChatView } from "./chat/view";
 import { registerCommands } from "./commands";
-import { ReadOnlyDocuments } from "./documents";
+import { reportName } from "./context-report";
+import { isNamed, ReadOnlyDocuments } from "./documents";
 import * as files from "./files";
 import { InlineEdits } from "./inline/threads";
 import { EditorServers } from "./intelligence/servers";
 import { speak, t } from "./l10n";
+import { completeModels } from "./model-names";
 import type { ServerState } from "./odin";
 import { isPlan } from "./plans";
 import { Problems } from "./problems";
@@ -26,6 +28,7 @@ import { Store } from "./session/store";
 import { SessionTree } from "./session-tree";
 import { RESTARTING_SETTINGS, serverSettings } from "./settings";
 import { show, shownFor } from "./status";
+import { tellUser } from "./telling";
 import { Typing } from "./typing";
 
 let life: ServerLife | undefined;
@@ -41,7 +44,7 @@ export function activate(context: ExtensionContext): void {
     now: Date.now,
   });
   const problems = new Problems({
-    error: (text, ...titles) => window.showErrorMessage(text, ...titles),
+    error: (text, ...titles) => tellUser("error", text, ...titles),
     run: (command) => commands.executeCommand(command),
   });
   const servers = new EditorServers();
@@ -113,6 +116,7 @@ export function activate(context: ExtensionContext): void {
   const look = (): void => {
     const document = window.activeTextEditor?.document;
     contexts.set("odin.isPlan", document !== undefined && isPlan(document));
+    contexts.set("odin.isContextReport", document !== undefined && isNamed(document, reportName()));
     if (document?.uri.scheme === "file") {
       odin.wake();
     }
@@ -153,6 +157,7 @@ export function activate(context: ExtensionContext): void {
       store.set({ isTrusted: true });
       inBackground(renewal.because(t("the trusted workspace")));
     }),
+    completeModels(odin, context.extension.packageJSON),
     ...registerCommands({
       odin,
       chat,
@@ -189,5 +194,5 @@ class Contexts {
 async function mayInterrupt(what: string): Promise<boolean> {
   const now = t("Restart Now");
   const question = t("Odin must restart to use {0}. Restarting cancels the running turn.", what);
-  return (await window.showWarningMessage(question, now, t("Restart After Turn"))) === now;
+  return (await tellUser("warning", question, now, t("Restart After Turn"))) === now;
 }

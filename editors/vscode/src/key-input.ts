@@ -1,6 +1,7 @@
 // A key as it is typed: it is checked before it is kept, and what is wrong with it is told where it was typed.
 
 import type { InputBox } from "vscode";
+import { readableLine } from "./chat/text";
 import type { CheckedKey } from "./protocol";
 import { keyProblem } from "./secrets";
 import { wordsOf } from "./words";
@@ -35,7 +36,7 @@ export async function typedKey(box: Box, check: (key: string) => Promise<Checked
     box.busy = false;
     box.enabled = true;
     if (checked.verdict !== "refused") return { key, checked };
-    box.validationMessage = checked.detail;
+    box.validationMessage = readableLine(checked.detail ?? "");
     return undefined;
   };
   try {

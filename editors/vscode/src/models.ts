@@ -2,7 +2,7 @@
 
 import type { QuickPickItem } from "vscode";
 import { t } from "./l10n";
-import type { ModelState } from "./protocol";
+import type { AccountModel, ModelState } from "./protocol";
 import { short } from "./words";
 
 export interface ModelItem extends QuickPickItem {
@@ -16,7 +16,7 @@ export function asConfigured(): ModelItem {
   return { label: t("Use Model from Settings"), model: "" };
 }
 
-/** One item for each model, however it is used now. Those of servers on this computer come last. */
+/** One item for each model that Odin knows, however it is used now. Those of servers on this computer come last. */
 export function modelItems(now: ModelState): ModelItem[] {
   const local = (now.local ?? []).flatMap(({ name, models }) => models.map((model) => ({ model, name })));
   const known = [...now.available, ...local.map((it) => it.model)];
@@ -33,6 +33,17 @@ export function modelItems(now: ModelState): ModelItem[] {
       detail: server ? t("{0} on this computer", server.name) : factsOf(now, model),
     };
   });
+}
+
+/** What accounts have besides, and one item for each that cannot be asked: why, and what to do. */
+export function accountItems(now: ModelState): (QuickPickItem & { model?: string; provider: string })[] {
+  const shown = new Set(modelItems(now).map((it) => it.model));
+  return (now.accounts ?? []).flatMap(({ provider, title, models = [], problem }) => [
+    ...models
+      .filter((it) => !shown.has(it.ref))
+      .map((it) => ({ label: it.ref, model: it.ref, detail: factsOfAccount(it, title), provider })),
+    ...(problem ? [{ label: t("{0} lists no models", title), detail: problem, alwaysShow: true, provider }] : []),
+  ]);
 }
 
 /** What is asked next: the model alone, then with each effort that it takes. */
@@ -58,6 +69,11 @@ function factsOf({ facts = {}, efforts = {} }: ModelState, model: string): strin
   ]
     .filter(Boolean)
     .join(" · ");
+}
+
+function factsOfAccount({ title, context }: AccountModel, account: string): string {
+  const known = [title ?? "", context ? t("{0} tokens", short(context)) : "", t("in your account at {0}", account)];
+  return known.filter(Boolean).join(" · ");
 }
 
 function selectedWith(effort: string): string {

@@ -7,6 +7,7 @@ import type {
   Commands,
   ContextItem,
   EventRecord,
+  ImageItem,
   Outcome,
   Question,
   Review,
@@ -54,7 +55,15 @@ export interface Odin {
 /** Turns, wherever the user asked for them: shown in the chat. `chat/turns.ts` is behind it. */
 export interface Turns {
   /** Begin a turn, or queue it. Settles when it has ended; what went wrong is shown in the chat, never thrown. */
-  say(mode: Mode, text: string, context?: readonly ContextItem[]): Promise<Outcome | undefined>;
+  say(
+    mode: Mode,
+    text: string,
+    context?: readonly ContextItem[],
+    images?: readonly ImageItem[],
+    turnId?: string,
+    /** False: some of the text is of files, such as a comment. */
+    typed?: boolean,
+  ): Promise<Outcome | undefined>;
   /** The turn that runs, if one does. */
   readonly running: { turnId: string; mode: Mode } | undefined;
   cancel(queue?: AfterCancel): Promise<void>;

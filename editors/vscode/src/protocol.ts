@@ -7,6 +7,20 @@ export interface AcceptParams {
   texts?: Partial<Record<string, string>>;
 }
 
+export interface AccountListing {
+  provider: string;
+  title: string;
+  models?: AccountModel[];
+  problem?: string;
+}
+
+export interface AccountModel {
+  ref: string;
+  title?: string;
+  context?: number;
+  maxOutput?: number;
+}
+
 export interface AgentCallParams {
   agent: string;
   tool: string;
@@ -77,6 +91,27 @@ export interface BeginParams {
 export interface Begun {
   begun: boolean;
 }
+
+export interface Brought {
+  digest: string;
+  items: BroughtItem[];
+  text: string;
+}
+
+export interface BroughtItem {
+  id: string;
+  kind: "hook" | "server" | "languageServer" | "command" | "agent" | "skill" | "setting";
+  name: string;
+  what: string;
+  program?: string;
+  address?: string;
+  variables?: string[];
+  file: string;
+  includes?: string[];
+  state?: "new" | "changed" | "agreed" | "refused";
+}
+
+export type BroughtParams = Record<string, never>;
 
 export interface CachedFile {
   filePath: string;
@@ -150,6 +185,7 @@ export interface ContextParams {
   text?: string;
   mode?: "ask_mode" | "plan_mode" | "edit_mode";
   sessionId?: string;
+  exact?: boolean;
 }
 
 export interface ContextPart {
@@ -164,9 +200,12 @@ export interface ContextPreview {
   mode: "ask_mode" | "plan_mode" | "edit_mode";
   model: string;
   tokens: number;
+  counted?: number;
+  notCounted?: string;
   contextLimit: number;
   costUsd: number;
   cachedCostUsd: number;
+  switchedCostUsd: number;
   spent: Usage;
   parts: ContextPart[];
   instructions?: ContextInstructions[];
@@ -264,6 +303,7 @@ export interface EventRecord {
   agentId: string;
   event: Event;
   at?: number;
+  messageId?: string;
 }
 
 export interface ExecutePlanParams {
@@ -290,6 +330,8 @@ export interface ExtensionList {
 export interface ExtensionsParams {
   action?: "list" | "enable" | "disable";
   name?: string;
+  names?: string[];
+  kind?: "agent" | "skill" | "command" | "hook" | "mcp" | "file";
 }
 
 export type FilesParams = Record<string, never>;
@@ -324,6 +366,7 @@ export interface FoundServer {
 export interface ImageItem {
   data?: string;
   uri?: string;
+  digest?: string;
   name?: string;
   mediaType?: string;
 }
@@ -374,7 +417,9 @@ export interface Listed {
   tokens?: number;
   description?: string;
   problem?: string;
-  running?: "configured" | "starting" | "ready" | "failed";
+  running?: "configured" | "starting" | "ready" | "retrying" | "failed" | "disabled";
+  attempt?: number;
+  maxAttempts?: number;
 }
 
 export interface MarkStepParams {
@@ -386,7 +431,9 @@ export interface MarkStepParams {
 export interface McpState {
   name: string;
   transport: "stdio" | "http" | "sse";
-  state: "configured" | "starting" | "ready" | "failed";
+  state: "configured" | "starting" | "ready" | "retrying" | "failed" | "disabled";
+  attempt?: number;
+  maxAttempts?: number;
   tools?: number;
   tokens?: number;
   memory?: number;
@@ -399,12 +446,14 @@ export interface Mentioned {
 
 export interface MessageParams {
   text: string;
+  typed?: boolean;
   turnId?: string;
   sessionId?: string;
   context?: ContextItem[];
   images?: ImageItem[];
   temperature?: number;
   maxTokens?: number;
+  options?: TurnOptions;
 }
 
 export interface ModelFacts {
@@ -416,7 +465,9 @@ export interface ModelFacts {
 export interface ModelParams {
   model?: string;
   smallModel?: string;
+  sessionId?: string;
   findLocal?: boolean;
+  askAccounts?: "beside" | "wait" | "anew";
 }
 
 export interface ModelState {
@@ -429,6 +480,7 @@ export interface ModelState {
   smallPicked?: boolean;
   facts?: Partial<Record<string, ModelFacts>>;
   local?: FoundServer[];
+  accounts?: AccountListing[];
 }
 
 export interface ModelStatus {
@@ -550,6 +602,7 @@ export interface Question {
   allowText?: boolean;
   editable?: boolean;
   timeoutMs?: number;
+  items?: BroughtItem[];
 }
 
 export interface Queue {
@@ -561,6 +614,8 @@ export interface QueueParams {
   turnId?: string;
   text?: string;
   mode?: "ask_mode" | "plan_mode" | "edit_mode";
+  context?: ContextItem[];
+  images?: ImageItem[];
 }
 
 export interface QueuedMessage {
@@ -568,6 +623,9 @@ export interface QueuedMessage {
   body: string;
   mode: "ask_mode" | "plan_mode" | "edit_mode";
   timestamp: number;
+  context?: ContextItem[];
+  attached?: Attached[];
+  options?: TurnOptions;
 }
 
 export interface Range {
@@ -741,6 +799,9 @@ export interface ServerState {
   name: string;
   root: string;
   state: "starting" | "loading" | "ready" | "stopped" | "given up";
+  owner?: "odin" | "editor";
+  errors?: number;
+  warnings?: number;
   memory?: number;
   problem?: string;
 }
@@ -882,11 +943,19 @@ export interface ToolRecord {
 }
 
 export interface TrustParams {
-  decision: "trust" | "restrict";
+  decision: "trust" | "restrict" | "ask";
+  digest?: string;
+  items?: string[];
 }
 
 export interface Trusted {
   trusted: boolean;
+}
+
+export interface TurnOptions {
+  defaultAnswer?: string;
+  mayCompact?: boolean;
+  showsAnswer?: boolean;
 }
 
 export interface TurnRecord {
@@ -965,14 +1034,35 @@ export interface ActivityChanged {
   kind: "activityChanged";
 }
 
+export interface RequestStarted {
+  step: number;
+  attempt: number;
+  kind: "requestStarted";
+}
+
+export interface RequestProgress {
+  bytes: number;
+  events: number;
+  kind: "requestProgress";
+}
+
 export interface TextStreamed {
   text: string;
   kind: "textStreamed";
 }
 
+export interface ThinkingStarted {
+  kind: "thinkingStarted";
+}
+
 export interface ThinkingStreamed {
   text: string;
   kind: "thinkingStreamed";
+}
+
+export interface ThinkingFinished {
+  elapsedMs: number;
+  kind: "thinkingFinished";
 }
 
 export interface StreamRolledBack {
@@ -983,6 +1073,7 @@ export interface MessageFinished {
   text: string;
   toolCalls: number;
   thinking?: string;
+  thinkingMs?: number;
   kind: "messageFinished";
 }
 
@@ -1011,6 +1102,7 @@ export interface ToolStarted {
 export interface ToolProgress {
   callId: string;
   text: string;
+  elapsedMs?: number;
   kind: "toolProgress";
 }
 
@@ -1027,6 +1119,8 @@ export interface ToolFinished {
   output?: string;
   durationMs?: number;
   ran?: CommandRun;
+  result?: string;
+  audit?: "rules" | "user" | "edited" | "hook";
   kind: "toolFinished";
 }
 
@@ -1131,14 +1225,41 @@ export interface ModelStatusChanged {
   kind: "modelStatusChanged";
 }
 
+export interface ServersChanged {
+  mcpServers?: McpState[];
+  languageServers?: ServerState[];
+  kind: "serversChanged";
+}
+
 export interface Notice {
   level: "info" | "warning" | "error";
   message: string;
   kind: "notice";
 }
 
+export interface TurnEdited {
+  mode: "ask_mode" | "plan_mode" | "edit_mode";
+  text: string;
+  attached?: Attached[];
+  context?: SentContext[];
+  kind: "turnEdited";
+}
+
+export interface TrustChanged {
+  trusted: boolean;
+  kind: "trustChanged";
+}
+
+export interface SessionBegun {
+  sessionId: string;
+  title: string;
+  how?: "new" | "resume" | "fork";
+  kind: "sessionBegun";
+}
+
 export interface SessionSwitchStarted {
   sessionId: string;
+  how?: "new" | "resume" | "fork";
   kind: "sessionSwitchStarted";
 }
 
@@ -1146,6 +1267,7 @@ export interface SessionRestored {
   sessionId: string;
   title: string;
   messages: number;
+  how?: "new" | "resume" | "fork";
   kind: "sessionRestored";
 }
 
@@ -1172,8 +1294,12 @@ export type Event =
   | TurnStarted
   | UserSpoke
   | ActivityChanged
+  | RequestStarted
+  | RequestProgress
   | TextStreamed
+  | ThinkingStarted
   | ThinkingStreamed
+  | ThinkingFinished
   | StreamRolledBack
   | MessageFinished
   | ArgumentsStreamed
@@ -1196,7 +1322,11 @@ export type Event =
   | ModelChanged
   | RoleChanged
   | ModelStatusChanged
+  | ServersChanged
   | Notice
+  | TurnEdited
+  | TrustChanged
+  | SessionBegun
   | SessionSwitchStarted
   | SessionRestored
   | SessionRenamed
@@ -1231,6 +1361,7 @@ export interface Commands {
   "odin.queue": { argument: QueueParams; result: Queue };
   "odin.model": { argument: ModelParams; result: ModelState };
   "odin.key.check": { argument: KeyCheckParams; result: CheckedKey };
+  "odin.brought": { argument: BroughtParams; result: Brought };
   "odin.trust": { argument: TrustParams; result: Trusted };
   "odin.state": { argument: StateParams; result: State };
   "odin.review.accept": { argument: AcceptParams; result: Receipts };

@@ -14,6 +14,7 @@ import { t } from "./l10n";
 import type { Odin } from "./odin";
 import type { SessionSummary } from "./protocol";
 import { sessionItem } from "./sessions";
+import { treeItemOf } from "./telling";
 
 /** After these the list is another one. */
 const CHANGING: ReadonlySet<string> = new Set(["turnFinished", "sessionRenamed", "sessionRestored"]);
@@ -59,7 +60,7 @@ export class SessionTree implements TreeDataProvider<SessionSummary> {
       label: isCurrent ? t("{0}, {1}, shown in the chat", label, description ?? "") : `${label}, ${description}`,
     };
     item.command = { title: t("Open Session"), command: "odin.vscode.openSession", arguments: [session] };
-    return item;
+    return treeItemOf(item);
   }
 
   dispose(): void {

@@ -2,11 +2,14 @@
 
 import * as path from "node:path";
 import { type QuickPickItem, Uri, window, workspace } from "vscode";
+import { inBackground } from "./background";
 import type { Chat } from "./chat/chat";
+import { readableLine } from "./chat/text";
 import { t, tn } from "./l10n";
 import type { Odin } from "./odin";
 import type { SessionSummary, TurnRecord } from "./protocol";
 import { exportName } from "./session-names";
+import { askForText, askUser, chooseFrom, itemOf, picker, tellUser } from "./telling";
 import { ago } from "./words";
 
 const SEARCH_PAUSE_MS = 200;
@@ -38,35 +41,33 @@ export class SessionCommands {
 
   /** In what was said, as it is typed. */
   async search(): Promise<void> {
-    const picker = window.createQuickPick<SessionItem>();
-    picker.title = t("Search Sessions");
-    picker.placeholder = t("Search messages and answers");
-    picker.matchOnDescription = picker.matchOnDetail = true;
+    const list = picker<SessionItem>(t("Search Sessions"), t("Search messages and answers"));
+    list.matchOnDescription = list.matchOnDetail = true;
     let pause: NodeJS.Timeout | undefined;
     let latest = "";
     const look = async (): Promise<void> => {
-      const query = picker.value.trim();
+      const query = list.value.trim();
       latest = query;
-      picker.busy = true;
+      list.busy = true;
       const sessions = await this.chat.sessions.list(query);
       if (query === latest) {
         // What was found need not show the words in the order in which they were typed.
-        picker.items = sessions.map((it) => ({ ...sessionItem(it), alwaysShow: true }));
-        picker.busy = false;
+        list.items = sessions.map((it) => itemOf({ ...sessionItem(it), alwaysShow: true }));
+        list.busy = false;
       }
     };
     const chosen = await new Promise<SessionSummary | undefined>((resolve, reject) => {
-      picker.onDidChangeValue(() => {
+      list.onDidChangeValue(() => {
         clearTimeout(pause);
         pause = setTimeout(() => look().catch(reject), SEARCH_PAUSE_MS);
       });
-      picker.onDidAccept(() => resolve(picker.selectedItems[0]?.session));
-      picker.onDidHide(() => resolve(undefined));
-      picker.show();
+      list.onDidAccept(() => resolve(list.selectedItems[0]?.session));
+      list.onDidHide(() => resolve(undefined));
+      list.show();
       look().catch(reject);
     }).finally(() => {
       clearTimeout(pause);
-      picker.dispose();
+      list.dispose();
     });
     await this.open(chosen);
   }
@@ -82,7 +83,7 @@ export class SessionCommands {
     const points = messages
       .map((turn, index) => ({ label: t("Before “{0}”", oneLine(turn.body)), index: earlierMessages + index, turn }))
       .reverse();
-    const chosen = await window.showQuickPick([whole, ...points], {
+    const chosen = await chooseFrom([whole, ...points], {
       title: t("Fork Session"),
       placeHolder: t("Select where the fork ends"),
     });
@@ -96,7 +97,7 @@ export class SessionCommands {
     this.showChat();
     await this.chat.sessions.open(fork.sessionId);
     if (fork.draft !== undefined && chosen.turn) {
-      const text = await window.showInputBox({ title: t("Edit Message"), value: fork.draft, ignoreFocusOut: true });
+      const text = await askForText({ title: t("Edit Message"), value: fork.draft, ignoreFocusOut: true });
       if (text?.trim()) {
         await this.chat.turns.say(chosen.turn.mode, text);
       }
@@ -108,7 +109,7 @@ export class SessionCommands {
     const session = named ?? (await this.pick(t("Rename Session")));
     const title =
       session &&
-      (await window.showInputBox({
+      (await askForText({
         title: t("Rename Session"),
         value: session.title,
         validateInput: (it) => (it.trim() ? undefined : t("Enter a title.")),
@@ -122,7 +123,12 @@ export class SessionCommands {
     const session = await this.pick(t("Export Session"));
     const kind =
       session &&
-      (await window.showQuickPick(Object.keys(FORMATS), { title: t("Export Session"), placeHolder: t("Format") }));
+      (
+        await chooseFrom(
+          Object.keys(FORMATS).map((label) => ({ label })),
+          { title: t("Export Session"), placeHolder: t("Format") },
+        )
+      )?.label;
     if (!session || !kind) {
       return;
     }
@@ -148,7 +154,7 @@ export class SessionCommands {
     const session = named ?? (await this.pick(t("Delete Session")));
     const confirm = t("Delete");
     const question = session && t("Delete session “{0}” permanently?", session.title);
-    if (session && question && (await window.showWarningMessage(question, { modal: true }, confirm)) === confirm) {
+    if (session && question && (await askUser(question, {}, confirm)) === confirm) {
       await this.chat.sessions.delete(session.sessionId);
     }
   }
@@ -164,10 +170,10 @@ export class SessionCommands {
     const items = this.chat.sessions.list("").then((sessions) => sessions.map(sessionItem));
     const options = { title, placeHolder: t("Session"), matchOnDescription: true, matchOnDetail: true };
     if ((await items).length === 0) {
-      window.showInformationMessage(t("Odin: This workspace has no sessions yet."));
+      inBackground(tellUser("info", t("Odin: This workspace has no sessions yet.")));
       return undefined;
     }
-    return (await window.showQuickPick(items, options))?.session;
+    return (await chooseFrom(items, options))?.session;
   }
 }
 
@@ -186,5 +192,5 @@ export function sessionItem(session: SessionSummary): SessionItem {
 }
 
 function oneLine(text: string): string {
-  return text.replace(/\s+/g, " ").trim().slice(0, 120);
+  return readableLine(text.replace(/\s+/g, " ").trim(), 120);
 }

@@ -2,20 +2,23 @@
 
 import { homedir } from "node:os";
 import * as path from "node:path";
-import { type QuickPickItem, QuickPickItemKind, ThemeIcon, Uri, window, workspace } from "vscode";
+import { ProgressLocation, type QuickPick, QuickPickItemKind, ThemeIcon, Uri, window, workspace } from "vscode";
 import { approvalItems } from "./approvals";
+import { inBackground } from "./background";
 import type { Chat } from "./chat/chat";
-import { contextReport } from "./context-report";
+import { contextReport, reportName } from "./context-report";
 import type { ReadOnlyDocuments } from "./documents";
-import { extensionItems } from "./extensions";
+import { type ExtensionItem, extensionItems } from "./extensions";
 import { typedKey } from "./key-input";
 import { t, tn } from "./l10n";
-import { asConfigured, effortItems, type ModelItem, modelItems } from "./models";
+import { chooseModel, type ModelRow } from "./model-picker";
+import { accountItems, asConfigured, effortItems, modelItems } from "./models";
 import type { Odin } from "./odin";
 import type { CheckedKey, ModelState } from "./protocol";
 import { roleItems } from "./roles";
 import { type Keys, PROVIDERS, type Provider } from "./secrets";
 import { SETTINGS_FILE, userFile } from "./settings";
+import { askForText, chooseFrom, chosenFrom, during, itemOf, picker, tellUser } from "./telling";
 
 interface Parts {
   odin: Odin;
@@ -29,18 +32,9 @@ export class SettingCommands {
 
   async selectModel(): Promise<void> {
     const { odin } = this.parts;
-    const now = await odin.execute("odin.model", { findLocal: true });
-    const items: (QuickPickItem & Partial<ModelItem> & { run?: () => unknown })[] = [
-      ...modelItems(now),
-      { label: "", kind: QuickPickItemKind.Separator },
-      ...(now.picked ? [{ ...asConfigured(), iconPath: new ThemeIcon("gear") }] : []),
-      { label: t("Other…"), iconPath: new ThemeIcon("edit"), run: () => this.nameModel(now.model) },
-      { label: t("Set API Key…"), iconPath: new ThemeIcon("key"), run: () => this.setKey() },
-    ];
-    const current = items.find((it) => it.isSelected);
-    const chosen = await pickFrom(items, current, t("Select Model"), t("Applies from the next turn"));
-    await chosen?.run?.();
-    const model = chosen?.model && (await this.withEffort(now, chosen.model));
+    const chosen = await chooseModel(odin, (now) => this.modelRows(now));
+    await chosen?.row.run?.();
+    const model = chosen?.row.model && (await this.withEffort(chosen.now, chosen.row.model));
     if (model !== undefined) {
       await odin.execute("odin.model", { model });
     }
@@ -49,7 +43,7 @@ export class SettingCommands {
   async selectRole(): Promise<void> {
     const { odin } = this.parts;
     const items = roleItems(await odin.execute("odin.role", {}));
-    const chosen = await window.showQuickPick(items, { title: t("Select Role"), matchOnDetail: true });
+    const chosen = await chooseFrom(items, { title: t("Select Role"), matchOnDetail: true });
     if (chosen) {
       await odin.execute("odin.role", { role: chosen.role });
     }
@@ -62,10 +56,10 @@ export class SettingCommands {
     const session = sessionId ? { sessionId } : {};
     const { allowed } = await odin.execute("odin.permissions", session);
     if (allowed.length === 0) {
-      window.showInformationMessage(t("Odin: There are no saved approvals."));
+      inBackground(tellUser("info", t("Odin: There are no saved approvals.")));
       return;
     }
-    const chosen = await window.showQuickPick(approvalItems(allowed), {
+    const chosen = await chooseFrom(approvalItems(allowed), {
       title: t("Manage Approvals"),
       placeHolder: t("Select approvals to remove; Odin then asks you again"),
       canPickMany: true,
@@ -74,7 +68,7 @@ export class SettingCommands {
       await odin.execute("odin.permissions", { ...session, action: "remove", id });
     }
     if (chosen?.length) {
-      window.showInformationMessage(tn(chosen.length, "Odin: Removed {0} approval.", "Odin: Removed {0} approvals."));
+      inBackground(tellUser("info", tn(chosen.length, "Odin: Removed {0} approval.", "Odin: Removed {0} approvals.")));
     }
   }
 
@@ -83,31 +77,59 @@ export class SettingCommands {
     const { odin } = this.parts;
     const { extensions } = await odin.execute("odin.extensions", {});
     if (extensions.length === 0) {
-      window.showInformationMessage(t("Odin: There are no skills, commands, agents, hooks or MCP servers."));
+      inBackground(tellUser("info", t("Odin: There are no skills, commands, agents, hooks or MCP servers.")));
       return;
     }
-    const chosen = await window.showQuickPick(extensionItems(extensions), {
-      title: t("Extensions"),
-      placeHolder: t("Select one to switch it off or on until Odin stops, or to open a file that is not used"),
-      matchOnDescription: true,
-      matchOnDetail: true,
-    });
+    const chosen = await this.pickExtension(extensionItems(extensions));
     if (chosen?.action) {
       await odin.execute("odin.extensions", { action: chosen.action, name: chosen.name });
-      window.showInformationMessage(
-        chosen.action === "enable" ? t("Odin: {0} is on.", chosen.label) : t("Odin: {0} is off.", chosen.label),
+      inBackground(
+        tellUser(
+          "info",
+          chosen.action === "enable" ? t("Odin: {0} is on.", chosen.label) : t("Odin: {0} is off.", chosen.label),
+        ),
       );
     } else if (chosen) {
       await window.showTextDocument(Uri.file(chosen.source));
     }
   }
 
-  async decideTrust(decision: "trust" | "restrict"): Promise<void> {
+  /** The list follows the servers in it while it is open. */
+  private async pickExtension(items: ExtensionItem[]): Promise<ExtensionItem | undefined> {
+    const { odin } = this.parts;
+    const list = picker<ExtensionItem>(
+      t("Extensions"),
+      t("Select one to switch it off or on until Odin stops, or to open a file that is not used"),
+    );
+    Object.assign(list, { items: items.map(itemOf), matchOnDescription: true, matchOnDetail: true });
+    const following = odin.onEvent(({ event }) => {
+      if (event.kind === "serversChanged") inBackground(this.refresh(list));
+    });
+    try {
+      return await chosenFrom(list);
+    } finally {
+      following.dispose();
+      list.dispose();
+    }
+  }
+
+  private async refresh(list: QuickPick<ExtensionItem>): Promise<void> {
+    const { extensions } = await this.parts.odin.execute("odin.extensions", {});
+    const active = list.activeItems[0]?.name;
+    const items = extensionItems(extensions).map(itemOf);
+    list.items = items;
+    list.activeItems = items.filter((it) => it.name === active);
+  }
+
+  async decideTrust(decision: "ask" | "restrict"): Promise<void> {
     const { trusted } = await this.parts.odin.execute("odin.trust", { decision });
-    window.showInformationMessage(
-      trusted
-        ? t("Odin trusts this version of the workspace's settings.")
-        : t("Odin no longer trusts this workspace's settings. They can only tighten limits and rules."),
+    inBackground(
+      tellUser(
+        "info",
+        trusted
+          ? t("Odin trusts this version of what the workspace brings.")
+          : t("Odin does not trust what this workspace brings. It can only tighten limits and rules."),
+      ),
     );
   }
 
@@ -128,7 +150,7 @@ export class SettingCommands {
       await this.parts.keys.set(provider, typed.key);
     }
     if (typed?.checked.detail) {
-      window.showInformationMessage(t("Odin: The key is saved, but could not be checked: {0}.", typed.checked.detail));
+      inBackground(tellUser("info", t("Odin: The key is saved, but could not be checked: {0}.", typed.checked.detail)));
     }
   }
 
@@ -142,7 +164,7 @@ export class SettingCommands {
   async removeKey(): Promise<void> {
     const kept = Object.keys(await this.parts.keys.all()) as Provider[];
     if (kept.length === 0) {
-      window.showInformationMessage(t("Odin: VS Code keeps no API keys for Odin."));
+      inBackground(tellUser("info", t("Odin: VS Code keeps no API keys for Odin.")));
       return;
     }
     const provider = await pickProvider(kept, t("Remove API Key"));
@@ -151,9 +173,16 @@ export class SettingCommands {
     }
   }
 
-  async showContext(): Promise<void> {
-    const preview = await this.parts.odin.execute("odin.context", {});
-    await this.parts.documents.show(`${t("What Would Be Sent")}.md`, contextReport(preview), "markdown");
+  /** `exact`: the provider counts it. */
+  async showContext(exact = false): Promise<void> {
+    const { odin } = this.parts;
+    const preview = exact
+      ? await during(
+          { location: ProgressLocation.Notification, title: t("Odin: The provider counts the tokens…") },
+          () => odin.execute("odin.context", { exact }),
+        )
+      : await odin.execute("odin.context", {});
+    await this.parts.documents.show(reportName(), contextReport(preview), "markdown");
   }
 
   async openFile(): Promise<void> {
@@ -170,52 +199,44 @@ export class SettingCommands {
         file: path.join(it.uri.fsPath, SETTINGS_FILE),
       })),
     ];
-    const chosen = await window.showQuickPick(places, { title: t("Open Settings File"), placeHolder: SETTINGS_FILE });
+    const chosen = await chooseFrom(places, { title: t("Open Settings File"), placeHolder: SETTINGS_FILE });
     if (chosen) {
       await openOrCreate(Uri.file(chosen.file));
     }
   }
 
+  /** What comes later comes last, so that nothing moves. */
+  private modelRows(now: ModelState): ModelRow[] {
+    const warning = { iconPath: new ThemeIcon("warning") };
+    return [
+      ...modelItems(now),
+      { label: "", kind: QuickPickItemKind.Separator },
+      ...(now.picked ? [{ ...asConfigured(), iconPath: new ThemeIcon("gear") }] : []),
+      { label: t("Other…"), iconPath: new ThemeIcon("edit"), run: () => this.nameModel(now.model) },
+      { label: t("Set API Key…"), iconPath: new ThemeIcon("key"), run: () => this.setKey() },
+      { label: t("In your accounts"), kind: QuickPickItemKind.Separator },
+      ...accountItems(now).map((it) => (it.model ? it : { ...it, ...warning, run: () => this.setKey(it.provider) })),
+    ];
+  }
+
   private async withEffort(now: ModelState, model: string): Promise<string | undefined> {
     const items = effortItems(now, model);
     const isAsked = items.length > 1;
-    const chosen = isAsked
-      ? await window.showQuickPick(items, { title: t("Select Effort"), placeHolder: model })
-      : items[0];
+    const chosen = isAsked ? await chooseFrom(items, { title: t("Select Effort"), placeHolder: model }) : items[0];
     return chosen?.model;
   }
 
   private async nameModel(value: string): Promise<void> {
-    const model = await window.showInputBox({ title: t("Select Model"), prompt: "provider/model[@effort]", value });
+    const model = await askForText({ title: t("Select Model"), prompt: "provider/model[@effort]", value });
     if (model?.trim()) {
       await this.parts.odin.execute("odin.model", { model: model.trim() });
     }
   }
 }
 
-/** Choose one; the list begins at the one that counts now. */
-async function pickFrom<Item extends QuickPickItem>(
-  items: readonly Item[],
-  current: Item | undefined,
-  title: string,
-  placeholder: string,
-): Promise<Item | undefined> {
-  const picker = window.createQuickPick<Item>();
-  Object.assign(picker, { title, placeholder, items, activeItems: current ? [current] : [] });
-  try {
-    return await new Promise((resolve) => {
-      picker.onDidAccept(() => resolve(picker.selectedItems[0]));
-      picker.onDidHide(() => resolve(undefined));
-      picker.show();
-    });
-  } finally {
-    picker.dispose();
-  }
-}
-
 async function pickProvider(providers: readonly Provider[], title: string): Promise<Provider | undefined> {
   const items = providers.map((provider) => ({ label: PROVIDERS[provider], provider }));
-  return (await window.showQuickPick(items, { title, placeHolder: t("Provider") }))?.provider;
+  return (await chooseFrom(items, { title, placeHolder: t("Provider") }))?.provider;
 }
 
 /** A file that is not there yet is begun, and comes to be when the user saves it. */

@@ -1,6 +1,7 @@
 // The status bar: which model, in which role and mode, what it does, what the session has cost, and what waits for the user.
 
 import type { StatusBarItem } from "vscode";
+import { readable, readableLine, withoutIcons } from "./chat/text";
 import { t, tn } from "./l10n";
 import { isUnset } from "./server/life";
 import type { Standing } from "./session/selectors";
@@ -49,7 +50,7 @@ function waiting(standing: Standing): StatusText {
 
 function working(standing: Standing): StatusText {
   const { running, activity } = standing;
-  const model = standing.model.split("/").at(-1) ?? "";
+  const model = withoutIcons(readableLine(standing.model.split("/").at(-1) ?? ""));
   const parts = [model, roleOf(standing), running ? modeName(running.mode) : "", moneyOf(standing.costUsd)].filter(
     Boolean,
   );
@@ -76,7 +77,7 @@ function details(standing: Standing): string {
 
 /** The usual one goes without saying. */
 function roleOf({ role }: Standing): string {
-  return role === BUILDER ? "" : role;
+  return role === BUILDER ? "" : withoutIcons(readableLine(role));
 }
 
 function plain(text: string, tooltip: string): StatusText {
@@ -89,8 +90,8 @@ export function show(
   background: (kind: "error" | "warning") => StatusBarItem["backgroundColor"],
 ): void {
   item.text = shown.text;
-  item.tooltip = shown.tooltip;
-  item.accessibilityInformation = { label: shown.label, role: "button" };
+  item.tooltip = readable(shown.tooltip);
+  item.accessibilityInformation = { label: readableLine(shown.label), role: "button" };
   item.backgroundColor = shown.background && background(shown.background);
   item.show();
 }

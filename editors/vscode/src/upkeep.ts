@@ -1,11 +1,11 @@
 // What the model reads of a conversation, from the palette: add to it, take the last of it away, compact and clear it.
 
-import { window } from "vscode";
 import { inBackground } from "./background";
 import type { Chat } from "./chat/chat";
 import { CompactionWatch, compactedWords } from "./compaction";
 import { t } from "./l10n";
 import type { Odin } from "./odin";
+import { askForText, askUser, tellUser } from "./telling";
 
 export class UpkeepCommands {
   constructor(
@@ -16,7 +16,7 @@ export class UpkeepCommands {
 
   /** The chat shows what was noted. */
   async note(): Promise<void> {
-    const text = await window.showInputBox({
+    const text = await askForText({
       title: t("Add Note"),
       prompt: t("The model reads the note with your next message."),
       ignoreFocusOut: true,
@@ -30,17 +30,16 @@ export class UpkeepCommands {
   async removeLast(): Promise<void> {
     const { removed } = await this.odin.execute("odin.removeLast", await this.current());
     if (!removed) {
-      inBackground(window.showInformationMessage(t("Odin: There is no message to remove.")));
+      inBackground(tellUser("info", t("Odin: There is no message to remove.")));
       return;
     }
     const told = t("Odin: The model no longer reads the last message. To get another answer, continue.");
-    const offer = async () =>
-      (await window.showInformationMessage(told, t("Continue"))) && this.chat.turns.goOnWithLast();
+    const offer = async () => (await tellUser("info", told, t("Continue"))) && this.chat.turns.goOnWithLast();
     inBackground(offer());
   }
 
   async compact(): Promise<void> {
-    const focus = await window.showInputBox({
+    const focus = await askForText({
       title: t("Compact Session"),
       prompt: t("What must the summary keep? (optional)"),
       ignoreFocusOut: true,
@@ -52,7 +51,7 @@ export class UpkeepCommands {
     try {
       const argument = { ...(await this.current()), focus: focus.trim(), turnId };
       const result = await this.odin.execute("odin.compact", argument);
-      inBackground(window.showInformationMessage(compactedWords(result, watch.isCancelled)));
+      inBackground(tellUser("info", compactedWords(result, watch.isCancelled)));
     } finally {
       watch.dispose();
     }
@@ -60,15 +59,14 @@ export class UpkeepCommands {
 
   async clear(): Promise<void> {
     if (!(await this.sessionId())) {
-      inBackground(window.showInformationMessage(t("Odin: The session is empty.")));
+      inBackground(tellUser("info", t("Odin: The session is empty.")));
       return;
     }
     const confirm = t("Clear");
     const detail = t("Odin forgets all messages and todos of this session. Files do not change. You cannot undo this.");
-    if ((await window.showWarningMessage(t("Clear the session?"), { modal: true, detail }, confirm)) !== confirm)
-      return;
+    if ((await askUser(t("Clear the session?"), { detail }, confirm)) !== confirm) return;
     await this.chat.sessions.clear();
-    inBackground(window.showInformationMessage(t("Odin: Session cleared.")));
+    inBackground(tellUser("info", t("Odin: Session cleared.")));
   }
 
   /** Of the session that is shown, or would be. */

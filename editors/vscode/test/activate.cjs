@@ -51,6 +51,7 @@ Module._load = (request, ...rest) => {
 
 const context = {
   subscriptions: [],
+  extension: { packageJSON: {} },
   extensionPath: "",
   extensionUri: anything(),
   globalStorageUri: anything(),

@@ -1,7 +1,8 @@
 // Turns, the queue, and what is said of them.
 
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { Event } from "../src/protocol";
+import type { Returned } from "../src/chat/messages";
+import type { ContextItem, Event, QueuedMessage } from "../src/protocol";
 import { applyPatch } from "../src/session/patches";
 import { windowOf } from "../src/session/selectors";
 import { emptyPage } from "../src/session/state";
@@ -116,11 +117,48 @@ describe("the queue", () => {
     await settled();
     const returned = [...chat.store.shown.state.head.queue];
     odin.replies["odin.cancel"] = () => ({ cancelled: true, returned });
-    const given: string[] = [];
-    chat.turns.onDidReturn((text) => given.push(text));
+    const given: Returned[] = [];
+    chat.turns.onDidReturn((returned) => given.push(returned));
     await chat.turns.cancel("return");
-    expect(given).toEqual(["Two\n\nThree"]);
+    expect(given).toEqual([{ text: "Two\n\nThree", context: [], pictures: [] }]);
     expect(chat.store.shown.state.head.queue).toEqual([]);
+  });
+
+  it("is given back with its images and context, also what another window has sent", async () => {
+    const [file, other] = ["file:///p/a.ts", "file:///p/plan.png"].map((uri) => ({ kind: "file", uri }) as const);
+    const picture = { mediaType: "image/png", name: "own.png", data: "b3du" };
+    void chat.turns.say("edit_mode", "Three", [file as ContextItem], [picture]);
+    await settled();
+    const { turnId = "" } = chat.store.shown.state.head.queue[1] ?? {};
+    const image = (digest: string, name: string) => ({ digest, mediaType: "image/png", name });
+    const returned: QueuedMessage[] = [
+      { turnId, body: "Three", mode: "edit_mode", timestamp: 0, attached: [image("1", "own.png")] },
+      {
+        ...{ turnId: "other", body: "Four", mode: "edit_mode", timestamp: 0, context: [other as ContextItem] },
+        attached: [image("2", "plan.png"), image("3", "theirs.png"), image("4", "gone.png")],
+      },
+    ];
+    odin.replies["odin.cancel"] = () => ({ cancelled: true, returned });
+    odin.replies["odin.session.attachment"] = ({ digest }) => {
+      if (digest === "4") throw new Error("gone");
+      return { data: `data of ${digest}` };
+    };
+    const given: Returned[] = [];
+    chat.turns.onDidReturn((it) => given.push(it));
+    await chat.turns.cancel("return");
+    const theirs = { mediaType: "image/png", name: "theirs.png", data: "data of 3" };
+    expect(given).toEqual([{ text: "Three\n\nFour", context: [file, other], pictures: [picture, theirs] }]);
+  });
+
+  it("goes with its images and context when it is sent after its server was killed and the window loaded anew", async () => {
+    const context: ContextItem[] = [{ kind: "file", uri: "file:///p/a.ts" }];
+    const attached = [{ digest: "1", mediaType: "image/png", name: "shot.png" }];
+    const unbegun: QueuedMessage[] = [{ turnId: "x", body: "Two", mode: "ask_mode", timestamp: 0, context, attached }];
+    keeps("s2", kept(["a", "One", "aborted"]), { unbegun });
+    await chat.sessions.open("s2");
+    odin.replies["odin.ask"] = (argument) => outcome(String(argument.turnId));
+    await chat.turns.sendQueued("x");
+    expect(odin.of("odin.ask").at(-1)).toMatchObject({ text: "Two", context, images: attached });
   });
 
   it("is still there when the user comes back to a session whose turn was cancelled", async () => {

@@ -110,9 +110,14 @@ describe("messages that wait", () => {
     press(message(), "Enter");
     write(message(), "half a thou");
     page.take({ type: "returned", text: "see @a.ts" });
+    page.take({ type: "pictures", pictures: [{ mediaType: "image/png", name: "shot.png", data: "AA==" }] });
+    const other = { kind: "file", uri: "file:///b.ts", label: "b.ts" } as const;
+    page.take({ type: "attached", attachments: [attachment, other] });
     expect(message().value).toBe("see @a.ts\n\nhalf a thou");
+    expect(named("Do not send shot.png")).toBeDefined();
     press(message(), "Enter");
-    expect(page.of("send")[1]?.attachments).toEqual([attachment]);
+    expect(page.of("send")[1]?.attachments).toEqual([attachment, other]);
+    expect(page.of("send")[1]?.images).toEqual([{ mediaType: "image/png", name: "shot.png", data: "AA==" }]);
   });
 });
 

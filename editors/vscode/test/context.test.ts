@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Diagnostic, Range, TextDocument, TextEditor } from "vscode";
-import { attachedTo } from "../src/context";
+import { attachedTo, attachmentsIn } from "../src/context";
 
 const TEXT = "def add(a, b):\n    return a - b\n\nprint(add(1, 2))\n";
 
@@ -72,4 +72,28 @@ test("of a document that is no file the text goes", () => {
 test("nothing goes from the output panel, or without an editor", () => {
   expect(attachedTo(editor(span(0, 0, 1, 0), "output"), []).items).toEqual([]);
   expect(attachedTo(undefined, [])).toEqual({ items: [], label: "" });
+});
+
+test("what went with a message that comes back goes with the next one", () => {
+  const [a, b, folder] = ["file:///p/src/a.ts", "file:///p/src/b.ts", "file:///p/src"] as const;
+  const range = { start: { line: 2, character: 0 }, end: { line: 9, character: 0 } };
+  const found = attachmentsIn(
+    [
+      { kind: "file", uri: a, version: 3 },
+      { kind: "folder", uri: folder },
+      { kind: "selection", uri: a, range, content: "as it was" },
+      { kind: "diagnostics", uri: a, content: "line 4: error: E1" },
+      { kind: "selection", uri: b, range, name: "greet" },
+      { kind: "diagnostics", uri: folder, content: "line 4: error: E2" },
+      { kind: "text", content: "of a command" },
+    ],
+    (uri) => uri.slice("file:///p/".length),
+  );
+  expect(found).toEqual([
+    { kind: "file", uri: a, label: "src/a.ts" },
+    { kind: "folder", uri: folder, label: "src/" },
+    { kind: "selection", uri: a, label: "lines 3–9 of a.ts", range },
+    { kind: "symbol", uri: b, label: "greet", range },
+    { kind: "problems", uri: folder, label: "problems in src" },
+  ]);
 });

@@ -243,6 +243,17 @@ describe("the conversation", () => {
     expect(find<HTMLDetailsElement>("details.thinking").open).toBe(true);
   });
 
+  it("says how long was thought, once that is known", () => {
+    const thinking = { kind: "thinking", id: "th", text: "hm" } as const;
+    const labelOf = (item: Item) => {
+      page.show([turnWith([item])]);
+      return find(".thinking summary").textContent;
+    };
+    expect(labelOf({ ...thinking, isDone: false })).toBe("Thinking…");
+    expect(labelOf({ ...thinking, isDone: true })).toBe("Thought about it");
+    expect(labelOf({ ...thinking, isDone: true, durationMs: 2400 })).toBe("Thought for 2.4 s");
+  });
+
   it("says what can be done about a server that does not run", () => {
     const actions = [{ title: "Restart", command: "odin.vscode.restart" }];
     page.show([], {}, { server: "failed", trouble: { why: "odin-lsp keeps ending", actions } });

@@ -9,7 +9,7 @@ import { recorded, recordedPage } from "./chat-fakes";
 const NAMES = ["ask", "edit", "failed", "helper", "session"];
 const PASSING = new Set([
   ...["turnQueued", "activityChanged", "textStreamed", "thinkingStreamed", "streamRolledBack", "toolProgress"],
-  ...["argumentsStreamed", "toolQueued"],
+  ...["argumentsStreamed", "toolQueued", "requestStarted", "requestProgress", "thinkingStarted", "thinkingFinished"],
   ...["modelStatusChanged", "sessionSwitchStarted", "sessionRestored", "sessionRenamed"],
 ]);
 
@@ -129,16 +129,27 @@ describe("of what is kept", () => {
 
   it("a message has its thoughts first, whatever was streamed, and in the place where it ended", () => {
     const streamed: Event[] = [
+      { kind: "requestStarted", step: 1, attempt: 1 },
       { kind: "textStreamed", text: "Let me " },
+      { kind: "thinkingStarted" },
       { kind: "thinkingStreamed", text: "hm" },
+      { kind: "requestProgress", bytes: 9, events: 1 },
+      { kind: "thinkingFinished", elapsedMs: 2400 },
       { kind: "notice", level: "info", message: "meanwhile" },
       { kind: "textStreamed", text: "see." },
     ];
-    const ended: Event = { kind: "messageFinished", text: "Let me see.", thinking: "hm", toolCalls: 0 };
+    const ended: Event = {
+      kind: "messageFinished",
+      text: "Let me see.",
+      thinking: "hm",
+      thinkingMs: 2400,
+      toolCalls: 0,
+    };
     const { turns } = told([STARTED, ...streamed, ended].map((it) => record(it))).state;
     const kept = [STARTED, { kind: "notice", level: "info", message: "meanwhile" } as const, ended];
     expect(turns).toEqual(read(pageOf(kept.map((it) => record(it)))).state.turns);
     expect(turns[0]?.items.map((it) => it.kind)).toEqual(["notice", "thinking", "text"]);
+    expect(turns[0]?.items[1]).toMatchObject({ durationMs: 2400 });
   });
 
   it("what edits did to problems is a piece, and what a turn has left is how it ended until it goes on", () => {

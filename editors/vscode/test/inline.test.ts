@@ -1,8 +1,9 @@
 // An edit at a place in the text: what is shown of it, from the first letter that the model writes to the decision.
 
 import { expect, it } from "vitest";
+import { escaped } from "../src/chat/text";
 import { InlineEdit } from "../src/inline/edit";
-import { escaped, piecesOf } from "../src/inline/words";
+import { piecesOf } from "../src/inline/words";
 import { editsIn } from "../src/inline/writing";
 import type { Event, Outcome, Review, ReviewHunk } from "../src/protocol";
 

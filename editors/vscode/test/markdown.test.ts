@@ -78,7 +78,7 @@ describe("a hostile answer", () => {
 
   it("cannot hide or turn text around, nor speak to a terminal", () => {
     view.update("safe \u202etxt.exe \u001b]0;title\u0007\u001b[31mred\u001b[0m \u0000 zero\u200bwidth \u{e0041}");
-    expect(view.element.textContent?.trim()).toBe("safe ⟨U+202E⟩txt.exe red ␀ zero⟨U+200B⟩width ⟨U+E0041⟩");
+    expect(view.element.textContent?.trim()).toBe("safe ⟨U+202E⟩txt.exe red \ufffd zero⟨U+200B⟩width ⟨U+E0041⟩");
   });
 
   it("may be a line of a million letters", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { effortItems, modelItems } from "../src/models";
+import { accountItems, effortItems, modelItems } from "../src/models";
 import type { ModelState } from "../src/protocol";
 
 const SONNET = "anthropic/claude-sonnet-5-5";
@@ -55,5 +55,36 @@ test("models of servers on this computer come last, and say where they are", () 
     [SONNET, "", "effort low, medium, high"],
     ["offline/odin", "", ""],
     ["ollama/qwen3", "selected", "Ollama on this computer"],
+  ]);
+});
+
+test("what accounts have besides is listed apart, and says whose it is", () => {
+  const models = [
+    { ref: SONNET, title: "Claude Sonnet", context: 1_000_000 },
+    { ref: "anthropic/claude-new-1", title: "Claude New", context: 200_000 },
+    { ref: "anthropic/bare" },
+  ];
+  const accounts = [{ provider: "anthropic", title: "Anthropic", models }];
+  expect(modelItems({ ...STATE, accounts }).map((it) => it.model)).toEqual([SONNET, "offline/odin"]);
+  const listed = (state: ModelState): unknown[] => accountItems(state).map((it) => [it.model, it.detail]);
+  expect(listed({ ...STATE, accounts })).toEqual([
+    ["anthropic/claude-new-1", "Claude New · 200K tokens · in your account at Anthropic"],
+    ["anthropic/bare", "in your account at Anthropic"],
+  ]);
+  expect(listed({ ...STATE, accounts, model: "anthropic/bare" })).toHaveLength(1);
+});
+
+test("an account that cannot be asked is one line that says what to do", () => {
+  const accounts = [
+    { provider: "anthropic", title: "Anthropic", problem: "bad key; check the key" },
+    { provider: "google", title: "Google", models: [] },
+  ];
+  expect(accountItems({ ...STATE, accounts })).toEqual([
+    {
+      label: "Anthropic lists no models",
+      detail: "bad key; check the key",
+      alwaysShow: true,
+      provider: "anthropic",
+    },
   ]);
 });

@@ -28,6 +28,7 @@ test("what would be sent is shown as it is, whatever is in it", () => {
     contextLimit: 200_000,
     costUsd: 0.0123,
     cachedCostUsd: 0.0012,
+    switchedCostUsd: 0.0098,
     spent: {},
     parts: [{ kind: "message", name: "user", tokens: 9, content: hostile }],
     files: [
@@ -49,8 +50,27 @@ test("what would be sent is shown as it is, whatever is in it", () => {
   expect(report).toMatch(/- \/a\.py: all lines, seen .* ago, unchanged\n/);
   expect(report).toMatch(/- \/b\.py: lines 2–5, seen .* ago, changed since: lines 2–3, 5\n/);
   expect(report).toContain("Tokens: 12,345 of 200,000");
+  expect(report).toContain("After a switch between Edit and another mode: $0.0098");
   expect(report).toContain("- /home/me/ODIN.md (user, 1,200 tokens)\n");
   expect(report).toContain(`\`\`\`\`\`\n${hostile}\n\`\`\`\`\``);
+});
+
+test("the provider's own count stands beside the estimate, or why there is none", () => {
+  const spent = { costUsd: 0, cachedCostUsd: 0, switchedCostUsd: 0, spent: {}, parts: [] };
+  const preview = {
+    sessionId: "s",
+    mode: "ask_mode",
+    model: "a/b",
+    tokens: 12_345,
+    contextLimit: 0,
+    ...spent,
+  } as const;
+  const why = "the provider of a/b does not count tokens";
+  expect(contextReport(preview)).not.toContain("counted");
+  expect(contextReport({ ...preview, counted: 4_711 })).toMatch(
+    /Tokens: 12,345 +\nTokens, counted by the provider: 4,711/,
+  );
+  expect(contextReport({ ...preview, notCounted: why })).toContain(`counted by the provider: none (${why})`);
 });
 
 test("a plan is known by its first line", () => {

@@ -1,14 +1,13 @@
 // The page of the chat: draws what the host tells, and tells the host what the user does.
 
 import type { FromPage, ToPage } from "../src/chat/messages";
-import { readable } from "../src/chat/text";
 import { t } from "../src/l10n";
 import type { Mode } from "../src/odin";
 import { applyPatch, type Patch } from "../src/session/patches";
 import { emptyPage, type Head, type PageState } from "../src/session/state";
 import { activityName } from "../src/words";
 import { Composer, type Draft } from "./composer";
-import { button, Drawn, h, icon, iconButton } from "./dom";
+import { button, Drawn, h, icon, iconButton, setText } from "./dom";
 import { LogView } from "./log";
 import { Gallery } from "./pictures";
 import { isOffline, isUnset, type Offered, startOf } from "./start";
@@ -35,12 +34,12 @@ function doingOf({ activity, detail, retry }: Head): string {
   if (retry) {
     const { wait, attempt, attempts } = retry;
     const again = activity === "cooling" ? t("Trying again") : doing;
-    const reason = readable(retry.reason);
+    const reason = retry.reason;
     return wait >= 1
       ? t("{0} in {1} s (attempt {2} of {3}): {4}", again, Math.round(wait), attempt, attempts, reason)
       : t("{0} (attempt {1} of {2}): {3}", again, attempt, attempts, reason);
   }
-  return detail && activity !== "executing" ? `${doing}: ${readable(detail)}` : `${doing}…`;
+  return detail && activity !== "executing" ? `${doing}: ${detail}` : `${doing}…`;
 }
 
 export class App {
@@ -84,7 +83,7 @@ export class App {
     this.#view = new LogView(this.#log, {
       post,
       announce: (text) => {
-        this.#announced.textContent = readable(text);
+        setText(this.#announced, text);
       },
       picture: (attached) => this.#gallery.of(attached),
       copy: (text) => post({ type: "copy", text }),
@@ -240,7 +239,7 @@ export class App {
       const actions = trouble.actions.map(({ title, command }) =>
         button(title, () => this.host.post({ type: "run", command })),
       );
-      const why = h("p", {}, icon(isUnset(window) ? "info" : "error"), readable(trouble.why));
+      const why = h("p", {}, icon(isUnset(window) ? "info" : "error"), trouble.why);
       return [why, h("div", { class: "actions" }, ...actions)];
     });
   }

@@ -1,7 +1,6 @@
 // What goes with the next message: what is looked at, what was attached, and what the text mentions by `@`.
 
 import type { Attachment } from "../src/chat/messages";
-import { readable } from "../src/chat/text";
 import { lastLineOf } from "../src/context";
 import { t } from "../src/l10n";
 import type { ContextItem } from "../src/protocol";
@@ -94,7 +93,7 @@ export function mentionOf(word: string): RegExp {
 }
 
 function chipOf(attachment: Attachment, remove: () => void): HTMLElement {
-  const label = readable(attachment.label);
+  const label = attachment.label;
   return h(
     "li",
     { class: "chip", title: t("Sent with your message: {0}", label) },
@@ -107,7 +106,7 @@ function chipOf(attachment: Attachment, remove: () => void): HTMLElement {
 /** The name of the file is cut last. */
 function partsOf(attachment: Attachment, label: string): HTMLElement[] {
   const isSelection = attachment.kind === "selection";
-  const name = isSelection ? readable(nameOf(attachment.uri)) : (/[^/]+\/?$/.exec(label)?.[0] ?? label);
+  const name = isSelection ? nameOf(attachment.uri) : (/[^/]+\/?$/.exec(label)?.[0] ?? label);
   const shown = h("span", { class: "chip-name", text: name });
   if (isSelection) return [shown, h("span", { text: ` ${linesIn(attachment.range)}` })];
   return name === label ? [shown] : [h("span", { text: label.slice(0, -name.length) }), shown];

@@ -1,14 +1,13 @@
 // Where the user writes: the text, its mode and model, what goes with it, and what waits to be said.
 
 import type { Attachment, Completion, FromPage, Sign } from "../src/chat/messages";
-import { readable } from "../src/chat/text";
 import { t, tn } from "../src/l10n";
 import type { Mode } from "../src/odin";
 import type { Head, Waiting } from "../src/session/state";
 import { modeName, moneyOf, short } from "../src/words";
 import { Attachments, mentionOf } from "./attachments";
 import { CompletionList } from "./completion";
-import { Drawn, h, icon, iconButton } from "./dom";
+import { Drawn, h, icon, iconButton, setAttribute, setText } from "./dom";
 import { Pictures } from "./pictures";
 
 export interface Draft {
@@ -71,7 +70,7 @@ export class Composer {
     this.#model.addEventListener("click", () => post({ type: "run", command: "odin.vscode.selectModel" }));
     this.#send.classList.add("send");
     this.#stop.classList.add("stop");
-    this.#stop.title = t("Cancel turn (Escape)");
+    setAttribute(this.#stop, "title", t("Cancel turn (Escape)"));
     this.text.addEventListener("input", () => this.#changed());
     this.text.addEventListener("keydown", (event) => this.#key(event));
     this.element.addEventListener("submit", (event) => event.preventDefault());
@@ -132,17 +131,21 @@ export class Composer {
   show(head: Head, model: string): void {
     const name = model ? model.slice(model.lastIndexOf("/") + 1) : t("Model");
     this.#drawnModel.show(name, () => [h("span", { text: name }), icon("chevron-down")]);
-    this.#model.setAttribute("aria-label", t("Select model: {0}", name));
-    this.#model.title = model ? t("Model: {0}", model) : t("Select model");
+    setAttribute(this.#model, "aria-label", t("Select model: {0}", name));
+    setAttribute(this.#model, "title", model ? t("Model: {0}", model) : t("Select model"));
     this.#stop.hidden = head.running === undefined;
     const label = head.running === undefined ? t("Send (Enter)") : t("Queue (Enter)");
-    this.#send.title = label;
-    this.#send.setAttribute("aria-label", label);
+    setAttribute(this.#send, "title", label);
+    setAttribute(this.#send, "aria-label", label);
     const { contextTokens = 0, contextLimit = 0 } = head.usage;
     const fill = contextLimit > 0 && contextTokens > 0 ? Math.round((100 * contextTokens) / contextLimit) : undefined;
     const parts = [fill ? t("{0}% of the context used", fill) : "", moneyOf(head.costUsd)];
-    this.#figures.textContent = parts.filter(Boolean).join(" · ");
-    this.#figures.title = fill === undefined ? "" : t("{0} of {1} tokens", short(contextTokens), short(contextLimit));
+    setText(this.#figures, parts.filter(Boolean).join(" · "));
+    setAttribute(
+      this.#figures,
+      "title",
+      fill === undefined ? "" : t("{0} of {1} tokens", short(contextTokens), short(contextLimit)),
+    );
     this.#showQueueHead(head);
     const queue = JSON.stringify(head.queue);
     if (queue === this.#shownQueue) return;
@@ -231,8 +234,8 @@ export class Composer {
     const show = () => {
       const text = h("span", {
         class: "queue-text",
-        text: readable(body),
-        title: `${modeName(mode)}: ${readable(body)}`,
+        text: body,
+        title: `${modeName(mode)}: ${body}`,
       });
       row.replaceChildren(
         icon(lost ? "history" : "watch"),
@@ -267,8 +270,8 @@ export class Composer {
 
   #changed(): void {
     const { mode } = this.draft;
-    this.text.placeholder = promptFor(mode);
-    this.#mode.title = explained(mode);
+    setAttribute(this.text, "placeholder", promptFor(mode));
+    setAttribute(this.#mode, "title", explained(mode));
     this.attachments.show(this.text.value);
     this.changed(this.draft);
   }

@@ -1,12 +1,11 @@
 // How a turn has ended, and what can be done about it.
 
 import type { FromPage } from "../src/chat/messages";
-import { readable } from "../src/chat/text";
 import { t } from "../src/l10n";
 import type { Problem } from "../src/protocol";
 import type { TurnHead } from "../src/session/state";
 import { moneyOf, secondsOf, short } from "../src/words";
-import { button, fileName, h, icon } from "./dom";
+import { button, fileName, h, icon, setText } from "./dom";
 import { leftOf } from "./problems";
 
 function reasonName(reason: NonNullable<TurnHead["reason"]>): string {
@@ -48,7 +47,7 @@ export function endingOf(head: TurnHead, { post, openFile }: EndingActions): HTM
 function problemOf(head: TurnHead): HTMLElement[] {
   const problem = reasonName(head.reason ?? "end_turn");
   if (!problem) return [];
-  const words = head.detail ? `${problem}: ${readable(head.detail)}` : problem;
+  const words = head.detail ? `${problem}: ${head.detail}` : problem;
   const isBad = head.status === "lost" || head.reason === "failed";
   return [h("p", { class: isBad ? "problem" : "muted" }, icon(isBad ? "warning" : "circle-slash"), words)];
 }
@@ -57,7 +56,7 @@ function undoneOf({ undone }: TurnHead): HTMLElement[] {
   if (!undone) return [];
   const words = undone.restored.length > 0 ? t("Changes undone") : t("Nothing was undone");
   const kept = undone.kept.map(({ uri, reason }) =>
-    h("li", { title: readable(uri) }, t("{0} was not undone: {1}", readable(fileName(uri)), readable(reason))),
+    h("li", { title: uri }, t("{0} was not undone: {1}", fileName(uri), reason)),
   );
   const parts: HTMLElement[] = [h("p", { class: "muted" }, icon("discard"), words)];
   return kept.length > 0 ? [...parts, h("ul", { class: "files" }, ...kept)] : parts;
@@ -65,7 +64,7 @@ function undoneOf({ undone }: TurnHead): HTMLElement[] {
 
 /** By its title, which is the name of its document. */
 function planOf({ plan }: TurnHead): HTMLElement[] {
-  const title = plan && readable(fileName(plan)).replace(/\.plan\.md$/, "");
+  const title = plan && fileName(plan).replace(/\.plan\.md$/, "");
   return title ? [h("p", { class: "plan" }, icon("checklist"), title)] : [];
 }
 
@@ -109,7 +108,7 @@ function goOnWith(head: TurnHead, post: Post, isSecond: boolean): HTMLElement {
   const element = button(t("Try Again"), run, isSecond ? "secondary" : "primary");
   const count = () => {
     const left = Math.ceil((head.retryAt ?? 0) - Date.now() / 1000);
-    element.textContent = left > 0 ? t("Try Again in {0} s", left) : t("Try Again");
+    setText(element, left > 0 ? t("Try Again in {0} s", left) : t("Try Again"));
     if (left > 0) setTimeout(() => element.isConnected && count(), 1000);
   };
   count();

@@ -1,12 +1,12 @@
 // The pieces of a turn: what was said and thought, tools, helpers, questions, reviews and notes.
 
 import type { FromPage } from "../src/chat/messages";
-import { readable } from "../src/chat/text";
 import { t, tn } from "../src/l10n";
 import type { Attached } from "../src/protocol";
 import { changesOf, filesOf, operationName } from "../src/session/reviews";
 import type { DraftItem, HelperItem, Item, ReviewItem, TextItem, TodoItem } from "../src/session/state";
-import { button, Drawn, fileName, h, icon, iconButton } from "./dom";
+import { secondsOf } from "../src/words";
+import { button, Drawn, fileName, h, icon, iconButton, setText } from "./dom";
 import { type MarkdownActions, MarkdownView } from "./markdown";
 import { problemsOf } from "./problems";
 import { questionOf } from "./question";
@@ -76,10 +76,10 @@ function drawn(item: Item, actions: TurnActions): HTMLElement {
     case "problems":
       return problemsOf(item, actions.openFile);
     case "spoken":
-      return h("p", { class: "said-text spoken", text: readable(item.text) });
+      return h("p", { class: "said-text spoken", text: item.text });
     case "notice": {
       const sign = icon(item.level === "info" ? "info" : item.level);
-      return h("p", { class: `notice ${item.level}` }, sign, h("span", { text: readable(item.message) }));
+      return h("p", { class: `notice ${item.level}` }, sign, h("span", { text: item.message }));
     }
     default:
       return h("div");
@@ -101,11 +101,15 @@ function thinking(item: TextItem, actions: LogActions): ItemView {
   element.addEventListener("toggle", draw);
   const update = (it: Item) => {
     if (it.kind !== "thinking") return;
-    label.textContent = it.isDone ? t("Thought about it") : t("Thinking…");
+    setText(label, it.isDone ? thoughtFor(it) : t("Thinking…"));
     text = it.text;
     draw();
   };
   return { element, markdown, update };
+}
+
+function thoughtFor({ durationMs }: TextItem): string {
+  return durationMs === undefined ? t("Thought about it") : t("Thought for {0}", secondsOf(durationMs));
 }
 
 function helper(item: HelperItem, actions: LogActions): ItemView {
@@ -122,8 +126,8 @@ function helper(item: HelperItem, actions: LogActions): ItemView {
     const sign = { running: "loading", failed: "error" }[it.status as string] ?? "hubot";
     summary.replaceChildren(
       icon(sign, isRunning ? "codicon-modifier-spin" : ""),
-      h("span", { class: "tool-title", text: readable(it.description) }),
-      h("span", { class: "tool-detail", text: isRunning ? "" : readable(it.summary || statusName(it.status)) }),
+      h("span", { class: "tool-title", text: it.description }),
+      h("span", { class: "tool-detail", text: isRunning ? "" : it.summary || statusName(it.status) }),
       icon("chevron-right", "fold-sign"),
     );
     stop.hidden = !isRunning;
@@ -143,15 +147,15 @@ function statusName(status: HelperItem["status"]): string {
 
 function draftOf({ name, subject, text }: DraftItem): HTMLElement {
   const sign = icon("loading", "codicon-modifier-spin");
-  const words = withoutFolders(readable(`${name}: ${subject || "…"}`));
-  const title = h("span", { class: "tool-title", text: words, title: readable(subject) });
+  const words = withoutFolders(`${name}: ${subject || "…"}`);
+  const title = h("span", { class: "tool-title", text: words, title: subject });
   const line = h("p", { class: "notice" }, sign, title, h("span", { class: "tool-detail", text: t("being written") }));
   const region = {
     class: "output",
     tabindex: "0",
     role: "region",
     "aria-label": t("Being written"),
-    text: readable(text),
+    text,
   };
   return h("div", { class: "draft" }, line, text !== "" && h("pre", region));
 }
@@ -165,7 +169,7 @@ function todosOf(item: TodoItem): HTMLElement {
       "li",
       { class: it.status },
       icon(signs[it.status]),
-      h("span", { text: readable(it.content) }),
+      h("span", { text: it.content }),
       h("span", { class: "visually-hidden", text: ` (${words[it.status]})` }),
     ),
   );
@@ -175,7 +179,7 @@ function todosOf(item: TodoItem): HTMLElement {
 
 function reviewOf(item: ReviewItem, { post, positionIn }: TurnActions): HTMLElement {
   const sum = (key: "pending" | "accepted" | "rejected") => item.files.reduce((total, it) => total + it[key], 0);
-  const names = item.files.map((it) => readable(fileName(it.uri)));
+  const names = item.files.map((it) => fileName(it.uri));
   if (!item.isOpen) {
     const [accepted, rejected] = [sum("accepted"), sum("rejected")];
     const told = [accepted > 0 && t("{0} accepted", accepted), rejected > 0 && t("{0} rejected", rejected)];
@@ -186,7 +190,7 @@ function reviewOf(item: ReviewItem, { post, positionIn }: TurnActions): HTMLElem
     post({ type: "review", proposalId: item.id, decision });
   const list = item.files.map((file, index) => {
     const what = file.operation === "edit" ? "" : ` (${operationName(file.operation)})`;
-    return h("li", { title: readable(file.uri) }, names[index] ?? "", h("span", { class: "muted", text: what }));
+    return h("li", { title: file.uri }, names[index] ?? "", h("span", { class: "muted", text: what }));
   });
   const position = positionIn(item.id);
   const pending = sum("pending");

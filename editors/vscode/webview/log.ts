@@ -1,11 +1,10 @@
 // The conversation: a turn is what the user said, what came of it piece by piece, and how it ended.
 
-import { readable } from "../src/chat/text";
 import { t } from "../src/l10n";
 import type { Patch } from "../src/session/patches";
 import type { Item, PageState, Position, Turn, TurnHead } from "../src/session/state";
 import { modeName } from "../src/words";
-import { arrange, h, iconButton } from "./dom";
+import { arrange, h, iconButton, setAttribute } from "./dom";
 import { endingOf } from "./ending";
 import { type ItemView, type LogActions, type TurnActions, viewOf } from "./items";
 import { sentOf } from "./sent";
@@ -147,9 +146,9 @@ class TurnView {
     this.#shownHead = shown;
     this.isSaid = head.said !== "";
     this.element.dataset.status = head.status;
-    this.element.setAttribute("aria-label", this.isSaid ? readable(head.said).slice(0, 100) : t("Notes"));
+    setAttribute(this.element, "aria-label", this.isSaid ? head.said.slice(0, 100) : t("Notes"));
     this.#said.hidden = !this.isSaid;
-    const bubble = h("div", { class: "said-text", text: readable(head.said) });
+    const bubble = h("div", { class: "said-text", text: head.said });
     const title = h("h2", { class: "visually-hidden", text: t("You, in {0}", modeName(head.mode ?? "ask_mode")) });
     const pictures = h(
       "div",

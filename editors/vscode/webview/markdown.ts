@@ -3,9 +3,8 @@
 import DOMPurify from "dompurify";
 import MarkdownIt, { type Token } from "markdown-it";
 import { leadsToWeb, mayNameFile, placeOf } from "../src/chat/links";
-import { readable } from "../src/chat/text";
 import { t } from "../src/l10n";
-import { h, iconButton } from "./dom";
+import { fitTexts, h, iconButton } from "./dom";
 import { highlighted } from "./highlight";
 
 const MAX_RENDERED = 200_000;
@@ -44,10 +43,16 @@ markdown.renderer.rules.fence = markdown.renderer.rules.code_block = (tokens, in
   const code = token?.content ?? "";
   const info = token?.info.trim() ?? "";
   const language = languageOf(info);
-  (env as { fences?: string[] } | undefined)?.fences?.push(info);
+  (env as { fences?: Fence[] } | undefined)?.fences?.push({ info, code });
   const inside = highlighted(code, language) ?? markdown.utils.escapeHtml(code);
   return `<pre><code>${inside}</code></pre>`;
 };
+
+/** A block of code as it was written, which is what is copied and applied, and what it says of itself. */
+interface Fence {
+  info: string;
+  code: string;
+}
 
 const inlineCode = new MarkdownIt("zero").enable("backticks");
 
@@ -74,7 +79,7 @@ export class MarkdownView {
     if (!text.startsWith(this.#shown) || text.length > MAX_RENDERED) this.#clear();
     this.#shown = text;
     if (text.length > MAX_RENDERED) {
-      this.element.append(h("div", { class: "plain", text: readable(text) }));
+      this.element.append(h("div", { class: "plain", text }));
       return;
     }
     const start = this.#last;
@@ -105,8 +110,8 @@ export class MarkdownView {
   }
 
   #append(source: string, env: Record<string, unknown>): void {
-    const fences: string[] = [];
-    const html = markdown.render(readable(source), { ...env, fences });
+    const fences: Fence[] = [];
+    const html = markdown.render(source, { ...env, fences });
     const nodes = [...this.#safe(html, fences).childNodes];
     this.#blocks.push({ source, nodes });
     this.element.append(...nodes);
@@ -123,8 +128,7 @@ export class MarkdownView {
     this.#references = {};
   }
 
-  /** `fences` are what the blocks of code say of themselves. */
-  #safe(html: string, fences: readonly string[]): DocumentFragment {
+  #safe(html: string, fences: readonly Fence[]): DocumentFragment {
     const fragment = sanitized(html, TAGS, ["class", "href", "start"]);
     for (const element of fragment.querySelectorAll("[class]")) {
       const names = [...element.classList].filter((it) => element.tagName === "SPAN" && CODE_CLASS.test(it));
@@ -132,7 +136,8 @@ export class MarkdownView {
       else element.removeAttribute("class");
     }
     for (const link of fragment.querySelectorAll("a")) this.#disarm(link);
-    for (const [index, pre] of fragment.querySelectorAll("pre").entries()) this.#frame(pre, fences[index] ?? "");
+    for (const [index, pre] of fragment.querySelectorAll("pre").entries())
+      this.#frame(pre, fences[index] ?? { info: "", code: pre.textContent ?? "" });
     for (const table of fragment.querySelectorAll("table")) {
       const scroller = h("div", { class: "table", tabindex: "0", role: "region", "aria-label": t("Table") });
       table.replaceWith(scroller);
@@ -158,12 +163,11 @@ export class MarkdownView {
       event.preventDefault();
       open();
     };
-    const title = readable(target);
-    return h("a", { role: "link", tabindex: "0", class: "link", title, on: { click: run, keydown: run } });
+    return h("a", { role: "link", tabindex: "0", class: "link", title: target, on: { click: run, keydown: run } });
   }
 
-  #frame(pre: HTMLPreElement, info: string): void {
-    const code = () => pre.textContent?.replace(/\n$/, "") ?? "";
+  #frame(pre: HTMLPreElement, { info, code: written }: Fence): void {
+    const code = () => written.replace(/\n$/, "");
     const copy = iconButton("copy", t("Copy code"), () => this.actions.copy(code()));
     const insert = iconButton("insert", t("Insert at cursor"), () => this.actions.insert(code()));
     const use = isCommand(languageOf(info), code())
@@ -185,7 +189,7 @@ export function withInlineCode(text: string): Node[] {
 }
 
 function sanitized(html: string, tags: string[], attributes: string[]): DocumentFragment {
-  return DOMPurify.sanitize(html, {
+  const fragment = DOMPurify.sanitize(html, {
     ALLOWED_TAGS: tags,
     ALLOWED_ATTR: attributes,
     ALLOW_DATA_ATTR: false,
@@ -193,6 +197,8 @@ function sanitized(html: string, tags: string[], attributes: string[]): Document
     ALLOW_UNKNOWN_PROTOCOLS: true,
     RETURN_DOM_FRAGMENT: true,
   });
+  fitTexts(fragment);
+  return fragment;
 }
 
 /** The source of each top-level block, with the blank lines that follow it. */

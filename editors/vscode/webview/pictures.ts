@@ -2,7 +2,6 @@
 
 import { inBackground } from "../src/background";
 import type { FromPage, Picture } from "../src/chat/messages";
-import { readable } from "../src/chat/text";
 import { t } from "../src/l10n";
 import type { Attached, ImageItem } from "../src/protocol";
 import { h, icon, iconButton } from "./dom";
@@ -53,7 +52,7 @@ export class Pictures {
         this.#items = this.#items.filter((it) => it !== item);
         this.#show();
       };
-      const title = readable(item.name);
+      const title = item.name;
       const image = h("img", { src: `data:${item.mediaType};base64,${item.data}`, alt: title, title });
       return h("span", { class: "picture-chip" }, image, iconButton("close", t("Do not send {0}", title), remove));
     });
@@ -69,7 +68,7 @@ export class Gallery {
   constructor(private readonly post: (message: FromPage) => void) {}
 
   of({ digest, mediaType, name = "" }: Attached): HTMLElement {
-    const title = readable(name) || mediaType;
+    const title = name || mediaType;
     if (!TAKEN.includes(mediaType)) return h("span", { class: "chip" }, icon("file-pdf"), h("span", { text: title }));
     const image = h("img", { class: "picture", alt: title, title, src: this.#urls.get(digest) });
     if (!this.#urls.has(digest)) {

@@ -1,6 +1,5 @@
 // What language servers find wrong: what edits have introduced and fixed, and what a turn has left.
 
-import { readable } from "../src/chat/text";
 import { t, tn } from "../src/l10n";
 import type { Diagnostic } from "../src/protocol";
 import type { ProblemsItem } from "../src/session/state";
@@ -28,15 +27,16 @@ export function leftOf(left: readonly Diagnostic[], openFile: OpenFile): HTMLEle
 }
 
 function lineOf(it: Diagnostic, openFile: OpenFile): HTMLElement {
-  const open = () => openFile(`${new URL(it.uri).pathname}:${it.line}`);
+  const path = URL.canParse(it.uri) ? new URL(it.uri).pathname : it.uri;
+  const open = () => openFile(`${path}:${it.line}`);
   const link = h("button", { type: "button", class: "link", on: { click: open } }, placeOf(it));
   const sign = icon(it.severity === "error" ? "error" : "warning");
-  return h("li", { class: it.severity }, sign, link, h("span", { text: readable(it.message) }));
+  return h("li", { class: it.severity }, sign, link, h("span", { text: it.message }));
 }
 
 /** It is no longer where it was. */
 function fixedLineOf(it: Diagnostic): HTMLElement {
-  const words = h("span", { text: `${placeOf(it)} ${readable(it.message)}` });
+  const words = h("span", { text: `${placeOf(it)} ${it.message}` });
   return h(
     "li",
     { class: "fixed" },
@@ -47,5 +47,5 @@ function fixedLineOf(it: Diagnostic): HTMLElement {
 }
 
 function placeOf({ uri, line }: Diagnostic): string {
-  return `${readable(fileName(uri))}:${line}`;
+  return `${fileName(uri)}:${line}`;
 }

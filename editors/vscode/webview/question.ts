@@ -1,11 +1,11 @@
 // A question to the user, with the exact command if it is about one, which may be changed before it is allowed. No key
 // that was meant for something else answers it.
 
-import { exact, readable } from "../src/chat/text";
+import { exact, readableLine } from "../src/chat/text";
 import { t } from "../src/l10n";
 import type { Answer, Option, Question } from "../src/protocol";
 import type { QuestionItem } from "../src/session/state";
-import { button, h, icon, iconButton } from "./dom";
+import { button, h, icon, iconButton, setAttribute, setText, textNode } from "./dom";
 import { withInlineCode } from "./markdown";
 
 type GiveAnswer = (answer: Answer) => void;
@@ -95,9 +95,10 @@ function timeLeft({ options = [], default: defaultId }: Question, until: number)
   const element = h("p", { class: "muted time-left" });
   const count = () => {
     const left = Math.max(0, Math.ceil(until - Date.now() / 1000));
-    element.textContent = label
-      ? t("“{0}” applies in {1} s.", readable(label), left)
+    const words = label
+      ? t("“{0}” applies in {1} s.", readableLine(label), left)
       : t("Odin continues without an answer in {0} s.", left);
+    setText(element, words);
     if (left > 0) setTimeout(() => element.isConnected && count(), 1000);
   };
   count();
@@ -115,7 +116,7 @@ function detailOf({ detail = "", command, cwd }: Question): Node[] {
 
 /** What a model asks is prose; what is asked for the user's safety is shown as it is. */
 function said({ kind }: Question, text: string): Node[] {
-  return kind === "question" ? withInlineCode(readable(text)) : plain(readable(text));
+  return kind === "question" ? withInlineCode(text) : plain(text);
 }
 
 function marked(text: string, shown: (text: string) => Node[] = plain): Node[] {
@@ -127,7 +128,7 @@ function marked(text: string, shown: (text: string) => Node[] = plain): Node[] {
 }
 
 function plain(text: string): Node[] {
-  return [document.createTextNode(text)];
+  return [textNode(text)];
 }
 
 function form(question: Question, answer: GiveAnswer): HTMLElement {
@@ -141,18 +142,18 @@ function form(question: Question, answer: GiveAnswer): HTMLElement {
     const isStored = question.kind === "permission" && STORED.has(option.id);
     const give = () => answer({ optionIds: [option.id] });
     const choose = button(
-      readable(option.label),
+      option.label,
       () => (isStored ? actions.replaceWith(confirmed(option, give, actions)) : give()),
       isFirst ? "primary" : "secondary",
     );
     choose.dataset.option = option.id;
-    if (option.description) choose.title = readable(option.description);
+    if (option.description) setAttribute(choose, "title", option.description);
     actions.append(choose);
   }
   const described = options.filter((it) => it.description);
   const explained = h("dl", { class: "explained" });
   for (const it of described) {
-    explained.append(h("dt", { text: readable(it.label) }), h("dd", {}, ...said(question, it.description ?? "")));
+    explained.append(h("dt", { text: it.label }), h("dd", {}, ...said(question, it.description ?? "")));
   }
   const whole = h("div", {}, described.length > 0 && explained, actions);
   if (!allowText) return whole;
@@ -183,7 +184,7 @@ function confirmed(option: Option, give: () => void, before: HTMLElement): HTMLE
     element.replaceWith(before);
     before.querySelector<HTMLElement>(`[data-option="${option.id}"]`)?.focus();
   });
-  const rule = h("p", { class: "stored-rule", text: `${readable(option.label)}?` });
+  const rule = h("p", { class: "stored-rule", text: `${option.label}?` });
   const note = t("Odin saves this rule and does not ask again. To remove it, use Manage Approvals….");
   const element = h(
     "div",
@@ -201,7 +202,7 @@ function severalOf(question: Question, answer: GiveAnswer): HTMLElement {
   const boxes = options.map((option) => {
     const box = h("input", { type: "checkbox", value: option.id });
     const detail = option.description && h("span", { class: "muted" }, " ", ...said(question, option.description));
-    return h("label", { class: "choice" }, box, h("span", {}, readable(option.label), detail || undefined));
+    return h("label", { class: "choice" }, box, h("span", {}, option.label, detail || undefined));
   });
   const text = h("textarea", { rows: "1", "aria-label": t("Something else"), placeholder: t("Something else…") });
   const send = () => {
@@ -210,7 +211,7 @@ function severalOf(question: Question, answer: GiveAnswer): HTMLElement {
     const written = text.value.trim();
     if (optionIds.length > 0 || written) answer({ optionIds, ...(written ? { text: written } : {}) });
   };
-  const group = h("fieldset", {}, h("legend", { class: "visually-hidden", text: readable(question.title) }), ...boxes);
+  const group = h("fieldset", {}, h("legend", { class: "visually-hidden", text: question.title }), ...boxes);
   return h("div", {}, group, allowText && text, h("div", { class: "actions" }, button(t("Answer"), send, "primary")));
 }
 
@@ -230,6 +231,6 @@ function outcome(answer: NonNullable<QuestionItem["answer"]>): HTMLElement[] {
   if (answer === "gone") return [h("p", { class: "outcome muted" }, icon("circle-slash"), t("No longer asked"))];
   const { labels, text, command } = answer;
   const said = [labels.join(", "), text].filter(Boolean).join(": ");
-  const line = h("p", { class: "outcome" }, icon("check"), readable(command ? t("{0}, changed to", said) : said));
+  const line = h("p", { class: "outcome" }, icon("check"), command ? t("{0}, changed to", said) : said);
   return command ? [line, commandOf(command)] : [line];
 }

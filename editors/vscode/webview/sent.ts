@@ -1,6 +1,5 @@
 // What has gone with a message besides its words, folded.
 
-import { readable } from "../src/chat/text";
 import { t } from "../src/l10n";
 import type { SentContext } from "../src/protocol";
 import { linesOf } from "../src/words";
@@ -27,17 +26,17 @@ export function sentOf(turnId: string, context: readonly SentContext[], actions:
 
 /** What it was, in words: `lines 3–9 of app.py`. */
 export function labelOf({ kind, uri = "", name, firstLine, lastLine }: SentContext): string {
-  const file = readable(fileName(uri.replace(/\/$/, "")));
+  const file = fileName(uri.replace(/\/$/, ""));
   switch (kind) {
     case "selection":
-      if (name) return t("{0} in {1}", readable(name), file);
+      if (name) return t("{0} in {1}", name, file);
       return firstLine === undefined ? file : linesOf(firstLine, lastLine ?? firstLine, file);
     case "folder":
       return `${file}/`;
     case "diagnostics":
       return t("problems in {0}", file);
     case "command":
-      return name ? t("output of {0}", readable(name)) : t("output of a command");
+      return name ? t("output of {0}", name) : t("output of a command");
     default:
       return file || t("text");
   }
@@ -46,10 +45,10 @@ export function labelOf({ kind, uri = "", name, firstLine, lastLine }: SentConte
 function nameOf(sent: SentContext, { openFile }: LogActions): HTMLElement {
   const { kind, uri = "", firstLine, lastLine } = sent;
   const label = labelOf(sent);
-  if (kind === "folder" || !uri.startsWith("file://")) return h("span", { text: label, title: readable(uri) });
+  if (kind === "folder" || !uri.startsWith("file://")) return h("span", { text: label, title: uri });
   const lines = firstLine === undefined ? "" : `#L${firstLine}-L${lastLine ?? firstLine}`;
   const open = () => openFile(new URL(uri).pathname + lines);
-  return h("button", { type: "button", class: "link", text: label, title: readable(uri), on: { click: open } });
+  return h("button", { type: "button", class: "link", text: label, title: uri, on: { click: open } });
 }
 
 function signOf({ kind, name }: SentContext): string {

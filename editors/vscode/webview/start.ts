@@ -1,7 +1,6 @@
 // What the chat shows before anything was said: how to begin, and what is still missing for it.
 
 import type { FromPage, LocalModel } from "../src/chat/messages";
-import { readable } from "../src/chat/text";
 import { t } from "../src/l10n";
 import type { Mode } from "../src/odin";
 import type { WindowState } from "../src/session/state";
@@ -116,15 +115,15 @@ function modelOf([local]: readonly LocalModel[], { post }: StartActions): HTMLEl
 }
 
 function nameOf({ model }: LocalModel): string {
-  return readable(model.slice(model.indexOf("/") + 1));
+  return model.slice(model.indexOf("/") + 1);
 }
 
 function recentOf(recent: readonly Recent[], { post }: StartActions): HTMLElement[] {
   if (recent.length === 0) return [];
   const rows = recent.map(({ id, title, when }) => {
     const open = () => post({ type: "openSession", sessionId: id });
-    const row = { type: "button", class: "example", title: readable(title), on: { click: open } };
-    const parts = [h("span", { text: readable(title) }), h("span", { class: "when", text: when })];
+    const row = { type: "button", class: "example", title: title, on: { click: open } };
+    const parts = [h("span", { text: title }), h("span", { class: "when", text: when })];
     return h("li", {}, h("button", row, ...parts));
   });
   return [h("h3", { text: t("Recent") }), h("ul", { class: "examples" }, ...rows)];

@@ -1,6 +1,5 @@
 // A tool that was used: one line, and behind it what it put out or changed.
 
-import { readable } from "../src/chat/text";
 import { t } from "../src/l10n";
 import type { ToolItem } from "../src/session/state";
 import { secondsOf } from "../src/words";
@@ -71,7 +70,7 @@ export class ToolView {
     const status = statusName(item.status);
     this.#summary.replaceChildren(
       sign,
-      h("span", { class: "tool-title", title: readable(item.title) || title }, ...withPath(title)),
+      h("span", { class: "tool-title", title: item.title || title }, ...withPath(title)),
       h("span", { class: "tool-detail", text: detail }),
       item.added > 0 ? h("span", { class: "added", text: `+${item.added}` }) : "",
       item.removed > 0 ? h("span", { class: "removed", text: `−${item.removed}` }) : "",
@@ -84,7 +83,7 @@ export class ToolView {
   #more(item: ToolItem): HTMLElement[] {
     const parts: HTMLElement[] = [];
     if (item.command) parts.push(output("command-line", `$ ${item.command}`, t("Command")));
-    if (item.status === "error") parts.push(h("p", { class: "tool-error", text: readable(item.result) }));
+    if (item.status === "error") parts.push(h("p", { class: "tool-error", text: item.result }));
     if (item.progress) parts.push(output("output", item.progress, t("Output")));
     if (item.diff) parts.push(diffOf(item.diff));
     if (item.files.length > 0 && (item.diff || item.files.length > 1)) {
@@ -100,8 +99,8 @@ export class ToolView {
 
 function words(item: ToolItem): { title: string; detail: string } {
   // The figures have their own places in the line.
-  const result = readable(item.result).replace(` +${item.added} -${item.removed}`, "");
-  const title = withoutFolders(readable(item.title));
+  const result = item.result.replace(` +${item.added} -${item.removed}`, "");
+  const title = withoutFolders(item.title);
   const done = doneWith(item.name, result);
   if (item.status === "success" && done) return { title: done, detail: "" };
   if (item.status === "error") return { title: capital(title || result), detail: "" };
@@ -127,11 +126,11 @@ function timeOf({ command, status, durationMs = 0 }: ToolItem): string[] {
 }
 
 function output(kind: string, text: string, label: string): HTMLElement {
-  return h("pre", { class: kind, tabindex: "0", role: "region", "aria-label": label, text: readable(text) });
+  return h("pre", { class: kind, tabindex: "0", role: "region", "aria-label": label, text: text });
 }
 
 export function diffOf(diff: string): HTMLElement {
-  const lines = readable(diff)
+  const lines = diff
     .replace(/^--- .*\n\+\+\+ .*\n/, "")
     .replace(/\n$/, "")
     .split("\n")

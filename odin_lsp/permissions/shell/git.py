@@ -12,7 +12,7 @@ from odin_lsp.permissions.shell.git_repository import Repository, find_repositor
 from odin_lsp.permissions.shell.git_words import commit, commits, is_pattern, path_in
 from odin_lsp.permissions.shell.grammar import NotUnderstood, Reading, names
 from odin_lsp.permissions.shell.readers import Use
-from odin_lsp.workspace.secret_names import SECRET_FOLDERS, SECRET_NAMES, SECRET_PATHS, is_public
+from odin_lsp.workspace.secret_names import SECRET_FILES, SECRET_FOLDERS, SECRET_NAMES, SECRET_PATHS, is_public
 
 HARDENED = (
     "--no-pager",
@@ -39,7 +39,7 @@ HARDENED = (
     ),
 )
 SPARED = (
-    *(f":(top,exclude,icase,glob)**/{name}" for name in SECRET_NAMES),
+    *(f":(top,exclude,icase,glob)**/{name}" for name in (*SECRET_NAMES, *SECRET_FILES)),
     *(f":(top,exclude,icase,glob)**/{name}/**" for name in (*SECRET_NAMES, *SECRET_FOLDERS)),
     *(f":(top,exclude,icase,glob)**/{path}" for path in SECRET_PATHS),
 )
@@ -47,11 +47,19 @@ SPARED = (
 SHARP_OPTIONS = (
     "-c", "--config-env", "--exec-path", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--upload-pack",
     "--receive-pack", "--exec", "-x", "--output", "-O", "--open-files-in-pager", "--ext-diff", "--textconv",
-    "--template", "--no-index", "--show-signature", "--gpg-sign", "--edit-description", "--exec-batch",
+    "--template", "--no-index", "--show-signature", "--gpg-sign", "--edit-description", "--exec-batch", "--sign",
+    "--signed", "--local-user", "--verify", "--verify-signatures",
 )  # fmt: skip
 """They run programs or write elsewhere; a rule has to spell them out."""
-PROGRAM_LETTERS = {"clone": "u", "rebase": "x", "difftool": "x"}
-"""Letters that a program follows; in other commands they are harmless."""
+PROGRAM_LETTERS = {
+    "clone": "u",
+    "rebase": "xS",
+    "difftool": "x",
+    "tag": "suv",
+    **dict.fromkeys(("commit", "commit-tree", "merge", "pull", "cherry-pick", "revert", "am"), "S"),
+}
+"""Letters that a program follows, or that run gpg, which the repository's settings name; in other commands they are
+harmless."""
 ALL_COMMITS = ("--full-history", "--sparse")
 """With paths git leaves out the commits that do not touch them. These make it show what it shows without."""
 EXCLUSIONS = (":!", ":^", ":(exclude)")
@@ -155,9 +163,9 @@ def sharp_option(command: str, words: Sequence[str]) -> str | None:
 
 
 def _names_program(command: str, word: str) -> bool:
-    """Also behind other letters: `-qu`."""
-    letter = PROGRAM_LETTERS.get(command)
-    return letter is not None and re.match(rf"-[A-Za-z]*{letter}", word) is not None
+    """Also behind other letters, `-qu`, but not in a message: `-mSome`."""
+    letters = PROGRAM_LETTERS.get(command)
+    return letters is not None and re.match(rf"-(?:(?![mF])[A-Za-z0-9])*[{letters}]", word) is not None
 
 
 def _read(words: Sequence[str], folder: Path, roots: Sequence[Path]) -> _Command:

@@ -3,15 +3,16 @@
 import glob
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Literal
 
 from odin_lsp.modes import Mode
 from odin_lsp.patterns import CommandPattern, program_name
 from odin_lsp.permissions import sandbox
+from odin_lsp.permissions.program_search import Program, ProgramSearch
 from odin_lsp.permissions.reader import Reads
 from odin_lsp.permissions.rules import Rules
 from odin_lsp.permissions.shell import floor, git, programs, readers
@@ -26,6 +27,7 @@ MAX_MATCHES = 200
 MAX_GLOBS = 3
 LONGEST = 20_000
 LONGEST_OFFER = 120
+OPTION_LETTERS = re.compile(r"-[^-][A-Za-z0-9]*")
 PROGRAM = re.compile(r"[A-Za-z0-9_./+-]+")
 PLAIN = "write plain commands joined by `;`, `&&` or `|`, with values in place of variables and substitutions"
 READERS = "cat, diff, find, git diff, git log, grep, head, ls, rg, sort, tail and wc are some that do"
@@ -56,24 +58,41 @@ class CommandVerdict:
     """The beginning of commands that may be offered as "always allow"."""
     reads: Reads | None = None
     """What it may open, if it is allowed because it only reads; then it is held to that."""
+    programs: tuple[Program, ...] = ()
+    """What the names mean of all that is more than reading; what they mean later must be the same."""
 
 
 def judge(
-    command: str, *, mode: Mode, cwd: Path, roots: Sequence[Path], rules: Rules, held: bool | None = None
+    command: str,
+    *,
+    mode: Mode,
+    cwd: Path,
+    roots: Sequence[Path],
+    rules: Rules,
+    held: bool | None = None,
+    search: ProgramSearch | None = None,
 ) -> CommandVerdict:
-    """`held`: what only reads is held to reading by the system; left out, the system is asked whether it can."""
+    """`held`: what only reads is held to reading by the system; left out, the system is asked whether it can.
+    `search`: where programs are looked for; left out, on Odin's own `PATH`, and no folder is trusted."""
     if len(command) > LONGEST:
         reason = f"it has more than {LONGEST:,} characters; put what it needs into a file"
         return CommandVerdict("deny", reason, (), command, background=False, offer_rule=None)
     script = parse(command)
     inside = Inside(script)
-    row = _Row(Places(roots, rules.files), cwd, mode, rules, held=sandbox.available() if held is None else held)
+    places = Places(roots, rules.files)
+    search = search or ProgramSearch(os.environ.get("PATH", os.defpath), places.roots)
+    row = _Row(places, cwd, mode, rules, search, held=sandbox.available() if held is None else held)
     shown = tuple(row.shown(argv) for argv in likely_commands(script))
 
     def verdict(
-        decision: Decision, reason: str, hardened: str = command, offer: str | None = None, reads: Reads | None = None
+        decision: Decision,
+        reason: str,
+        hardened: str = command,
+        offer: str | None = None,
+        reads: Reads | None = None,
+        used: Iterable[Program] = (),
     ) -> CommandVerdict:
-        return CommandVerdict(decision, reason, shown, hardened, script.background, offer, reads)
+        return CommandVerdict(decision, reason, shown, hardened, script.background, offer, reads, tuple(used))
 
     if reason := _never(inside, cwd):
         return verdict("deny", f"{reason}; this never runs")
@@ -86,12 +105,15 @@ def judge(
         text = row.hardened(script)
     except _Asks as reason:
         if mode == "edit_mode":
-            return verdict("ask", str(reason), offer=_offer(script))
+            used = _programs_of(script, search)
+            why = "; ".join(dict.fromkeys(filter(None, (str(reason), *map(search.remark_on, used)))))
+            can_be_offered = all(program.can_be_meant_by_rule for program in used)
+            return verdict("ask", why, offer=_offer(script) if can_be_offered else None, used=used)
         only = f"in {mode.replace('_', ' ')} only what surely just reads may run"
         return verdict("deny", "; ".join(filter(None, (str(reason), only, reason.instead, SWITCH))))
     if row.only_reads:
         return verdict("allow", "it only reads", text, reads=row.reads)
-    return verdict("allow", "your rules allow it", text)
+    return verdict("allow", "your rules allow it", text, used=row.allowed_by_rules)
 
 
 class _Asks(Exception):
@@ -105,8 +127,11 @@ class _Asks(Exception):
 class _Row:
     """The commands one after the other: where each would run, and whether it may."""
 
-    def __init__(self, places: Places, cwd: Path, mode: Mode, rules: Rules, *, held: bool) -> None:
+    def __init__(
+        self, places: Places, cwd: Path, mode: Mode, rules: Rules, search: ProgramSearch, *, held: bool
+    ) -> None:
         self._places = places
+        self._search = search
         self._held = held
         self._cwd = cwd
         self._mode: Mode = mode
@@ -116,6 +141,7 @@ class _Row:
         self._needs_hold = ""
         """Why the row runs unasked only if the system holds it to reading."""
         self.only_reads = True
+        self.allowed_by_rules: list[Program] = []
 
     @property
     def reads(self) -> Reads:
@@ -172,7 +198,17 @@ class _Row:
             raise _Asks(f"`{printable(name)}`: {problem}", instead)
         self._check_rule(rule, argv)
         self.only_reads = False
-        return git.hardened(argv) if name == "git" else argv
+        program, *words = git.hardened(argv) if name == "git" else argv
+        return (self._allowed_program(program), *words)
+
+    def _allowed_program(self, name: str) -> str:
+        """The file to run where a rule allows the name; `_Asks` if that is the file of a folder nobody trusts."""
+        program = self._search.find(name, self._cwd)
+        if not program.can_be_meant_by_rule:
+            raise _Asks(self._search.remark_on(program))
+        self.allowed_by_rules.append(program)
+        is_settled = program.path is not None and not self._search.trusted
+        return str(program.path) if is_settled and "/" not in name else name
 
     def _reading(self, name: str, argv: tuple[str, ...], *, may_move: bool) -> tuple[str, ...]:
         if name == "cd":
@@ -278,6 +314,18 @@ class _Row:
         return SimpleCommand(str(found or name), argv)
 
 
+def _programs_of(script: Script, search: ProgramSearch) -> list[Program]:
+    """What the names in a command mean that is run as it is written."""
+    names = dict.fromkeys(argv[0] for argv in likely_commands(script))
+    return [
+        search.find(name) for name in names if PROGRAM.fullmatch(name) and "/" not in name and not _is_builtin(name)
+    ]
+
+
+def _is_builtin(name: str) -> bool:
+    return name in readers.BUILTINS or name in programs.BUILTINS
+
+
 def _never(inside: Inside, cwd: Path) -> str:
     text = inside.scripts[0].text
     if "\0" in text:
@@ -286,26 +334,21 @@ def _never(inside: Inside, cwd: Path) -> str:
         return "it is not valid Unicode"
     if inside.too_deep:
         return "it hides commands in too many others"
-    for script in inside.scripts:
-        if any(floor.is_fork_bomb(name, body) for name, body in script.functions):
-            return "it starts itself again and again"
-        for target in script.targets:
-            if reason := floor.destroys(target):
-                return reason
-    for argv in inside.commands:
-        if reason := floor.catastrophe(argv, cwd):
-            return reason
-        if argv[0] == "cd" and len(argv) < 3:
-            cwd = cwd / (argv[1] if len(argv) == 2 else Path.home())
-    return ""
+    if any(floor.is_fork_bomb(name, body) for script in inside.scripts for name, body in script.functions):
+        return "it starts itself again and again"
+    at = floor.Floor(cwd)
+    commands = filter(None, map(at.catastrophe, inside.commands))
+    targets = filter(None, (at.destroys(target) for script in inside.scripts for target in script.targets))
+    return next(chain(commands, targets), "")
 
 
 def _parts(word: str) -> Iterator[str]:
-    """What in a word may be a file: itself, what follows a `=`, what follows the letter of an option."""
+    """What in a word may be a file: itself, what follows a `=`, what follows the letter of an option, also if that
+    stands behind others."""
     if not word.startswith("-"):
         yield word
-    elif not word.startswith("--") and len(word) > 2:
-        yield word[2:]
+    elif letters := OPTION_LETTERS.match(word):
+        yield from (word[at:] for at in range(2, letters.end() + 1) if word[at:])
     if "=" in word:
         yield word.partition("=")[2]
 

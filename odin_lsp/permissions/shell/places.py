@@ -6,8 +6,8 @@ from pathlib import Path
 
 from odin_lsp.config import FileRules
 from odin_lsp.permissions.protected import protection
-from odin_lsp.workspace.files import vouches
 from odin_lsp.workspace.ignore import FILE_NAME, Ignore
+from odin_lsp.workspace.roots import vouches
 from odin_lsp.workspace.uris import printable
 
 

@@ -2,11 +2,11 @@
 
 import os
 import re
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from odin_lsp.patterns import program_name
+from odin_lsp.permissions.program_search import is_within, programs_on
 from odin_lsp.permissions.shell.grammar import names
 from odin_lsp.workspace.ripgrep import find_ripgrep
 
@@ -116,13 +116,9 @@ def find_program(name: str, roots: Sequence[Path]) -> Path | None:
     """The program that `name` means; never a file of the workspace, whatever it is called or linked to."""
     if name == "rg":
         return find_ripgrep(roots)
-    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
-        found = shutil.which(name, path=folder) if folder.startswith("/") else None
-        if found and not _within(Path(folder), roots) and not _within(Path(found), roots):
-            return Path(found)
-    return None
+    found = programs_on(os.environ.get("PATH", os.defpath), name)
+    return next((path for path in found if not _leads_into(path, roots)), None)
 
 
-def _within(path: Path, roots: Sequence[Path]) -> bool:
-    real = Path(os.path.realpath(path))
-    return any(real.is_relative_to(root) for root in roots)
+def _leads_into(path: Path, roots: Sequence[Path]) -> bool:
+    return any(is_within(Path(os.path.realpath(place)), roots) for place in (path.parent, path))

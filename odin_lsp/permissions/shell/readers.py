@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from odin_lsp.permissions.shell.grammar import Grammar, NotUnderstood, Reading, names
-from odin_lsp.workspace.secret_names import SECRET_FOLDERS, SECRET_NAMES, SECRET_PATHS
+from odin_lsp.workspace.secret_names import SECRET_FILES, SECRET_FOLDERS, SECRET_NAMES, SECRET_PATHS
 
 BUILTINS = frozenset({"pwd", "true", "false", ":", "echo", "printf", "test", "type"})
 """They run in bash itself."""
@@ -94,7 +94,7 @@ def _grep(argv: Sequence[str]) -> Use:
     paths = tuple(reading.paths)
     if not reading.has("-r", "--recursive"):
         return Use(tuple(argv), paths)
-    spared = [f"--exclude={_in_any_case(name)}" for name in SECRET_NAMES]
+    spared = [f"--exclude={_in_any_case(name)}" for name in (*SECRET_NAMES, *SECRET_FILES)]
     spared += [f"--exclude-dir={_in_any_case(name)}" for name in SECRET_FOLDERS]
     return Use(_with_options(argv, reading, spared), paths, sweeps=True)
 
@@ -120,6 +120,7 @@ RIPGREP = Grammar(
 
 def _ripgrep(argv: Sequence[str]) -> Use:
     reading = RIPGREP.read(argv[1:])
+    # A glob means folders, too, so `SECRET_FILES` are left to the kernel, without which ripgrep does not run unasked.
     spared = [f"--iglob=!{name}" for name in (*SECRET_NAMES, *SECRET_FOLDERS, *(f"**/{it}" for it in SECRET_PATHS))]
     return Use(_with_options(argv, reading, ["--no-config", *spared]), tuple(reading.paths), sweeps=True)
 

@@ -25,7 +25,9 @@ async def execute_plan(server: Work, params: wire.ExecutePlanParams, token: Toke
     session_id = (await server.seat.take_up(core.plans.session_of(plan))).session.id
     turn_id = params.turn_id or uuid.uuid4().hex
     run = PlanRun(core.plans, plan, steps, turn_id, core.stream.emitter(turn_id, session_id))
-    message = wire.MessageParams(text=run.words, turn_id=turn_id, session_id=session_id, context=(plan.context,))
+    message = wire.MessageParams(
+        text=run.words, typed=False, turn_id=turn_id, session_id=session_id, context=(plan.context,)
+    )
     async with run.followed(core.stream):
         outcome = await server.turns.take("edit_mode", message, token, meaning=(run.meaning,), todos=run.todos)
         return to_wire(outcome)

@@ -19,7 +19,9 @@ from odin_lsp.values import to_wire
 
 @command("odin.session.new", wire.NewSessionParams)
 async def new(server: Work, params: wire.NewSessionParams, _: Token) -> dict[str, Any]:
-    return _summary(server, server.seat.begin(params.title))
+    live = server.seat.begin(params.title)
+    server.core.sessions.tell_begun(live)
+    return _summary(server, live)
 
 
 @command("odin.session.list", wire.ListSessionsParams)
@@ -81,7 +83,8 @@ async def delete(server: Work, params: wire.DeleteSessionParams, _: Token) -> di
 
 @command("odin.context", wire.ContextParams)
 async def context(server: Work, params: wire.ContextParams, _: Token) -> dict[str, Any]:
-    return to_wire(await server.core.preview(params.session_id, params.mode, params.text))
+    preview = await server.core.preview(params.session_id, params.mode, params.text, exact=params.exact)
+    return to_wire(preview)
 
 
 def _summary(server: Work, live: LiveSession, draft: str | None = None) -> dict[str, Any]:

@@ -7,16 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 from odin_lsp.agent.context import gathered, looked_up
-from odin_lsp.agent.turn import Remark
+from odin_lsp.agent.turn import Changes, Remark
 from odin_lsp.agent.turn_queue import TurnQueue
 from odin_lsp.errors import OdinError, RequestError
 from odin_lsp.modes import MODES, Mode
 from odin_lsp.ports import Option, Question
+from odin_lsp.records import QueuedMessage
 from odin_lsp.server import upkeep, wire
+from odin_lsp.server.attachments import ImageItem, attached
 from odin_lsp.server.commands.base import Token, all_commands, command
 from odin_lsp.server.host import Work
 from odin_lsp.server.instructions import Instruction, Opened, SendParams
 from odin_lsp.server.plain_questions import Answered, AnswerParams
+from odin_lsp.sessions.session import Session
 from odin_lsp.values import to_wire
 
 WISHES = {
@@ -123,6 +126,8 @@ async def steer(server: Work, params: wire.SteerParams, _: Token) -> dict[str, A
 async def queue(server: Work, params: wire.QueueParams, _: Token) -> dict[str, Any]:
     turns = server.core.queue_of(params.turn_id) or server.core.queue_of(None)
     if turns is None:
+        if params.action in ("edit", "remove"):
+            raise RequestError(f"no message {params.turn_id!r} is waiting")
         return to_wire(wire.Queue(()))
     match params.action, params.turn_id:
         case "list", _:
@@ -142,16 +147,32 @@ async def queue(server: Work, params: wire.QueueParams, _: Token) -> dict[str, A
 
 async def _edit_queued(server: Work, turns: TurnQueue, turn_id: str, params: wire.QueueParams) -> None:
     """The other text means what it would mean if it was sent now."""
+    changes = Changes() if params.mode is None else Changes(mode=params.mode)
     waiting = next((it for it in turns.queue() if it.turn_id == turn_id), None)
-    if params.text is None:
-        turns.edit_queued(turn_id, None, params.mode)
-        return
-    mode = params.mode or (waiting.mode if waiting else turns.mode)
-    typed = await asyncio.to_thread(server.core.own.understood, params.text, mode)
-    if typed.is_apart:
-        raise RequestError("this changes the session itself, and cannot wait in its queue; send it by itself")
-    live = next(it for it in server.core.sessions if it.turns is turns)
-    turns.edit_queued(turn_id, typed.text, typed.mode, server.core.own.errand(live, typed))
+    core, live = server.core, next(it for it in server.core.sessions if it.turns is turns)
+    if params.text is not None:
+        mode = params.mode or (waiting.mode if waiting else turns.mode)
+        typed = await asyncio.to_thread(core.own.understood, params.text, mode)
+        if typed.is_apart:
+            raise RequestError("this changes the session itself, and cannot wait in its queue; send it by itself")
+        errand = core.own.errand(live, typed, decides_for_all=not server.is_guest)
+        changes |= Changes(text=typed.text, mode=typed.mode, errand=errand)
+    if waiting is not None and (params.context is not None or params.images is not None):
+        changes |= await _with_it(server, live.session, waiting, params)
+    turns.edit_queued(turn_id, **changes)
+
+
+async def _with_it(server: Work, session: Session, waiting: QueuedMessage, params: wire.QueueParams) -> Changes:
+    """What is to come along with a message that waits."""
+    core, kept = server.core, [ImageItem(digest=it.digest, name=it.name) for it in waiting.attached]
+    items = waiting.context if params.context is None else params.context
+    context = gathered(await looked_up(items, core.servers, core.search), core.files)
+    images = kept if params.images is None else params.images
+    found = await asyncio.to_thread(attached, images, core.files, session.log.path)
+    for notice in context.left_out:
+        server.editor.notify("warning", notice)
+    everything = tuple(dict.fromkeys((*context.attached, *found)))
+    return Changes(context=context.texts, sent=context.sent, items=tuple(items), attached=everything)
 
 
 async def _tell_of_errors(server: Work, work: Awaitable[Any]) -> None:

@@ -1,5 +1,6 @@
 """Files that change outside of the editor's documents: told by the client, or found out by watching."""
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -54,6 +55,7 @@ async def follow(server: Host) -> None:
         except (ClientError, TimeoutError):
             pass
         else:
+            server.core.files.are_changes_told = True
             return
     if server.watcher is None:
         server.watcher = Watcher(lambda: _folders(server), lambda paths: changed(server, paths))
@@ -65,10 +67,16 @@ def changed(server: Host, paths: set[Path]) -> None:
     files = server.core.files
     files.heed(paths)
     if any(path.name == FILE_NAME or FOLDER in path.parts for path in paths):
-        server.project.look()
+        server.background(_look_again(server))
     stale = [it.uri for it in server.buffers if it.path in paths and not it.unsaved and moved(it)]
     if stale:
         server.background(server.editor.reload(tuple(stale)))
+
+
+async def _look_again(server: Host) -> None:
+    """What has changed is read in a thread: it may be many files, and of strangers."""
+    await asyncio.to_thread(server.project.read_ahead)
+    server.project.look()
 
 
 def _folders(server: Host) -> set[Path]:

@@ -56,7 +56,6 @@ def register(server: Lifecycle) -> None:
     def initialized(_: types.InitializedParams) -> None:
         server.report_settings()
         server.background(server.report_state_problem())
-        server.background(server.keep_trust())
         server.tasks.keep(lambda: follow(server), "the file watcher")
         server.tasks.keep(server.listen, "the socket")
         server.tasks.keep(server.offer_ide, "the IDE for other agents")

@@ -203,6 +203,31 @@ async def test_the_clients_text_counts_once_it_is_seen_to_be_unsaved(client, roo
     assert "fs/write_text_file" in [method for method, _ in client.asked]
 
 
+async def test_dev_09_a_file_is_written_by_a_client_as_it_is(client, root, script):
+    """Only what is shown is made fit to be shown."""
+    script(READ, edit(3), {"text": "done"})
+    await client.begin(root, fs=True)
+    (root / "a.py").write_text("line 1\nline 2\nline 3\n")
+    client.unsaved[str(root / "a.py")] = "typed \x1b[2K\u202e\nline 2\nline 3\n"
+
+    await client.prompt("change it")
+
+    assert (root / "a.py").read_text() == "typed \x1b[2K\u202e\nline 2\nchanged 3\n"
+
+
+async def test_dev_07_what_a_model_writes_is_told_to_a_client_as_it_looks(client, root, script):
+    hostile = "\x1b]52;c;b3du\x07\u202e"
+    call = {"name": "Glob", "arguments": {"pattern": f"b\n{hostile}"}}
+    script({"text": f"I look{hostile}", "calls": [call]}, {"text": f"It is{hostile} 👨‍👩‍👧."})
+    await client.begin(root)
+
+    await client.prompt("go", "ask")
+
+    assert client.said().endswith("It is\\x1b]52;c;b3du\\x07\\u202e 👨‍👩‍👧.")
+    [title] = [it for it in client.calls() if "52;c" in it]
+    assert title.isprintable()
+
+
 async def test_files_are_asked_for_by_the_clients_names_and_only_below_its_folders(client, root, script, tmp_path):
     (tmp_path / "link").symlink_to(root)
     (tmp_path / "second").mkdir()

@@ -1,20 +1,26 @@
 """Images and PDFs that go with a message."""
 
 import base64
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from odin_lsp.agent.attaching import given, named, prepared, quoted_name
-from odin_lsp.agent.context import ContextItem, gathered
+from odin_lsp.agent.context import gathered
 from odin_lsp.agent.turn import UserMessage
 from odin_lsp.errors import RequestError
 from odin_lsp.events import TurnStarted
 from odin_lsp.messages import Document, Image
+from odin_lsp.permissions.outside import OutsideGate
+from odin_lsp.records import ContextItem
 from odin_lsp.server.attachments import ImageItem, attached
 from odin_lsp.sessions.session import Session
 from tests.support.papers import paper
 from tests.support.pictures import png
 
+NOBODY = OutsideGate(SimpleNamespace(ask=None))
+"""What the user has typed is asked about by nobody."""
 SHOT = Image("image/png", base64.b64encode(png(4, 3)).decode(), "shot.png", 4, 3)
 PDF = b"%PDF-1.7\n1 0 obj << /Type /Page >> endobj"
 
@@ -45,7 +51,7 @@ async def test_an_image_that_is_mentioned_goes_with_the_message_and_is_told(odin
 async def test_only_files_that_are_there_are_mentioned(files):
     text = 'see (@shot.png), icon@shot.png, @gone.png, @"a paper.pdf" and @shot.png!'
 
-    found = (await prepared(said(text), files, "anthropic/claude-sonnet-5-5")).attached
+    found = (await prepared(said(text), files, "anthropic/claude-sonnet-5-5", NOBODY)).attached
 
     assert found == (Document(base64.b64encode(PDF).decode(), "a paper.pdf", 1), SHOT)
 
@@ -75,7 +81,7 @@ async def test_what_is_hidden_is_not_sent_though_it_is_mentioned(odin, files):
     (odin.root / ".ssh/key.png").write_bytes(png())
 
     with pytest.raises(RequestError, match=r"\.ssh/key\.png is hidden: it looks like a secret"):
-        await prepared(said("see @.ssh/key.png"), files, "google/x")
+        await prepared(said("see @.ssh/key.png"), files, "google/x", NOBODY)
 
 
 async def test_too_many_files_are_refused(files):
@@ -83,13 +89,13 @@ async def test_too_many_files_are_refused(files):
     message = UserMessage(turn_id="t", text="see", mode="ask_mode", attached=many)
 
     with pytest.raises(RequestError, match="21 files come with the message; at most 20"):
-        await prepared(message, files, "google/x")
+        await prepared(message, files, "google/x", NOBODY)
 
 
 async def test_a_pdf_is_text_for_a_model_that_does_not_read_it_itself(odin, files):
     (odin.root / "paper.pdf").write_bytes(paper("one"))
 
-    message = await prepared(said("see @paper.pdf"), files, "openai/llama-9")
+    message = await prepared(said("see @paper.pdf"), files, "openai/llama-9", NOBODY)
 
     assert message.attached == ()
     assert "Page 1:\none" in message.context[0]
@@ -113,23 +119,23 @@ def test_what_a_front_end_mentions_is_an_image_too(odin, files):
 @pytest.mark.parametrize(
     ("item", "why"),
     [
-        (ImageItem(), "image 1 needs `data`, or the `uri` of a file"),
+        (ImageItem(), "image 1 needs `data`, the `uri` of a file, or a `digest`"),
         (ImageItem(data="aGk=", name="x.png"), "x.png is not an image that models take"),
         (ImageItem(data="!"), "image 1 is not valid base64"),
-        (ImageItem(uri="https://example.org/a.png"), "needs `data`, or the `uri` of a file"),
+        (ImageItem(uri="https://example.org/a.png"), "needs `data`, the `uri` of a file, or a `digest`"),
         (ImageItem(uri="file:///nowhere/a.png"), "does not exist"),
     ],
 )
 def test_an_image_that_cannot_be_taken_says_why(files, item, why):
     with pytest.raises(RequestError, match=why):
-        attached((item,), files)
+        attached((item,), files, Path())
 
 
 def test_images_are_given_as_base64_and_as_files(odin, files):
     by_data = ImageItem(data=SHOT.data, name="shot.png", media_type="image/jpeg")
     by_uri = ImageItem(uri=(odin.root / "shot.png").as_uri())
 
-    assert attached((by_data, by_uri), files) == (SHOT, SHOT)
+    assert attached((by_data, by_uri), files, Path()) == (SHOT, SHOT)
 
 
 def test_a_program_gives_files_or_bytes(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from odin_lsp.agent.command_hooks import CommandHooks, Surroundings
 from odin_lsp.agent.hooks import Hooks
 from odin_lsp.events import Notice
-from odin_lsp.extensions.hook_files import CommandHook
+from odin_lsp.extensions.hook_files import CommandHook, describe_hook
 from odin_lsp.extensions.places import Brought
 
 CALL = {"tool": "EditTool", "arguments": {"file_path": "a.py"}, "callId": "c1"}
@@ -50,6 +51,23 @@ async def test_a_hook_is_told_what_claude_code_tells_it(fire, tmp_path):
         "tool_use_id": "c1",
     }
     assert (tmp_path / "where").read_text().strip() == str(tmp_path)
+
+
+async def test_trust_07_a_script_that_changed_after_it_was_agreed_to_keeps_its_gate_shut(tmp_path, told):
+    (tmp_path / "guard.sh").write_text("exit 0")
+    source = Brought("hooks", "project", tmp_path / "hooks.json", "hooks", b"")
+    hook = CommandHook("PreToolUse", "", "sh guard.sh", 20.0, source)
+    hook = replace(hook, agreed_as=describe_hook(hook, tmp_path).id)
+    around = Surroundings("s1", tmp_path, "edit_mode", tmp_path / "s1.jsonl", [tmp_path])
+    hooks = Hooks([CommandHooks([hook], around, told.append)])
+    assert (await hooks.fire("PreToolUse", CALL)).allow
+
+    (tmp_path / "guard.sh").write_text("touch ran")
+    decision = await hooks.fire("PreToolUse", CALL)
+
+    assert not decision.allow
+    assert "has changed since you agreed to it" in decision.message
+    assert not (tmp_path / "ran").exists()
 
 
 ANSWERS = {

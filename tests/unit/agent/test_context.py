@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odin_lsp.agent.context import LEFT_OUT, ContextItem, as_it_stands, gathered, looked_up
+from odin_lsp.agent.context import LEFT_OUT, as_it_stands, gathered, looked_up
 from odin_lsp.agent.quoting import quoted
 from odin_lsp.config import FileRules
 from odin_lsp.errors import RequestError
 from odin_lsp.intelligence.servers import Problem, Problems
 from odin_lsp.ports import Position, Range
-from odin_lsp.records import SentContext
+from odin_lsp.records import ContextItem, SentContext
 from odin_lsp.workspace.buffers import Buffers
 from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files

@@ -10,7 +10,8 @@ from odin_lsp.intelligence.servers import NoServers, Unavailable
 from odin_lsp.sessions.export import exported, transcript
 from odin_lsp.sessions.publish import plain
 from odin_lsp.terminal.output import PipedOutput
-from odin_lsp.terminal.render import PlainRenderer, RichRenderer
+from odin_lsp.terminal.render import PlainRenderer
+from odin_lsp.terminal.rich_renderer import RichRenderer
 from odin_lsp.values import to_wire
 from odin_lsp.workspace.text import Change, Position
 from tests.support.reviewing import ScriptedEditor, reject
@@ -204,9 +205,15 @@ async def test_a_review_is_not_held_back_by_servers_that_do_not_answer(checked, 
     checked.settings |= {"review": {"policy": "each"}, "diagnostics": {"wait": 60}}
     checked.script(read(call, checked), edit(call, checked, "def total", "def sum_up"), {"text": "done"})
     checked.start()
-    answer = asyncio.Event()
-    checked.person.at_last = answer.set
-    checked.checker.before_answer = answer.wait
+    is_made, apply = asyncio.Event(), checked.person.apply
+    checked.checker.before_answer = is_made.wait
+
+    async def applied(*edit):
+        result = await apply(*edit)
+        is_made.set()
+        return result
+
+    checked.person.apply = applied
 
     async with asyncio.timeout(30):
         await checked.take("go", "edit_mode")

@@ -6,8 +6,9 @@ import pytest
 
 from odin_lsp.agent.turn import Compact, RunCommand, UserMessage
 from odin_lsp.errors import RequestError, SessionBusy
-from odin_lsp.events import Compacted, SessionRestored, ToolFinished
+from odin_lsp.events import Compacted, ToolFinished
 from odin_lsp.ports import Answer
+from odin_lsp.session_events import SessionRestored
 from odin_lsp.sessions import listing, replay
 from odin_lsp.sessions.session import Session
 

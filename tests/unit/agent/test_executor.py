@@ -316,3 +316,24 @@ async def test_of_several_calls_each_is_queued_then_runs_then_has_ended(bench):
         life = [it.kind for it in bench.events if getattr(it, "call_id", "") == call_id]
         assert life == ["toolQueued", "toolStarted", "toolFinished"]
     assert [it.call_id for it in bench.events[:3]] == ["1", "2", "3"]
+
+
+async def test_others_have_their_turn_between_the_calls_of_a_reply(bench, monkeypatch):
+    """It may have hundreds, and each is judged before the first one runs."""
+
+    def beat():
+        bench.events.append("turn")
+        asyncio.get_running_loop().call_soon(beat)
+
+    async def wanted(self, params, context):
+        bench.events.append("judged")
+
+    monkeypatch.setattr(type(all_tools()["Read"]), "wanted", wanted)
+    asyncio.get_running_loop().call_soon(beat)
+
+    await results_of(bench.executor, *(read(bench, str(number)) for number in range(9)))
+
+    told = [it if isinstance(it, str) else it.kind for it in bench.events]
+    for what in ("toolQueued", "judged", "toolStarted"):
+        assert told.count(what) >= 9
+        assert f"{what} {what}" not in " ".join(told)

@@ -1,12 +1,16 @@
 """What the model is told of files: little, once, and only what is true."""
 
 import itertools
+import threading
 import time
 
 import pytest
 
 from odin_lsp.agent.held_files import CHANGED, MAX_TOLD, SEEN, HeldFiles
+from odin_lsp.agent.touched import touched_files
 from odin_lsp.messages import user
+from odin_lsp.terminal.editor import TerminalEditor
+from odin_lsp.workspace import files
 from tests.support.reviewing import Bench, reject
 
 
@@ -17,7 +21,8 @@ def bench(tmp_path):
 
 @pytest.fixture
 def held(bench):
-    return HeldFiles(bench.files, bench.context.shown, lambda: bench.context.draft.texts)
+    edited = lambda: touched_files(bench.executor.records)  # noqa: E731
+    return HeldFiles(bench.files, bench.context.shown, lambda: bench.context.draft.texts, edited)
 
 
 @pytest.fixture
@@ -27,9 +32,9 @@ def clock(monkeypatch):
     monkeypatch.setattr("odin_lsp.workspace.shown.time.time", lambda: float(next(seconds)))
 
 
-def told(held, earlier=""):
+async def told(held, earlier=""):
     """The lines of the list, without times and folders."""
-    lines = held.listed([user(earlier)] if earlier else [])
+    lines = await held.listed([user(earlier)] if earlier else [])
     return [line.partition(f"{held.files.roots[0]}/")[2] for line in lines[1:]]
 
 
@@ -46,7 +51,7 @@ async def test_the_list_says_size_time_and_who_has_changed_what(bench, held):
     await bench.edit(edited, "two", "TWO")
     bench.type(typed, "new ", 1)
 
-    assert told(held) == [
+    assert await told(held) == [
         f"whole (14 bytes, {seen(held, whole)})",
         f"edited (14 bytes, {seen(held, edited)}, modified by you)",
         f"typed (18 bytes, {seen(held, typed)}, changed by others since)",
@@ -56,37 +61,37 @@ async def test_the_list_says_size_time_and_who_has_changed_what(bench, held):
 
 async def test_nothing_is_told_twice_and_what_is_new_is_told(bench, held, clock):
     one, two = bench.write("one", "1\n"), bench.write("two", "2\n")
-    assert held.listed([]) == []
+    assert await held.listed([]) == []
     await bench.read(one, two)
-    first = held.listed([])
+    first = await held.listed([])
     assert first[0] == SEEN
-    assert held.listed([user("\n".join(first))]) == []
+    assert await held.listed([user("\n".join(first))]) == []
 
     await bench.read(two)
 
-    assert told(held, "\n".join(first)) == [f"two (2 bytes, {seen(held, two)})"]
+    assert await told(held, "\n".join(first)) == [f"two (2 bytes, {seen(held, two)})"]
 
 
 async def test_the_list_is_short_however_many_files_were_seen(bench, held):
     await bench.read(*(bench.write(f"{number}.txt", "x\n") for number in range(MAX_TOLD + 5)))
 
-    assert len(held.listed([])) == 1 + MAX_TOLD
+    assert len(await held.listed([])) == 1 + MAX_TOLD
 
 
 async def test_what_others_change_is_told_once_until_it_was_read_again(bench, held):
     path = bench.write("a", "one\ntwo\n")
     await bench.read(path)
-    assert held.changed() == []
+    assert await held.changed() == []
     path.write_text("other\ntwo\n")
-    assert held.changed() == [CHANGED, f"- {path}"]
+    assert await held.changed() == [CHANGED, f"- {path}"]
     path.write_text("another\ntwo\n")
-    assert held.changed() == []
+    assert await held.changed() == []
 
     await bench.read(path)
-    assert held.changed() == []
+    assert await held.changed() == []
     path.unlink()
 
-    assert held.changed() == [CHANGED, f"- {path}"]
+    assert await held.changed() == [CHANGED, f"- {path}"]
 
 
 async def test_what_is_saved_touched_or_changed_elsewhere_is_not_told(bench, held):
@@ -97,7 +102,7 @@ async def test_what_is_saved_touched_or_changed_elsewhere_is_not_told(bench, hel
     bench.files.buffers.save(path.as_uri())
     large.write_text("one\ntwo\nother\n")
 
-    assert held.changed() == []
+    assert await held.changed() == []
 
 
 @pytest.mark.parametrize("policy", ["each", "end"])
@@ -111,10 +116,10 @@ async def test_what_the_model_itself_changes_is_not_told(tmp_path, policy, is_op
     await bench.read(path)
     await bench.edit(path, "two", "three\nfour")
     await bench.use("WriteFile", file_path=bench.root / "new", content="x\n")
-    assert held.changed() == []
+    assert await held.changed() == []
     await bench.context.draft.review()
 
-    assert held.changed() == []
+    assert await held.changed() == []
 
 
 async def test_an_edit_that_was_rejected_is_no_change(bench, held):
@@ -123,7 +128,7 @@ async def test_an_edit_that_was_rejected_is_no_change(bench, held):
     bench.editor.decide = reject
     await bench.edit(path, "two", "three")
 
-    assert (held.changed(), told(held)) == ([], [f"a (8 bytes, {seen(held, path)})"])
+    assert (await held.changed(), await told(held)) == ([], [f"a (8 bytes, {seen(held, path)})"])
 
 
 async def test_a_change_that_the_list_has_told_is_not_told_again_in_the_same_turn(bench, held):
@@ -131,5 +136,99 @@ async def test_a_change_that_the_list_has_told_is_not_told_again_in_the_same_tur
     await bench.read(path)
     path.write_text("other\n")
 
-    assert told(held) == [f"a (4 bytes, {seen(held, path)}, changed by others since)"]
-    assert held.changed() == []
+    assert await told(held) == [f"a (4 bytes, {seen(held, path)}, changed by others since)"]
+    assert await held.changed() == []
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    """Looks at the disk: what for, which file, and whether on the event loop."""
+    looks, loop = [], threading.get_ident()
+
+    def counted(name):
+        look = getattr(files, name)
+
+        def counting(path):
+            looks.append((name, path.name, threading.get_ident() == loop))
+            return look(path)
+
+        monkeypatch.setattr(files, name, counting)
+
+    counted("stamp_on_disk")
+    counted("opened_file")
+    return looks
+
+
+async def test_in_a_step_each_file_is_looked_at_once_beside_the_loop_and_read_if_it_has_changed(bench, held, looks):
+    paths = [bench.write(f"{number:02}", "one\n") for number in range(20)]
+    await bench.read(*paths)
+    for path in paths[5:8]:
+        path.write_text("other\n")
+    looks.clear()
+
+    await held.changed()
+
+    assert looks == [
+        *(("stamp_on_disk", path.name, False) for path in paths),
+        *(("opened_file", path.name, False) for path in paths[5:8]),
+    ]
+    looks.clear()
+    await held.changed()
+    assert [name for _, name, _ in looks] == [path.name for path in paths if path not in paths[5:8]]
+
+
+async def test_for_the_list_the_disk_is_looked_at_beside_the_loop(bench, held, looks):
+    await bench.read(*(bench.write(f"{number}", "one\n") for number in range(20)))
+    looks.clear()
+
+    await held.listed([])
+
+    assert {(what, is_on_loop) for what, _, is_on_loop in looks} == {("stamp_on_disk", False)}
+    assert len(looks) == 40  # to know what has changed, and which text is held
+
+
+async def test_what_is_shown_while_it_is_compared_is_known_as_it_is_shown(bench, held, monkeypatch):
+    path = bench.write("a", "one\ntwo\n")
+    await bench.read(path)
+    path.write_text("other\ntwo\n")
+    shown, compared = bench.context.shown, threading.Event()
+    open_file, loop = files.opened_file, threading.get_ident()
+
+    def opening(it):
+        if threading.get_ident() != loop and not compared.is_set():
+            compared.set()
+            shown.note(it, 1, ["other", "two"], total=2)
+        return open_file(it)
+
+    monkeypatch.setattr(files, "opened_file", opening)
+
+    assert await held.changed() == []
+    assert compared.is_set()
+    assert not shown.of(path).is_outdated
+
+
+async def test_what_another_session_has_edited_is_not_modified_by_this_one(odin, call):
+    odin.settings |= {"review": {"policy": "auto"}}
+    odin.person.apply = TerminalEditor("yes").apply
+    path = odin.root / "greet.py"
+    reads = call("Read", file_path=str(path))
+    edits = call("EditTool", file_path=str(path), old_string="hello", new_string="hi")
+    odin.script(
+        {"calls": [reads]}, {"calls": [edits]}, {"text": "Edited."}, {"text": "Nothing."},
+        {"calls": [reads]}, {"text": "Read."}, {"text": "Nothing."},
+    )  # fmt: skip
+    for mode in ("edit_mode", "ask_mode"):
+        assert (await odin.take("go", mode)).reason == "end_turn"
+    editor = odin.session
+    odin.start().sessions.begin()
+    for _ in range(2):
+        assert (await odin.take("go")).reason == "end_turn"
+
+    def list_of(session):
+        [line] = [line for it in session.messages for line in it.text.splitlines() if line.startswith(f"- {path} (")]
+        return line
+
+    assert "hi {name}" in path.read_text()
+    assert odin.session is not editor
+    assert list_of(editor).endswith("modified by you)")
+    assert "modified by you" not in list_of(odin.session)

@@ -141,6 +141,28 @@ async def test_a_session_ends_once_for_hooks(odin, hooks, heard):
     odin.core = None
 
 
+@pytest.mark.parametrize("changed", ["the command", "the script"])
+async def test_trust_07_hooks_that_changed_after_trust_run_at_no_end(odin, hooks, heard, changed):
+    """Nobody has looked again since: what runs is taken from what was agreed to."""
+    (odin.root / "end.sh").write_text("exit 0")
+    hooks(SessionEnd="sh end.sh")
+    odin.script({"text": "one"}, {"text": "two"})
+    odin.start(trusted=True)
+    await odin.take("one")
+    if changed == "the command":
+        hooks(SessionEnd=SAYS)
+    else:
+        (odin.root / "end.sh").write_text(SAYS.format(event="SessionEnd"))
+    assert odin.project.now.standing == "trusted"
+
+    odin.live.clear()
+    await odin.live._telling.settled()
+    await odin.core.close()
+
+    assert heard("SessionEnd") == []
+    odin.core = None
+
+
 async def test_a_session_in_which_nothing_was_said_does_not_end_for_hooks(odin, hooks, heard):
     hooks(SessionEnd=SAYS)
     odin.start(trusted=True)

@@ -1,20 +1,13 @@
 """Which files are instructions, for which work, and how people learn of it."""
 
-from pathlib import Path
-
 import pytest
 
-from odin_lsp.agent.instructions import MAX_BYTES, Instructions, NestedInstructions
+from odin_lsp.agent.instructions import MAX_BYTES, Instructions
 from odin_lsp.config import user_file
-from odin_lsp.messages import Message, Text
 
 
 def notices(odin):
     return [event.message for event in odin.events if event.kind == "notice"]
-
-
-def sent(odin):
-    return str(odin.session.messages)
 
 
 def test_all_files_of_all_folders_are_merged_and_none_hides_another(tmp_path):
@@ -81,118 +74,6 @@ async def test_a_change_is_told_once_and_a_new_session_uses_it(odin):
 
     assert "Use spaces." in (await odin.state())["instructions"]
     assert notices(odin)[1:] == ["the instructions have changed; a new session will use them"]
-
-
-@pytest.fixture
-def nested(odin):
-    """A folder with instructions of its own, and a call that reads a file there."""
-    for name in ("lib", "node_modules/evil", "repo", ".hidden"):
-        folder = odin.root / name
-        folder.mkdir(parents=True)
-        (folder / "ODIN.md").write_text(f"nested rules of {name}")
-        (folder / "code.py").write_text("x = 1\n")
-    (odin.root / "repo" / ".git").mkdir()
-    return odin.root / "lib"
-
-
-def reading(odin, call, *names):
-    return {"calls": [call("Read", file_path=str(odin.root / name / "code.py")) for name in names]}
-
-
-async def test_in_a_trusted_workspace_nested_ones_hold_where_the_work_is_and_are_told_once(odin, call, nested):
-    odin.script(reading(odin, call, "lib"), reading(odin, call, "lib"), {"text": "ok"}, {"text": "ok"})
-    odin.start(trusted=True)
-
-    await odin.take()
-    await odin.take()
-
-    assert sent(odin).count("nested rules of lib") == 1
-    assert f"in work below {nested}:" in sent(odin)
-    assert notices(odin) == [f"instructions further down: {nested / 'ODIN.md'} (19 bytes)"]
-
-
-async def test_nested_ones_that_a_compaction_has_taken_out_are_told_again_in_the_same_turn(odin, call, nested):
-    odin.settings["limits"] = {"maxContext": 100_000}
-    odin.script(
-        reading(odin, call, "lib"),
-        *[{"text": "ok"}] * 2,
-        {**reading(odin, call, "lib"), "usage": {"contextTokens": 95_000}},
-        {"text": "the summary"},
-        {"calls": [call("Glob", pattern="*")]},
-        {"text": "ok"},
-    )
-    odin.start(trusted=True)
-    for text in ("read", "word " * 4000, "read it again"):
-        await odin.take(text)
-
-    assert "the summary" in sent(odin)
-    assert sent(odin).count("nested rules of lib") == 1
-
-
-async def test_where_the_work_is_not_nothing_is_told(odin, call, nested):
-    odin.script({"calls": [call("Read", file_path=str(odin.root / "greet.py"))]}, {"text": "ok"})
-    odin.start(trusted=True)
-
-    await odin.take()
-
-    assert "nested rules" not in sent(odin)
-
-
-async def test_inj_05_in_an_untrusted_workspace_nested_ones_are_data(odin, call, nested):
-    odin.script(reading(odin, call, "lib", "repo", "node_modules/evil"), {"text": "ok"})
-
-    await odin.take()
-
-    assert "nested rules" not in sent(odin)
-    assert "nested rules" not in (await odin.state())["instructions"]
-    assert notices(odin) == []
-
-
-async def test_inj_05_dependencies_and_other_repositories_are_never_obeyed(odin, call, nested):
-    odin.script(reading(odin, call, "node_modules/evil", "repo", ".hidden"), {"text": "ok"})
-    odin.start(trusted=True)
-
-    await odin.take()
-
-    assert "nested rules" not in sent(odin)
-
-
-def test_what_left_the_conversation_is_told_again_and_so_is_what_changed(tmp_path):
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "lib" / "AGENTS.md").write_text("first")
-    reached = [tmp_path / "lib" / "code.py"]
-    nested = NestedInstructions(tmp_path)
-    [told] = nested.due(reached, [])
-    history = [Message("user", (Text(f"What the project asks for in work below {tmp_path / 'lib'}:\n{told.block}"),))]
-
-    assert nested.due(reached, history) == []
-    nested.look_again()
-    assert nested.due(reached, history) == []
-    nested.look_again()
-    assert nested.due(reached, []) == [told]
-    (tmp_path / "lib" / "AGENTS.md").write_text("second")
-    nested.look_again()
-    assert [it.text for it in nested.due(reached, history)] == ["second"]
-
-
-def test_the_way_to_a_file_is_looked_at_once(tmp_path, monkeypatch):
-    looked = []
-    exists = Path.exists
-    monkeypatch.setattr(Path, "exists", lambda path: looked.append(path) or exists(path))
-    nested = NestedInstructions(tmp_path)
-
-    for _ in range(3):
-        nested.due([tmp_path / "lib" / "code.py"], [])
-
-    assert looked == [tmp_path / "lib" / ".git"]
-
-
-def test_what_no_model_may_read_is_no_instruction(tmp_path):
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "lib" / "ODIN.md").write_text("secret")
-    nested = NestedInstructions(tmp_path, hides=lambda path: path.name == "ODIN.md")
-
-    assert nested.due([tmp_path / "lib" / "code.py"], []) == []
 
 
 @pytest.fixture

@@ -162,11 +162,13 @@ async def test_MessageOrdering(odin, call):
 
     assert odin.kinds("activityChanged") == [
         "turnStarted",
+        "requestStarted",
         "textStreamed",
         "messageFinished",
         "usageChanged",
         "toolStarted",
         "toolFinished",
+        "requestStarted",
         "textStreamed",
         "messageFinished",
         "usageChanged",

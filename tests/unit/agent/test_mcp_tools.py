@@ -6,46 +6,17 @@ import sys
 
 import pytest
 
-from odin_lsp.config import RuleSettings
 from odin_lsp.events import Notice, QuestionAsked, ToolFinished, ToolProgress, ToolStarted
 from odin_lsp.mcp.offered import full_name
 from odin_lsp.ports import Answer
 from tests.support.language_servers import own_processes
-from tests.support.mcp_servers import entry
+from tests.support.mcp_servers import allowing
 
 ONCE = Answer(("allow_once",))
 
 
-@pytest.fixture
-def serve(odin, tmp_path, monkeypatch):
-    """Have the project name servers that do what tables say."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    odin.settings["mcp"] = {"wait": 30, "timeout": 20}
-
-    def serve(**tables):
-        entries = {name: entry(tmp_path, table, name) for name, table in tables.items()}
-        (odin.root / ".mcp.json").write_text(json.dumps({"mcpServers": entries}))
-
-    return serve
-
-
-@pytest.fixture
-async def requests(odin, monkeypatch):
-    """What the model was sent."""
-    sent = []
-
-    def watch():
-        model = odin.core.models.get(odin.core.models.selected)
-        stream = type(model).stream
-
-        def recorded(self, request):
-            sent.append(request)
-            return stream(self, request)
-
-        monkeypatch.setattr(type(model), "stream", recorded)
-
-    odin.watch = watch
-    return sent
+def allowing_echo(odin, *modes):
+    return allowing(odin, "toy", modes=modes).model_copy(update={"tool": "mcp__toy__echo"})
 
 
 def results(odin):
@@ -113,12 +84,49 @@ async def test_a_rule_of_the_user_says_that_a_tool_reads(odin, serve, call, pers
     serve(toy={})
     odin.script({"calls": [call("mcp__toy__echo", text="hi")]}, {"text": "done"})
     odin.start(trusted=True)
-    odin.configure(rules=(RuleSettings(tool="mcp__toy", decision="allow", modes=("ask",)),))
+    odin.configure(rules=(allowing(odin, "toy", modes=("ask",)),))
 
     outcome = await odin.take(mode="ask_mode")
 
     assert [it.status for it in outcome.tools] == ["success"]
     assert person.questions == []
+
+
+@pytest.mark.parametrize("mode", ["ask_mode", "plan_mode", "edit_mode"])
+async def test_ask_and_plan_list_the_tools_that_a_rule_of_the_user_says_read_there(odin, serve, requests, mode):
+    serve(toy={"tools": [{"name": "echo"}, {"name": "wipe"}]}, other={"tools": [{"name": "wipe"}]})
+    odin.script({"text": "done"})
+    odin.start(trusted=True)
+    odin.configure(rules=(allowing_echo(odin, "ask", "edit"),))
+    odin.watch()
+
+    await odin.take(mode=mode)
+
+    [request] = requests
+    may_call = {
+        "ask_mode": {"CallTool", "FindTool", "mcp__toy__echo"},
+        "plan_mode": set(),
+        "edit_mode": {"CallTool", "FindTool", "mcp__other__wipe", "mcp__toy__echo", "mcp__toy__wipe"},
+    }
+    names = [it.name for it in request.tools]
+    assert {it for it in names if it.startswith("mcp__") or it in ("CallTool", "FindTool")} == may_call[mode]
+    assert not may_call[mode] & set(names[: request.shared_tools])
+
+
+async def test_what_is_found_in_ask_is_what_ask_may_call(odin, serve, call, requests):
+    serve(toy={"tools": [{"name": "echo", "description": "Say it."}, {"name": "shout", "description": "Say it."}]})
+    odin.settings["mcp"]["share"] = 0.0
+    odin.script(*[{"calls": [call("FindTool", query="say it")]}, {"text": "done"}] * 2)
+    odin.start(trusted=True)
+    odin.configure(rules=(allowing_echo(odin, "ask"),))
+
+    await odin.take(mode="ask_mode")
+    await odin.take(mode="edit_mode")
+
+    assert [[it in found for it in ("mcp__toy__echo", "mcp__toy__shout")] for found in results(odin)] == [
+        [True, False],
+        [True, True],
+    ]
 
 
 async def test_what_was_allowed_for_the_session_is_not_asked_again(odin, serve, call, person):
@@ -141,7 +149,7 @@ async def test_a_tool_that_changed_is_asked_about_with_the_difference(odin, serv
         {"calls": [call("mcp__toy__echo")]}, {"text": "one"}, {"calls": [call("mcp__toy__echo")]}, {"text": "2"}
     )
     odin.start(trusted=True)
-    odin.configure(rules=(RuleSettings(tool="mcp__toy", decision="allow"),))
+    odin.configure(rules=(allowing(odin, "toy"),))
     await odin.take(mode="edit_mode")
     while not odin.core.mcp.of("toy").changed:
         await asyncio.sleep(0.01)
@@ -265,7 +273,8 @@ async def test_states_and_costs_are_told(odin, serve):
     preview = await odin.core.preview(None, "edit_mode", "hello")
 
     assert [it["state"] for it in configured] == ["configured", "configured"]
-    assert [(it["name"], it["state"]) for it in shown] == [("toy", "ready"), ("broken", "failed")]
+    assert [(it["name"], it["state"]) for it in shown] == [("toy", "ready"), ("broken", "retrying")]
+    assert [(it["attempt"], it["maxAttempts"]) for it in shown] == [(1, 4), (2, 4)]
     assert shown[0]["tokens"] > 100
     assert shown[1]["problem"] == "broken has stopped with code 2"
     [server] = preview.servers
@@ -280,7 +289,7 @@ async def test_a_server_may_ask_the_person_but_not_for_a_secret(odin, serve, cal
     serve(toy={"tools": [{"name": "a"}, {"name": "b"}], "call:a": asking("city"), "call:b": asking("password")})
     odin.script({"calls": [call("mcp__toy__a")]}, {"calls": [call("mcp__toy__b")]}, {"text": "done"})
     odin.start(trusted=True)
-    odin.configure(rules=(RuleSettings(tool="mcp__toy", decision="allow"),))
+    odin.configure(rules=(allowing(odin, "toy"),))
     person.answers = [Answer(text="Oslo")]
 
     await odin.take(mode="edit_mode")
@@ -314,7 +323,7 @@ async def test_helpers_share_the_connection(odin, serve, call, person):
     delegate = call("AgentTool", description="echo", prompt="Echo it.", mode="edit")
     odin.script(echo, {"calls": [delegate]}, echo, {"text": "helped"}, {"text": "done"})
     odin.start(trusted=True)
-    odin.configure(rules=(RuleSettings(tool="mcp__toy", decision="allow"),))
+    odin.configure(rules=(allowing(odin, "toy"),))
 
     await odin.take(mode="edit_mode")
 
@@ -361,7 +370,7 @@ async def test_an_image_is_shown_to_a_model_that_sees_and_a_broken_one_is_told(o
     serve(toy={"call:echo": [{"answer": {"content": content}}]})
     odin.script({"calls": [call("mcp__toy__echo")]}, {"text": "done"})
     odin.start(trusted=True)
-    odin.configure(rules=(RuleSettings(tool="mcp__toy", decision="allow"),))
+    odin.configure(rules=(allowing(odin, "toy"),))
 
     await odin.take(mode="edit_mode")
 

@@ -1,5 +1,6 @@
 """What models get wrong, and what they are told: what to do next, in one step."""
 
+import shutil
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +57,7 @@ MISTAKES = {
     "an argument that is not known": Mistake(
         ("Read", {"file_path": "greet.py", "lines": 3}), "`lines` is not known here. It takes file_path, "
     ),
+    "an argument that says nothing": Mistake(run(""), "`command`: string should have at least 1 character"),
     "an argument that is missing": Mistake(("Grep", {}), "`pattern` is missing. It takes pattern, "),
     "an argument of one of several edits": Mistake(
         ("MultiEditTool", {"file_path": "a", "edits": [{"old_str": "a", "new_string": "b"}]}),
@@ -298,4 +300,4 @@ async def test_the_end_of_a_command_in_the_background_is_told_once(odin):
     told = [message.text for message in odin.session.messages if "has ended" in message.text]
     assert len(told) == 1
     assert "The background command" in told[0]
-    assert "It was: sh -c true" in told[0]
+    assert f"It was: {shutil.which('sh')} -c true" in told[0]

@@ -8,7 +8,7 @@ from odin_lsp.tools.base import all_tools
 
 READING = {"LS", "Grep", "Glob", "Read", "WebFetch", "ContextSummarizer", "ExecuteCommand", "TodoWrite"}
 WRITING = {"WriteFile", "EditTool", "MultiEditTool", "InitTool"}
-NOT_FOR_HELPERS = {"AgentTool", "InitTool"}
+NOT_FOR_HELPERS = {"AgentTool"}
 EFFECTS = {
     "AgentTool": "delegate",
     "AskUser": "blocking",
@@ -23,11 +23,13 @@ EFFECTS = {
     "Grep": "read_only",
     "InitTool": "mutating",
     "LS": "read_only",
+    "ListMcpResources": "none",
     "Lookup": "read_only",
     "Memory": "none",
     "MoveFile": "mutating",
     "MultiEditTool": "mutating",
     "Read": "read_only",
+    "ReadMcpResource": "network",
     "Refactor": "mutating",
     "NotebookEdit": "mutating",
     "ReplaceInFiles": "mutating",

@@ -7,10 +7,11 @@ from odin_lsp.errors import ToolError
 from odin_lsp.extensions.agents import NamedAgent
 from odin_lsp.extensions.registry import Extensions
 from odin_lsp.tools.base import AgentTask
+from tests.support.trusting import Everything
 
 
 def load(folder):
-    return Extensions.found(folder, is_trusted=True).agents
+    return Extensions.found(folder, agreed=Everything()).agents
 
 
 @pytest.fixture

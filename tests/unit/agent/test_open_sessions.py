@@ -11,9 +11,18 @@ from pathlib import Path
 import pytest
 
 from odin_lsp.errors import SessionBusy, SessionError
-from odin_lsp.events import SessionRenamed, SessionRestored, SessionSwitchStarted
 from odin_lsp.ports import Answer
+from odin_lsp.session_events import (
+    SessionBegun,
+    SessionRenamed,
+    SessionRestored,
+    SessionSwitchStarted,
+    TrustChanged,
+)
 from odin_lsp.sessions.session import Session
+from tests.support.trusting import agree_to_all
+
+OF_A_SWITCH = SessionBegun | SessionSwitchStarted | SessionRestored
 
 
 @pytest.fixture
@@ -42,9 +51,56 @@ async def test_a_resumed_session_goes_on_where_it_was(odin, again):
     assert agent.turns.mode == "ask_mode"
     assert core.sessions.current is agent
     assert [it for it in odin.events if isinstance(it, SessionSwitchStarted | SessionRestored)] == [
-        SessionSwitchStarted(first.session_id),
-        SessionRestored(first.session_id, "first", 1),
+        SessionSwitchStarted(first.session_id, "resume"),
+        SessionRestored(first.session_id, "first", 1, "resume"),
     ]
+
+
+async def test_how_one_comes_to_another_session_is_told_before_and_after_it_is_read(odin, again):
+    odin.script({"text": "one"}, {"text": "two"})
+    outcome = await odin.take("first")
+    core = await again()
+    sessions = core.sessions
+    heard = []
+    core.stream.subscribe(lambda it: heard.append(it.event))
+
+    resumed = await sessions.open(outcome.session_id)
+    forked, _ = await sessions.fork(None, None)
+    forked.clear()
+    begun = sessions.begin("mine")
+    sessions.tell_begun(begun)
+    await resumed.close()
+    sessions._live.clear()
+    owner = Session.resume(sessions.folder, outcome.session_id)
+    copied = await sessions.open(outcome.session_id)
+    with pytest.raises(SessionError):
+        await sessions.open("unknown")
+
+    first, fork, copy = outcome.session_id, forked.session.id, copied.session.id
+    assert [(it.kind, it.session_id, it.how) for it in heard if isinstance(it, OF_A_SWITCH)] == [
+        *(("sessionSwitchStarted", first, "resume"), ("sessionRestored", first, "resume")),
+        *(("sessionSwitchStarted", fork, "fork"), ("sessionRestored", fork, "fork")),
+        ("sessionRestored", fork, "new"),
+        ("sessionBegun", begun.session.id, "new"),
+        *(("sessionSwitchStarted", first, "resume"), ("sessionRestored", copy, "fork")),
+        ("sessionSwitchStarted", "unknown", "resume"),
+    ]
+    owner.close()
+
+
+async def test_a_switch_between_open_sessions_is_told_once_and_to_where_one_is_already_it_is_none(odin):
+    odin.script({"text": "one"}, {"text": "two"})
+    first = (await odin.take("first")).session_id
+    sessions = odin.core.sessions
+    left = sessions.find(first)
+    sessions.begin()
+    odin.events.clear()
+
+    await sessions.open(first, switch=False)
+    assert odin.events == []
+    for _ in range(2):
+        assert await sessions.open(first) is left is sessions.current
+    assert odin.events == [SessionSwitchStarted(first, "resume"), SessionRestored(first, "first", 1, "resume")]
 
 
 async def test_who_sits_beside_has_a_session_of_its_own(odin, again):
@@ -264,7 +320,7 @@ async def test_the_preview_is_what_is_sent(odin, call):
     assert [it.name for it in seen.parts if it.kind == "message"] == ["user", "assistant", "user", "assistant", "user"]
     assert seen.tokens == sum(it.tokens for it in seen.parts)
     assert seen.model == "anthropic/claude-sonnet-5-5"
-    assert 0 < seen.cached_cost_usd < seen.cost_usd
+    assert 0 < seen.cached_cost_usd < seen.switched_cost_usd < seen.cost_usd
     assert odin.session.messages[-1].text == "one"
 
 
@@ -443,3 +499,13 @@ async def test_a_session_that_is_opened_while_it_still_closes_is_not_forked(odin
     asyncio.get_running_loop().call_later(0.5, may_close.set)
 
     assert (await opening).session.id == outcome.session_id
+
+
+async def test_a_new_session_and_a_change_of_trust_are_told(odin):
+    sessions = odin.start().sessions
+    live = sessions.begin("mine")
+    sessions.tell_begun(live)
+    sessions.tell_begun(sessions.begin_beside("nobody else's"))
+    agree_to_all(odin.project)
+
+    assert odin.of(SessionBegun | TrustChanged) == [SessionBegun(live.session.id, "mine"), TrustChanged(True)]

@@ -10,6 +10,7 @@ from odin_lsp.events import Compacted, ModelChanged, TurnStarted
 from odin_lsp.extensions.builtin_commands import BUILTIN
 from odin_lsp.messages import Text
 from odin_lsp.server.declared import command_names
+from tests.support.trusting import agree_to_all
 
 
 @pytest.fixture
@@ -81,6 +82,14 @@ async def test_a_model_is_picked_where_the_one_before_cannot_be_asked(odin, type
     assert odin.of(ModelChanged)[-1].selected == "offline/odin"
 
 
+async def test_other_models_are_listed_or_it_is_said_that_there_are_none(odin, typed):
+    odin.script()
+    assert (await typed("/model")).answer.endswith(" Others:\n- `/model offline/odin`")
+
+    await typed("/model offline/odin")
+    assert (await typed("/model")).answer == "The model is offline/odin. No others are known."
+
+
 async def test_a_role_is_switched_to(odin, typed):
     odin.script()
 
@@ -115,7 +124,7 @@ async def test_what_the_model_is_told_to_do_can_be_told_otherwise(odin, typed, w
     outcome = await typed("/review the README", "edit_mode")
     own = str(odin.session.messages[0])
     write(".claude/commands/review.md", "Review as I like it.")
-    odin.project.decide_trust(trusted=True)
+    agree_to_all(odin.project)
 
     await typed("/review")
 

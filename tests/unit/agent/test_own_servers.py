@@ -10,6 +10,7 @@ from odin_lsp.agent.core import Core
 from odin_lsp.project.project import Project, Told
 from odin_lsp.terminal.editor import TerminalEditor
 from tests.support.language_servers import SCRIPT, own_processes
+from tests.support.trusting import agree_to_all
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ async def test_a_server_that_a_folder_names_starts_once_the_folder_is_trusted_an
     assert await names(core) == []
     assert [it.needs_trust for it in core.project.now.problems] == [True]
 
-    core.project.decide_trust(trusted=True)
+    agree_to_all(core.project)
     assert await names(core) == ["toy"]
     core.project.decide_trust(trusted=False)
 
@@ -48,7 +49,7 @@ async def test_a_server_that_a_folder_names_starts_once_the_folder_is_trusted_an
 
 
 async def test_settings_count_at_once_and_others_change_nothing(core):
-    core.project.decide_trust(trusted=True)
+    agree_to_all(core.project)
     assert await names(core) == ["toy"]
     [running] = core.own_servers.states()
 

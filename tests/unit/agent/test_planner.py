@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from odin_lsp.agent.held_files import CHANGED
+from odin_lsp.agent.held_files import CHANGED, HeldFiles
+from odin_lsp.agent.prompt import COMMANDS, about_commands
 from odin_lsp.config import Limits
 from odin_lsp.errors import ModelError
 from odin_lsp.events import (
@@ -41,10 +42,12 @@ async def test_the_prompt_names_its_mode_and_the_workspace(odin, mode):
 
     await odin.take("q", mode)
 
-    *_, about_mode, words = requests[0].messages[-1].parts
-    assert about_mode.text.endswith(f"Mode: {mode}\n</reminder>")
+    [request] = requests
+    *_, about_mode, words = request.messages[-1].parts
+    assert about_mode.text == f"<reminder>\nMode: {mode}\n</reminder>"
     assert words.text == "q"
-    assert f"Workspace: {odin.root}" in requests[0].system[0]
+    assert f"Workspace: {odin.root}" in request.system[0]
+    assert request.system[-1].startswith(f"# Mode: {mode}\n")
 
 
 async def test_temperature_and_length_are_those_of_the_message_or_of_the_settings(odin):
@@ -77,17 +80,6 @@ async def test_a_tool_that_is_disabled_or_denied_is_not_offered(odin, settings):
     assert ("WebFetch" in offered, {"Read", "Grep"} <= offered) == (False, True)
     assert outcome.tools[0].status == "error"
     assert "WebFetch is turned off in the user's settings" in requests[1].messages[-1].results[0].content
-
-
-async def test_switching_the_mode_changes_nothing_that_was_sent_before(odin):
-    requests = listen(odin, *(Reply(said("ok"), "end") for _ in range(4)))
-
-    for mode in ("ask_mode", "plan_mode", "edit_mode", "ask_mode"):
-        await odin.take("q", mode)
-
-    for before, after in itertools.pairwise(requests):
-        assert (after.system, after.tools) == (before.system, before.tools)
-        assert after.messages[: len(before.messages)] == before.messages
 
 
 async def test_the_prefix_of_a_conversation_never_changes(odin, call):
@@ -849,3 +841,41 @@ def watch(monkeypatch, tool: str, seen) -> None:
         return await execute(self, params, context)
 
     monkeypatch.setattr(kind, "execute", watched)
+
+
+async def test_a_step_that_is_cancelled_while_files_are_compared_has_its_results(odin, call, monkeypatch):
+    comparing = asyncio.Event()
+
+    async def for_ever(self):
+        comparing.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(HeldFiles, "changed", for_ever)
+    odin.script({"calls": [call("Read", file_path="greet.py")]}, {"text": "never"})
+    turn = asyncio.create_task(odin.take())
+    await comparing.wait()
+    odin.core.cancel(None)
+
+    assert (await turn).reason == "interrupted"
+    [result] = odin.session.messages[-1].results
+    assert "def greet" in result.content
+
+
+async def test_the_model_is_told_which_commands_are_allowed_and_forbidden_when_that_changes(odin):
+    def told():
+        return [line for it in odin.session.messages for line in it.text.splitlines() if line.startswith(COMMANDS)]
+
+    odin.script(*({"text": "yes"} for _ in range(5)))
+    await odin.take()
+    assert told() == []
+
+    odin.configure(allowed_commands=("npm test", "make *"), forbidden_commands=("rm",))
+    await odin.take()
+    await odin.take()
+    both = f"{COMMANDS} these run in Edit without a question: npm test, make *; these never run: rm."
+    assert told() == [both]
+
+    odin.configure(allowed_commands=(), forbidden_commands=())
+    await odin.take()
+    await odin.take()
+    assert told() == [both, about_commands((), ())]

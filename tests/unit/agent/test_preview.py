@@ -20,8 +20,8 @@ def a(bench):
     return path
 
 
-def of(bench, path):
-    [file] = [it for it in seen_files(bench.context.shown, bench.files) if it.path == str(path)]
+async def of(bench, path):
+    [file] = [it for it in await seen_files(bench.context.shown, bench.files) if it.path == str(path)]
     return [(it.first, it.last) for it in file.seen], file.is_whole, file.is_current, file.changed
 
 
@@ -30,18 +30,18 @@ async def test_it_says_which_lines_were_seen_and_that_they_are_as_they_were(benc
     await bench.use("Read", file_path=a, offset=4, limit=2)
     bench.type(a, "!", 2, 5)
 
-    assert of(bench, a) == ([(2, 2), (4, 5)], False, True, ())
+    assert await of(bench, a) == ([(2, 2), (4, 5)], False, True, ())
 
 
 async def test_it_says_which_of_the_lines_that_were_seen_are_others_now(bench, a):
     await bench.read(a)
     bench.type(a, "new\n", 0)
-    assert of(bench, a) == ([(1, 5)], True, False, ())
+    assert await of(bench, a) == ([(1, 5)], True, False, ())
 
     bench.type(a, "TWO", 2, 0, 3)
     bench.type(a, "", 4, 0, 4)
 
-    assert of(bench, a) == ([(1, 5)], True, False, (LineSpan(2, 2), LineSpan(4, 4)))
+    assert await of(bench, a) == ([(1, 5)], True, False, (LineSpan(2, 2), LineSpan(4, 4)))
 
 
 async def test_of_a_file_that_is_gone_all_lines_are_others(bench):
@@ -50,16 +50,16 @@ async def test_of_a_file_that_is_gone_all_lines_are_others(bench):
 
     path.unlink()
 
-    assert of(bench, path) == ([(1, 2)], True, False, (LineSpan(1, 2),))
+    assert await of(bench, path) == ([(1, 2)], True, False, (LineSpan(1, 2),))
 
 
 async def test_what_odin_itself_has_edited_is_as_it_knows_it(bench, a):
     await bench.read(a)
-    digest = seen_files(bench.context.shown, bench.files)[0].seen[0].digest
+    digest = (await seen_files(bench.context.shown, bench.files))[0].seen[0].digest
 
     await bench.edit(a, "two", "TWO")
 
-    [file] = seen_files(bench.context.shown, bench.files)
+    [file] = await seen_files(bench.context.shown, bench.files)
     assert file.is_current
     assert file.seen[0].digest != digest
 

@@ -5,6 +5,7 @@ import pytest
 from odin_lsp.agent.slash import told_skills
 from odin_lsp.messages import Message, Text
 from odin_lsp.ports import Answer
+from tests.support.trusting import agree_to_all
 
 SKILL = "---\nname: deploy\ndescription: ship it\n{more}---\nRun the checks first.\n"
 
@@ -41,7 +42,7 @@ async def test_a_command_that_was_written_meanwhile_counts_at_once(odin, write):
     odin.start(trusted=True)
     await odin.take("hello")
     write(".odin/commands/later.md", "Do it later.")
-    odin.project.decide_trust(trusted=True)
+    agree_to_all(odin.project)
 
     await odin.take("/later")
 

@@ -2,10 +2,18 @@ import asyncio
 
 import pytest
 
-from odin_lsp.agent.stream import EventStream, Pacer, Speech
-from odin_lsp.events import ActivityChanged, ArgumentsStreamed, TextStreamed
-from odin_lsp.messages import ToolCall
-from odin_lsp.models.base import ArgumentsDelta, CallReady
+from odin_lsp.agent.stream import EventStream
+from odin_lsp.events import (
+    MessageFinished,
+    Notice,
+    RequestProgress,
+    RequestStarted,
+    StreamRolledBack,
+    TextStreamed,
+    ThinkingFinished,
+    ThinkingStarted,
+    ToolStarted,
+)
 
 
 def test_every_subscriber_gets_every_event_with_ids_and_rising_numbers():
@@ -57,30 +65,21 @@ def test_what_a_subscriber_emits_comes_after_what_it_was_told_for_all():
     assert seen == [(1, "question"), (2, "answer")]
 
 
-def test_small_pieces_go_out_at_a_pace_and_none_is_lost():
-    now, sent = [0.0], []
-    pacer = Pacer(sent.append, lambda: now[0])
+def test_events_name_the_message_that_they_belong_to():
+    heard, stream = [], EventStream()
+    stream.subscribe(heard.append)
+    main, helper = stream.emitter("t", "s"), stream.emitter("t", "s", "explore-1")
+    call = ToolStarted("1", "Read", {}, "read")
+    for emit, event in (
+        (main, TextStreamed("a")), (main, MessageFinished("a", 1)), (main, call), (helper, TextStreamed("b")),
+        (main, TextStreamed("c")), (main, StreamRolledBack()), (main, MessageFinished("d", 0)),
+        (main, Notice("info", "x")), (stream.emitter("", "s"), TextStreamed("of no turn")),
+        (main, RequestStarted(3, 1)), (main, RequestProgress(9, 1)), (main, ThinkingStarted()),
+        (main, ThinkingFinished(5)),
+    ):  # fmt: skip
+        emit(event)
 
-    for piece in "abcdef":
-        pacer.add(piece)
-        now[0] += 0.06
-    pacer.flush()
-    pacer.flush()
-
-    assert sent == ["a", "bcd", "ef"]
-
-
-def test_arguments_are_told_as_they_come_each_call_by_itself_and_at_a_pace():
-    events = []
-    speech = Speech(events.append)
-    for call_id in ("1", "2"):
-        for piece in ('{"file_path": "a', '.py", ', '"content"', ': "x"}'):
-            speech.hear(ArgumentsDelta(call_id, "WriteFile", piece))
-    speech.hear(CallReady(ToolCall("2", "WriteFile", {})))
-
-    told = [it for it in events if isinstance(it, ArgumentsStreamed)]
-    whole = '{"file_path": "a.py", "content": "x"}'
-    assert ["".join(it.text for it in told if it.call_id == call_id) for call_id in ("1", "2")] == [whole, whole]
-    assert [it.call_id for it in told] == sorted(it.call_id for it in told)
-    assert len(told) < 8
-    assert events[0] == ActivityChanged("streaming")
+    assert [it.message_id for it in heard] == [
+        *("t/main/1", "t/main/1", "t/main/1", "t/explore-1/1", "t/main/2", "t/main/2", "t/main/2", None, None),
+        *["t/main/3"] * 4,
+    ]

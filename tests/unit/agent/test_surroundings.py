@@ -34,6 +34,7 @@ async def test_the_first_message_says_where_the_model_works(odin):
     (odin.root / ".venv" / "bin").mkdir(parents=True)
     (odin.root / ".venv" / "bin" / "python").write_text("")
     (odin.root / ".venv" / "pyvenv.cfg").write_text("")
+    odin.start(trusted=True)
 
     text = await told(odin)
 
@@ -44,6 +45,14 @@ async def test_the_first_message_says_where_the_model_works(odin):
     assert "- Virtual environment: .venv; commands use it\n" in text
     assert "- At the top of the workspace: greet.py, src/, uv.lock\n" in text
     assert text.endswith("</reminder>")
+
+
+async def test_an_environment_that_commands_do_not_use_is_not_said_to_be_used(odin):
+    (odin.root / ".venv" / "bin").mkdir(parents=True)
+    (odin.root / ".venv" / "bin" / "python").write_text("")
+    (odin.root / ".venv" / "pyvenv.cfg").write_text("")
+
+    assert "- Virtual environment: .venv; commands do not use it, because the user does not trust" in await told(odin)
 
 
 async def test_it_is_said_once_and_again_when_it_was_lost(odin):

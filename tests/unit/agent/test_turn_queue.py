@@ -11,6 +11,7 @@ from odin_lsp.errors import EmptyPrompt, RequestError, SessionBusy
 from odin_lsp.events import Notice, ToolFinished, TurnQueued, TurnStarted, UserSpoke
 from odin_lsp.messages import ToolResult
 from odin_lsp.server.commands.turns import cancel
+from odin_lsp.session_events import TurnEdited
 from odin_lsp.sessions.session import Session
 
 
@@ -47,7 +48,7 @@ async def test_messages_run_in_order_each_with_its_own_mode(odin):
         ("three", "plan_mode"),
     ]
     assert (
-        odin.kinds("activityChanged", "textStreamed", "messageFinished", "usageChanged")[2:]
+        odin.kinds("activityChanged", "requestStarted", "textStreamed", "messageFinished", "usageChanged")[2:]
         == ["turnStarted", "turnFinished"] * 3
     )
 
@@ -76,12 +77,13 @@ async def test_a_queued_message_can_be_edited_and_removed(odin):
     agent = odin.turns
     first, second, third = (agent.start(odin.message(text)) for text in ("a", "b", "c"))
 
-    agent.edit_queued(second.id, "better", "plan_mode")
+    agent.edit_queued(second.id, text="better", mode="plan_mode")
     agent.remove_queued(third.id)
     await first.outcome()
 
     assert (await second.outcome()).mode == "plan_mode"
     assert (await third.outcome()).reason == "interrupted"
+    assert odin.of(TurnEdited) == [TurnEdited("plan_mode", "better")]
     assert [turn.body for turn in agent.session.turns] == ["a", "better"]
     with pytest.raises(RequestError, match="may have started already"):
         agent.remove_queued(first.id)

@@ -156,9 +156,70 @@ def test_extensions_are_counted_and_those_that_are_not_used_are_told(told, tmp_p
     (tmp_path / "ws" / ".mcp.json").write_text("{")
 
     before = told()
-    main(["permissions", "trust", "--cwd", str(tmp_path / "ws")])
+    main(["permissions", "trust", "--yes", "--cwd", str(tmp_path / "ws")])
     after = told()
 
     assert "• extensions of this folder that are not used, because you do not trust it: 2" in before
     assert "✓ extensions in use: 2 skills" in after
-    assert "✗ file .mcp: line 1: it is no JSON" in after
+    assert "✗ file .mcp: line 1: not valid JSON" in after
+
+
+@pytest.mark.parametrize(
+    ("variables", "found"),
+    [
+        (
+            {"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "secret-0123456789"},
+            "✓ model MODEL (credentials of Amazon Bedrock found)",
+        ),
+        (
+            {},
+            "✗ model MODEL: there are no credentials for Amazon Bedrock (none were found); ",
+        ),
+        ({"AWS_REGION": ""}, "✗ model MODEL: no AWS region is set; set AWS_REGION, or "),
+    ],
+    ids=["found", "none", "nowhere"],
+)
+def test_the_credentials_of_a_platform_are_checked(tmp_path, monkeypatch, capsys, variables, found):
+    for name, value in {"AWS_REGION": "us-east-1", "ODIN_MODEL": "bedrock/anthropic.claude-sonnet-5-5"}.items():
+        monkeypatch.setenv(name, value)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+    diagnose(tmp_path)
+
+    assert found.replace("MODEL", "bedrock/anthropic.claude-sonnet-5-5") in capsys.readouterr().out
+
+
+def test_bedrock_without_its_extra_is_told_with_what_to_install(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("ODIN_MODEL", "bedrock/anthropic.claude-sonnet-5-5")
+    monkeypatch.setattr("odin_lsp.models.platforms.bedrock.is_installed", lambda: False)
+
+    diagnose(tmp_path)
+
+    said = "✗ model bedrock/anthropic.claude-sonnet-5-5: boto3 is missing\n    → pip install 'odin-lsp[bedrock]'"
+    assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("printed", "found"),
+    [
+        ("echo a-key-0123", "✓ model anthropic/claude-sonnet-5-5 (key from sh, by `keyHelpers.anthropic`"),
+        (
+            "echo locked >&2; exit 3",
+            "✗ model anthropic/claude-sonnet-5-5: the program for the key of anthropic, sh (`keyHelpers.anthropic`),"
+            " failed with exit code 3 (locked); run it in a terminal",
+        ),
+    ],
+)
+def test_a_program_that_prints_a_key_is_run(tmp_path, monkeypatch, capsys, printed, found):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("ODIN_MODEL", "anthropic/claude-sonnet-5-5")
+    (tmp_path / "odin").mkdir()
+    told = {"keyHelpers": {"anthropic": ["sh", "-c", printed]}}
+    (tmp_path / "odin" / "odinconfig.json").write_text(json.dumps(told))
+
+    diagnose(tmp_path)
+
+    said = capsys.readouterr().out
+    assert found in said
+    assert "a-key-0123" not in said

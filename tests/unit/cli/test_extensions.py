@@ -33,10 +33,10 @@ def test_each_is_listed_with_its_file_and_why_it_is_not_used(listed):
     skill.write_text("---\nname: deploy\ndescription: ship it\n---\nx")
 
     untrusted = listed()
-    main(["permissions", "trust", "--cwd", str(listed.root)])
+    main(["permissions", "trust", "--yes", "--cwd", str(listed.root)])
     listed()
     trusted = listed()
 
-    assert untrusted.startswith(f"skill deploy: ship it\n  {skill}\n  not used: the folder is not trusted (`odin-lsp")
-    assert f"file .mcp\n  {listed.root / '.mcp.json'}\n  line 1: it is no JSON" in untrusted
+    assert untrusted.startswith(f"skill deploy: ship it\n  {skill}\n  not used: you have not agreed to it (`odin-lsp")
+    assert f"file .mcp\n  {listed.root / '.mcp.json'}\n  line 1: not valid JSON" in untrusted
     assert trusted.startswith(f"skill deploy: ship it (5 tokens)\n  {skill}\nfile")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from odin_lsp.cli.main import main
-from odin_lsp.permissions.trust import Trust
+from tests.support.trusting import trust_folder
 
 
 @pytest.fixture
@@ -21,9 +21,7 @@ def workspace(tmp_path):
 
 @pytest.fixture
 def trusted(workspace):
-    trust = Trust()
-    trust.decide(workspace, trusted=True)
-    trust.keep()
+    trust_folder(workspace)
     return workspace
 
 
@@ -55,7 +53,7 @@ def test_what_the_model_would_be_told_is_shown(trusted, capsys):
 def test_nothing_of_a_folder_that_is_not_trusted_runs(workspace, capsys):
     main(["hooks", "test", "PreToolUse", "--tool", "Edit", "--cwd", str(workspace)])
 
-    assert "not used: the folder is not trusted" in capsys.readouterr().out
+    assert "not used: you have not agreed to it" in capsys.readouterr().out
     assert not (workspace / "seen").exists()
 
 

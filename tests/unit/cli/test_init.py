@@ -91,7 +91,7 @@ def test_settings_that_cannot_be_read_are_not_replaced(init):
     user_file().parent.mkdir(parents=True)
     user_file().write_text("{oops")
 
-    assert "is not valid JSON" in init("--model", "ollama/qwen3", status=1).err
+    assert "cannot be changed by a program (line 1: not valid JSON" in init("--model", "ollama/qwen3", status=1).err
     assert user_file().read_text() == "{oops"
     assert "names no model" in init("--model", "qwen3", status=2).err
 
@@ -103,8 +103,42 @@ def test_without_a_model_it_says_how_to_get_one_and_names_the_editors_that_are_h
 
     said = init("--yes").out
 
-    assert "one of these variables: ANTHROPIC_API_KEY, GEMINI_API_KEY" in said
+    assert "one of these variables: ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, GEMINI_API_KEY" in said
     assert "  Terminal: odin-lsp chat" in said
     assert "  Helix: " in said
     assert "Neovim" not in said
     assert written() is None
+
+
+def test_platforms_are_offered_by_what_says_that_somebody_uses_them(init, monkeypatch):
+    monkeypatch.setenv("AWS_PROFILE", "work")
+    monkeypatch.setenv("ANTHROPIC_VERTEX_PROJECT_ID", "mine")
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", KEY)
+
+    said = init(typed="2\n").out
+
+    assert "  1  anthropic/claude-sonnet-5-5          API key in ANTHROPIC_AUTH_TOKEN\n" in said
+    assert "  2  bedrock/anthropic.claude-sonnet-5-5  Amazon Bedrock, by AWS_PROFILE\n" in said
+    assert "  3  vertex/claude-sonnet-5-5             Google Vertex AI, by ANTHROPIC_VERTEX_PROJECT_ID\n" in said
+    assert "foundry/" not in said
+    assert written() == {"model": "bedrock/anthropic.claude-sonnet-5-5"}
+
+
+def test_a_program_that_prints_a_key_is_offered_and_not_run(init):
+    user_file().parent.mkdir(parents=True)
+    user_file().write_text(json.dumps({"keyHelpers": {"anthropic": ["/nowhere/print-key", "--for", "odin"]}}))
+
+    said = init("--yes").out
+
+    assert "  1  anthropic/claude-sonnet-5-5  API key printed by /nowhere/print-key\n" in said
+    assert written()["model"] == "anthropic/claude-sonnet-5-5"
+
+
+def test_a_key_of_vertex_offers_gemini_there(init, monkeypatch):
+    monkeypatch.setenv("GOOGLE_VERTEX_API_KEY", KEY)
+
+    said = init(typed="1\n").out
+
+    assert "  1  vertex/gemini-" in said
+    assert "  Google Vertex AI, by GOOGLE_VERTEX_API_KEY\n" in said
+    assert written()["model"].startswith("vertex/gemini-")

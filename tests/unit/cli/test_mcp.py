@@ -64,7 +64,7 @@ def test_what_is_added_to_a_project_is_listed_and_wants_trust(mcp):
 
     assert "Odin asks before it is used" in said
     assert (mcp.root / ".odin" / "mcp.json").exists()
-    assert "not used: the folder is not trusted" in mcp("list")
+    assert "not used: you have not agreed to it" in mcp("list")
     assert "git is untrusted" in mcp("test", "git", code=1)
 
 

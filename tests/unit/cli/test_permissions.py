@@ -8,6 +8,7 @@ import pytest
 
 from odin_lsp.cli.main import main
 from odin_lsp.permissions.approvals import Approvals, new_session
+from odin_lsp.permissions.trust import Trust
 
 
 @pytest.fixture(autouse=True)
@@ -121,3 +122,86 @@ def test_a_decision_that_cannot_be_kept_is_an_error(tmp_path, monkeypatch, capsy
 
     assert main(["permissions", "trust", "--cwd", str(tmp_path)]) == 1
     assert "nothing has changed" in capsys.readouterr().err
+
+
+@pytest.fixture
+def bringing(tmp_path):
+    """A folder that brings a setting, a hook and a server."""
+    root = tmp_path / "bringing"
+    (root / ".claude").mkdir(parents=True)
+    (root / "odinconfig.json").write_text('{"allowedCommands": ["make"]}')
+    hook = {"command": "sh check.sh", "timeout": 5}
+    (root / ".claude" / "settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
+    server = {"command": "python3", "args": ["srv.py", "--all"], "env": {"TOKEN": "${MY_TOKEN}"}}
+    (root / ".mcp.json").write_text(json.dumps({"mcpServers": {"s": server}}))
+    return root
+
+
+def test_trust_shows_the_whole_list_and_covers_no_program(bringing, capsys):
+    assert main(["permissions", "trust", "--cwd", str(bringing), "--yes"]) == 0
+
+    printed = capsys.readouterr().out
+    for words in ('allowedCommands: ["make"]', "Stop runs: sh check.sh", "s: python3 srv.py --all", "gets TOKEN"):
+        assert words in printed
+    assert printed.count("not agreed to: ") == 2
+    assert {it.name: it.state for it in Trust().brought(bringing).items} == {
+        "allowedCommands": "agreed",
+        "Stop": "refused",
+        "s": "refused",
+    }
+
+
+def test_programs_are_agreed_to_by_name(bringing, capsys):
+    assert main(["permissions", "trust", "--cwd", str(bringing), "--agree", "s"]) == 0
+
+    assert {it.name: it.state for it in Trust().brought(bringing).items if it.runs} == {
+        "Stop": "refused",
+        "s": "agreed",
+    }
+
+
+def test_where_nobody_is_to_be_asked_nothing_is_trusted(bringing, capsys):
+    assert main(["permissions", "trust", "--cwd", str(bringing)]) == 1
+
+    printed = capsys.readouterr()
+    assert "Stop runs: sh check.sh" in printed.out
+    assert "nobody is here to be asked; add --yes" in printed.err
+    assert Trust().of(bringing) == "unknown"
+
+
+@pytest.mark.parametrize("word", ["S", "stop", "s,Stop", "", "allowedCommands"])
+def test_a_program_that_is_not_there_is_not_agreed_to_in_silence(bringing, capsys, word):
+    assert main(["permissions", "trust", "--cwd", str(bringing), "--agree", "s", word]) == 1
+
+    assert f"none of these is called {word}; --agree takes one of these ids:" in capsys.readouterr().err
+    assert Trust().of(bringing) == "unknown"
+
+
+def test_trust_12_a_name_that_two_things_have_means_neither(bringing, capsys):
+    (bringing / ".odin").mkdir()
+    (bringing / ".odin" / "mcp.json").write_text('{"mcpServers": {"s": {"command": "evil"}}}')
+
+    assert main(["permissions", "trust", "--cwd", str(bringing), "--agree", "s"]) == 1
+
+    said = capsys.readouterr().err
+    assert "2 of these are called s" in said
+    meant = {it.program: it.id for it in Trust().brought(bringing).items}["python3 srv.py --all"]
+    assert meant in said
+    assert main(["permissions", "trust", "--cwd", str(bringing), "--agree", meant]) == 0
+    assert [it.program for it in Trust().brought(bringing).items if it.state == "agreed" and it.runs] == [
+        "python3 srv.py --all"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "agreed"), [("n\n", 1, None), ("y\nn\ny\n", 0, ["s"]), ("y\n", 0, []), ("", 1, None)]
+)
+def test_a_person_is_asked_about_the_folder_and_about_each_program(bringing, capsys, monkeypatch, said, code, agreed):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(said))
+    monkeypatch.setattr("odin_lsp.terminal.person.is_at_terminal", lambda: True)
+
+    assert main(["permissions", "trust", "--cwd", str(bringing)]) == code
+
+    decided = [it.name for it in Trust().brought(bringing).items if it.runs and it.state == "agreed"]
+    assert (Trust().of(bringing), decided) == (("unknown", []) if agreed is None else ("trusted", agreed))
+    assert "Let this run: Stop runs: sh check.sh? [y/N]" in capsys.readouterr().out or agreed is None

@@ -1,4 +1,5 @@
-"""`odin-lsp ask` imports what its first request needs, and of the providers the one that is asked."""
+"""`odin-lsp ask` imports what its first request needs, and of the providers the one that is asked. With a plain API key
+no SDK is imported, not even once the answer is there."""
 
 import json
 import os
@@ -9,7 +10,7 @@ import pytest
 
 from tests.support.wire import DIALECTS
 
-SDKS = ("anthropic", "google.genai", "openai", "mcp")
+SDKS = ("anthropic", "google", "openai", "mcp", "boto3", "botocore")
 OTHERS = ("lsprotocol", "pygls", "rich", "prompt_toolkit", "markdown_it", "redis", "PIL", "pypdf", "justhtml")
 OWN = ("odin_lsp.server.server", "odin_lsp.terminal.chat", "odin_lsp.terminal.telling")
 MODELS = {
@@ -43,7 +44,7 @@ os.environ[base.partition("=")[0]] = f"http://127.0.0.1:{server.server_port}{bas
 from odin_lsp.cli.main import main
 
 code = main(arguments)
-print(json.dumps({"code": code, "modules": server.modules}))
+print(json.dumps({"code": code, "modules": server.modules, "afterwards": list(sys.modules)}))
 """
 
 
@@ -58,7 +59,11 @@ def test_nothing_else_is_imported_before_the_first_request(dialect, tmp_path):
     said = json.loads(run.stdout.splitlines()[-1])
     modules = set(said["modules"])
     assert said["code"] == 0
-    late = {*SDKS, *OTHERS, *OWN}
-    assert {it for it in modules if any(it == name or it.startswith(f"{name}.") for name in late)} == set()
+    assert _within(modules, {*SDKS, *OTHERS, *OWN}) == set()
+    assert _within(said["afterwards"], SDKS) == set()
     asked = {it.removeprefix("odin_lsp.models.") for it in modules if it.startswith("odin_lsp.models.")}
     assert asked & set().union(*MODELS.values()) == MODELS[dialect.provider]
+
+
+def _within(modules, packages):
+    return {it for it in modules if any(it == name or it.startswith(f"{name}.") for name in packages)}

@@ -56,6 +56,16 @@ def test_what_steers_programs_stays_behind(name):
     assert child_environment({name: "/evil"}, []).get(name) in (None, QUIET.get(name))
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["AWS_PROFILE", "AWS_CONFIG_FILE", "AWS_ACCESS_KEY_ID", "AZURE_CLIENT_ID", "CLOUDSDK_CONFIG", "CLOUD_ML_REGION"],
+)
+def test_a_command_gets_nothing_of_platforms(name):
+    """Neither credentials, nor as whom to act, nor a file that could name a program for them."""
+    assert name not in child_environment({name: "value"}, [])
+    assert child_environment({name: "value"}, [], passed=[name])[name] == "value"
+
+
 def test_the_ordinary_goes_along():
     assert ORDINARY.items() <= child_environment(ORDINARY, []).items()
 

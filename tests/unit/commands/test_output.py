@@ -40,6 +40,13 @@ def test_it_is_harmless(printed, shown):
     assert cleaned(printed) == shown
 
 
+def test_what_is_no_long_run_is_made_visible_without_looking_at_each(monkeypatch):
+    looked_at = []
+    monkeypatch.setattr("odin_lsp.commands.output._counted", lambda run: looked_at.append(run) or "")
+    assert cleaned(b"\x01\x02\x02\x02" * 1000) == "\\x01\\x02\\x02\\x02" * 1000
+    assert looked_at == []
+
+
 @given(st.binary(max_size=60), st.integers(1, 7))
 def test_pieces_make_no_difference_but_to_repetitions(data, size):
     data = data.replace(b"\0", b"\x1b")

@@ -4,6 +4,7 @@ import pytest
 
 from odin_lsp import config
 from odin_lsp.config import loading
+from tests.support.trusting import Everything
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +45,7 @@ def test_without_any_file_the_defaults_hold(tmp_path):
 def test_a_bad_value_is_reported_by_name_and_line_and_the_default_is_used(write):
     root = write('{\n  "limits": {\n    "maxTurns": "many"\n  },\n  "model": "anthropic/claude-sonnet-5-5"\n}')
 
-    settings, [problem] = load(root)
+    settings, [problem] = load(root, agreed=Everything())
 
     assert settings.limits.max_turns == 100
     assert settings.model == "anthropic/claude-sonnet-5-5"
@@ -55,7 +56,7 @@ def test_a_bad_value_is_reported_by_name_and_line_and_the_default_is_used(write)
 def test_an_unknown_key_is_reported(write):
     root = write('{"model": "offline/odin",\n "colour": 3}')
 
-    settings, [problem] = load(root)
+    settings, [problem] = load(root, agreed=Everything())
 
     assert problem.endswith(":2: `colour` is not known here")
     assert settings.model == "offline/odin"
@@ -80,11 +81,13 @@ def test_a_file_that_is_no_json_object_is_reported_and_not_used(write, text, mes
 
 
 def test_a_byte_order_mark_is_no_problem(write):
-    assert load(write('\ufeff{"model": "offline/odin"}')) == (config.Config(model="offline/odin"), [])
+    said = write('\ufeff{"model": "offline/odin"}')
+
+    assert load(said, agreed=Everything()) == (config.Config(model="offline/odin"), [])
 
 
 def test_a_key_that_stands_twice_is_reported(write):
-    settings, [problem] = load(write('{"model": "a/b",\n"model": "offline/odin"}'))
+    settings, [problem] = load(write('{"model": "a/b",\n"model": "offline/odin"}'), agreed=Everything())
 
     assert "2: `model` stands here twice" in problem
     assert settings.model == "offline/odin"
@@ -92,7 +95,7 @@ def test_a_key_that_stands_twice_is_reported(write):
 
 def test_layers_lie_over_each_other(write, user, monkeypatch):
     user.write_text('{"model": "offline/user", "timeouts": {"client": 3}, "forbiddenCommands": ["rm"]}')
-    root = write({"smallModel": "offline/workspace", "forbiddenCommands": ["dd"]})
+    root = write({"forbiddenCommands": ["dd"]})
     monkeypatch.setenv("ODIN_MODEL", "offline/environment")
 
     settings, problems = load(root, settings={"timeouts": {"person": 9}}, flags={"smallModel": "offline/flag"})
@@ -108,7 +111,7 @@ def test_layers_lie_over_each_other(write, user, monkeypatch):
 @pytest.mark.parametrize("trusted", [False, True])
 @pytest.mark.parametrize("values", [{"keys": {"anthropic": ["X"]}}, {"network": {"proxy": "http://evil.test"}}])
 def test_a_workspace_cannot_lead_keys_elsewhere(write, values, trusted):
-    settings, [problem] = load(write(values), trusted=trusted)
+    settings, [problem] = load(write(values), agreed=Everything() if trusted else ())
 
     assert settings == config.Config()
     assert "is not taken from a workspace" in problem
@@ -118,7 +121,7 @@ def test_an_untrusted_workspace_may_only_restrict(write):
     values = {"allowedCommands": ["*"], "forbiddenCommands": ["rm"], "limits": {"maxTurns": 500, "maxTokens": 100}}
 
     settings, problems = load(write(values))
-    trusted, none = load(write(values), trusted=True)
+    trusted, none = load(write(values), agreed=Everything())
 
     assert settings.allowed_commands == ()
     assert settings.forbidden_commands == ("rm",)

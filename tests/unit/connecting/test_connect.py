@@ -173,7 +173,7 @@ def test_nothing_is_written_that_nobody_agreed_to(connect):
         ("claude", ".mcp.json", '{"mcpServers": {', "line 1 is no JSON"),
         ("claude", ".mcp.json", '{"mcpServers": {"odin": {"command": "mine"}}}', "`mcpServers.odin` is there already"),
         ("claude", ".claude/settings.json", '{"permissions": {"deny": "all"}}', "`permissions.deny` is no list"),
-        ("codex", ".codex/config.toml", "model = ", "it is no TOML"),
+        ("codex", ".codex/config.toml", "model = ", "not valid TOML"),
         ("codex", ".codex/config.toml", "[mcp_servers.odin]\n", "`mcp_servers.odin` is there already"),
         ("codex", ".codex/config.toml", 'sandbox_mode = "workspace-write"\n', "set it to 'read-only'"),
         ("codex", ".codex/config.toml", 'mcp_servers = {x = {command = "y"}}\n', "does not go with what is there"),
@@ -211,7 +211,7 @@ def test_the_doctor_names_who_is_connected_and_how(connect, capsys):
 
     said = capsys.readouterr().out
     assert "✓ Claude Code is connected in this project: a hook asks Odin before each edit\n" in said
-    assert "✓ Codex is connected for you: its own editing is off\n" in said
+    assert "✓ Codex is connected for you: its read-only sandbox refuses its own edits, unless" in said
     assert said.count("is connected") == 2
 
 

@@ -9,6 +9,7 @@ from odin_lsp.config import user_file
 from odin_lsp.extensions.mcp_files import OAuthClient
 from odin_lsp.extensions.places import MAX_BYTES
 from odin_lsp.extensions.registry import Extensions
+from tests.support.trusting import Everything
 
 SKILL = "---\nname: {name}\ndescription: {about}\n---\nDo it well.\n"
 
@@ -35,7 +36,7 @@ def write(path, text):
 
 
 def found(root, *disabled, is_trusted=True):
-    return Extensions.found(root, is_trusted=is_trusted, disabled=disabled)
+    return Extensions.found(root, agreed=Everything() if is_trusted else (), disabled=disabled)
 
 
 def states(extensions):
@@ -126,7 +127,7 @@ BROKEN = {
     ".odin/commands/empty.md": ("", "it has no text"),
     ".odin/commands/a b.md": ("x", "its name must be"),
     ".odin/commands/loud.md": ("!`ls` " * 11, "more than 10 commands"),
-    ".odin/hooks.json": ("{\n  oops\n}", "line 2: it is no JSON"),
+    ".odin/hooks.json": ("{\n  oops\n}", "line 2: not valid JSON"),
     ".mcp.json": ("[]", "must be a JSON object"),
 }
 

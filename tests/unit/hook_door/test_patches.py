@@ -1,5 +1,7 @@
 """Codex's patches."""
 
+import time
+
 import pytest
 
 from odin_lsp.errors import ToolError
@@ -66,3 +68,18 @@ def test_what_is_no_patch_is_said_to_be_none(text, why):
 def test_a_patch_that_does_not_fit_is_not_applied():
     with pytest.raises(ToolError, match=r"does not fit a\.py"):
         update("-return 3")
+
+
+def seconds(count):
+    """For a patch with a hunk at every fifth line, whose lines are found only without their blanks."""
+    lines = [f"line {number} " for number in range(count)]
+    hunks = [part for at in range(0, count, 5) for part in ("@@", f"-line {at}", f"+changed {at}")]
+    begun = time.process_time()
+    changed = update(*hunks, text="\n".join(lines))
+    took = time.process_time() - begun
+    assert changed.count("changed") == count // 5
+    return took
+
+
+def test_ten_times_as_many_places_take_not_much_more_than_ten_times_as_long():
+    assert seconds(10_000) < 50 * min(seconds(1_000) for _ in range(3))

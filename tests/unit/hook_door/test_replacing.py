@@ -1,9 +1,11 @@
 """A new text as replacements."""
 
+import time
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odin_lsp.hook_door.replacing import Replacement, replacements
+from odin_lsp.hook_door.replacing import MOST, Replacement, replacements
 from odin_lsp.review import matching
 
 LINES = [f"line {number}\n" for number in range(10)]
@@ -41,3 +43,36 @@ def test_the_replacements_make_the_new_text(old, new):
         assert text.count(it.old) == 1
         text = text.replace(it.old, it.new)
     assert text == new
+
+
+def test_places_that_are_many_are_taken_together():
+    lines = [f"{number}\n" for number in range(10 * MOST)]
+    new = [f"new {line}" if number % 3 == 0 else line for number, line in enumerate(lines)]
+
+    made = replacements("".join(lines), "".join(new))
+
+    assert len(made) == MOST
+    assert matching.apply_all("".join(lines), [(it.old, it.new, False) for it in made]).text == "".join(new)
+
+
+def test_what_is_hard_to_tell_apart_is_quoted_with_what_it_takes_and_no_more():
+    lines = [*(f"{number}\n" for number in range(50)), *(["a\n"] * 9), *(f"{number}\n" for number in range(50, 99))]
+    new = [*lines]
+    new[52] = new[55] = "b\n"
+
+    made = replacements("".join(lines), "".join(new))
+
+    assert sum(len(it.old.splitlines()) for it in made) < 20
+
+
+def seconds(count):
+    """For a text whose places are as hard to tell apart as can be."""
+    old = "".join(f"{'a' * 30} {number % 7}\n" for number in range(count))
+    new = old.replace(" 3\n", " b\n")
+    begun = time.process_time()
+    replacements(old, new)
+    return time.process_time() - begun
+
+
+def test_ten_times_as_many_lines_take_not_much_more_than_ten_times_as_long():
+    assert seconds(10_000) < 40 * min(seconds(1_000) for _ in range(3))

@@ -13,6 +13,7 @@ from odin_lsp.ports import Decision
 from odin_lsp.workspace.text import Position
 from tests.support.ide import claude, found, world
 from tests.support.reviewing import accept, reject
+from tests.support.trusting import agree_to_all
 
 TYPED = "# typed, not saved\n"
 NOBODY = 2**22 + 1
@@ -327,7 +328,7 @@ async def test_problems_are_told_in_utf_16(root, locks):
 async def test_the_doors_follow_the_settings_and_trust(root, locks):
     async with world(root, "claude", trusted=None) as odin:
         assert not odin.project.now.is_trusted
-        odin.project.decide_trust(trusted=True)
+        agree_to_all(odin.project)
         await found(locks, "*.lock")
         async with claude(locks) as code:
             odin.project.decide_trust(trusted=False)

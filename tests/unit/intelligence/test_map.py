@@ -4,6 +4,7 @@ import pytest
 
 from odin_lsp.intelligence import map as mapped
 from odin_lsp.intelligence.map import main_symbols
+from odin_lsp.workspace.name_list import FileNames
 
 
 @pytest.fixture
@@ -28,7 +29,8 @@ def test_each_folder_has_its_share_of_the_files_that_are_taken_apart(tree, monke
         read.append(path)
         return path.read_text()
 
-    symbols = main_symbols(tree, sorted(tree.rglob("*.*")), reading)
+    names = sorted(str(it.relative_to(tree)) for it in tree.rglob("*.*"))
+    symbols = main_symbols(FileNames(tree, names, is_whole=True), reading)
 
     assert symbols == {"many": ["Many00", "Many01", "Many02"], "some": ["Thing", "helper"], "zeta": ["Zeta"]}
     assert len(read) == 5

@@ -101,7 +101,7 @@ async def test_a_file_that_is_gone_is_closed(world):
     path, other = world.write("a.toy", "x\n"), world.write("b.toy", "x\n")
     server = await asked(world, path)
     path.unlink()
-    world.files.recheck()
+    await world.files.recheck()
 
     await server.ask(REFERENCES, at(other))
 

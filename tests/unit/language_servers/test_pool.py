@@ -3,11 +3,13 @@
 import asyncio
 import os
 import signal
+import threading
 
 import pytest
 
 from odin_lsp.config import LanguageServerSettings
 from odin_lsp.intelligence.servers import Unavailable
+from odin_lsp.language_servers import choosing
 from odin_lsp.language_servers.choosing import Around
 from tests.support.language_servers import at, own_processes, processes_below
 
@@ -30,6 +32,22 @@ async def test_nothing_starts_before_somebody_asks(world):
     assert await servers.of(world.write("a.txt", "")) == []
     assert servers.states() == []
     assert own_processes() <= before
+
+
+async def test_what_is_installed_is_looked_up_beside_the_loop(world, monkeypatch):
+    """It resolves each folder of `PATH` for each server that there might be."""
+    threads, resolve = list[int](), choosing.trusted_path
+
+    def resolving(path, roots):
+        threads.append(threading.get_ident())
+        return resolve(path, roots)
+
+    monkeypatch.setattr(choosing, "trusted_path", resolving)
+    servers = world.script({})
+
+    assert await servers.problems([world.write("a.py", ""), world.write("b.ts", "")], 10) == {}
+    assert threads
+    assert threading.get_ident() not in threads
 
 
 async def test_one_server_is_for_all_files_of_a_project_and_all_who_ask_at_once(world):

@@ -190,3 +190,19 @@ async def test_a_server_that_has_died_has_fixed_nothing(world):
         await (await world.first(path)).ask("textDocument/hover", at(path))
 
     assert await servers.problems([path], LONG) == {path: NOT_KNOWN}
+
+
+async def test_errors_and_warnings_are_counted_as_they_were_told_last(world):
+    table = {
+        OPENED: [{"report": [diagnostic("one"), diagnostic("two", severity=1), diagnostic("hm", severity=2)]}],
+        CHANGED: [{"report": [diagnostic("three"), diagnostic("note", severity=3)]}],
+    }
+    servers = world.script(table)
+    path = world.write("a.toy", "x\n")
+    await servers.problems([path], LONG)
+    [before] = servers.states()
+    world.buffers.open(path.as_uri(), 1, "changed\n")
+    await servers.problems([path], LONG)
+
+    [after] = servers.states()
+    assert [(it.errors, it.warnings) for it in (before, after)] == [(2, 1), (1, 0)]

@@ -19,6 +19,7 @@ from odin_lsp import (
     TextDelta,
     Tool,
     ToolOutput,
+    TurnOptions,
     Workspace,
     accept_all,
     builtin_tools,
@@ -26,8 +27,8 @@ from odin_lsp import (
 from odin_lsp.agent.core import Core
 from odin_lsp.agent.parts import Parts
 from odin_lsp.agent.turn import UserMessage
-from odin_lsp.errors import EmptyPrompt, ModelError, RequestError, SessionBusy, SessionError
-from odin_lsp.events import MessageFinished, Notice, QuestionAsked, TurnFinished, TurnStarted, UserSpoke
+from odin_lsp.errors import ContextTooLong, EmptyPrompt, ModelError, RequestError, SessionBusy, SessionError
+from odin_lsp.events import MAIN, MessageFinished, Notice, QuestionAsked, TurnFinished, TurnStarted, UserSpoke
 from odin_lsp.messages import Message, Text, ToolCall, user
 from odin_lsp.project.project import Project, Told
 from odin_lsp.workspace.uris import path_of
@@ -48,6 +49,8 @@ class Replies:
         self.requests.append(request)
         await self.may_answer.wait()
         part = self._left.pop(0)
+        if isinstance(part, Exception):
+            raise part
         if isinstance(part, str):
             yield TextDelta(part)
             part = Text(part)
@@ -101,6 +104,55 @@ def write(root):
     """A call that creates a file."""
     arguments = {"file_path": str(root / "new.txt"), "content": "new\n"}
     return ToolCall("1", "WriteFile", arguments)
+
+
+class Broken(Load):
+    """Fails as nobody thought of."""
+
+    name = "Broken"
+
+    async def execute(self, params, context):
+        raise KeyError("no such thing")
+
+
+class Endless(Load):
+    """Never ends."""
+
+    name = "Endless"
+    timeout = 0.05
+
+    async def execute(self, params, context):
+        await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize(
+    ("tool", "told"),
+    [(Broken(), "Broken has a fault of its own"), (Endless(), "Endless was stopped: it took longer than 0.05 seconds")],
+)
+async def test_a_tool_that_fails_or_takes_too_long_is_an_error_and_the_turn_goes_on(root, tool, told):
+    model = Replies(ToolCall("1", tool.name, {"host": "a"}), "done without")
+    async with Workspace(root, model=model, tools=[tool]) as workspace:
+        outcome = await workspace.session.ask("go").outcome()
+
+    assert (outcome.reason, outcome.answer) == ("end_turn", "done without")
+    [result] = model.requests[1].messages[-1].results
+    assert result.failed
+    assert result.content.startswith(told)
+
+
+@pytest.mark.parametrize("own", [None, [Deploy()]])
+async def test_a_tool_that_is_added_is_offered_from_the_next_turn_on(root, own):
+    model = Replies("one", ToolCall("1", "Load", {"host": "a"}), "two")
+    async with Workspace(root, model=model, tools=own) as workspace:
+        await workspace.session.ask("go").outcome()
+        workspace.add_tool(Load())
+        with pytest.raises(RequestError, match="already a tool 'Load'"):
+            workspace.add_tool(Load())
+        await workspace.session.ask("go").outcome()
+
+    listed = [{it.name for it in request.tools} for request in model.requests]
+    assert listed[1] - listed[0] == {"Load"}
+    assert model.requests[2].messages[-1].results[0].content == "a is idle"
 
 
 async def test_a_turn_is_its_events_in_order_and_the_outcome_last(root):
@@ -585,3 +637,146 @@ async def test_the_steps_of_a_plan_are_known(root):
         steps = workspace.steps(path_of(outcome.plan))
 
     assert [(it.content, it.status) for it in steps] == [("one", "pending"), ("two", "completed")]
+
+
+async def test_the_end_of_a_call_has_its_result_and_who_let_it_happen(root):
+    asks = {"rules": [{"tool": "Deploy", "decision": "ask"}]}
+    calls = (ToolCall("1", "Load", {"host": "a" * 20_000}), ToolCall("2", "Deploy", {"host": "b"}), "done")
+    async with Workspace(
+        root, model=Replies(*calls), tools=[Load(), Deploy()], editor=Accepting(), settings=asks
+    ) as workspace:
+        records = [record async for record in workspace.session.edit("go")]
+        past = [record.event async for record in workspace.session.events()]
+
+    ended = [it.event for it in records if it.event.kind == "toolFinished"]
+    assert [(len(it.result), it.result[:1], it.audit) for it in ended] == [(10_000, "a", "rules"), (9, "b", "user")]
+    assert [it.result for it in past if it.kind == "toolFinished"] == ["", ""]
+
+
+async def test_who_has_changed_a_call_is_told_at_its_end(root):
+    class Editing(Accepting):
+        async def ask(self, question):
+            return Answer((question.options[0].id,), command="echo other")
+
+    async def hook(event, call):
+        is_meant = event == "PreToolUse" and call["tool"] == "Load"
+        return HookDecision(arguments={"host": "b"}) if is_meant else HookDecision()
+
+    command = {"command": "touch made", "description": "make it"}
+    calls = (ToolCall("1", "Load", {"host": "a"}), ToolCall("2", "ExecuteCommand", command), "done")
+    tools = [*builtin_tools(), Load()]
+    async with Workspace(root, model=Replies(*calls), tools=tools, editor=Editing(), hooks=[hook]) as workspace:
+        ended = [it.event async for it in workspace.session.edit("go") if it.event.kind == "toolFinished"]
+
+    assert [(it.name, it.audit) for it in ended] == [("Load", "hook"), ("ExecuteCommand", "edited")]
+    assert ended[0].result == "b is idle"
+    assert "echo other" in ended[1].result
+    assert not (root / "made").exists()
+
+
+async def test_all_that_an_agent_and_its_tools_do_is_told_with_session_and_message(root):
+    calls = (
+        ToolCall("1", "Load", {"host": "a"}),
+        ToolCall("2", "Broken", {"host": "a"}),
+        "done",
+        ModelError("refused"),
+    )
+    heard = []
+    async with Workspace(root, model=Replies(*calls), tools=[Load(), Broken()]) as workspace:
+        workspace.subscribe(heard.append)
+        first = workspace.session.ask("go")
+        await first.outcome()
+        second = workspace.session.ask("again")
+        await second.outcome()
+        session_id = workspace.session.id
+
+    assert {it.session_id for it in heard} == {session_id}
+    one, two, three = (f"{first.id}/{MAIN}/{number}" for number in (1, 2, 3))
+    told = [(it.event, it.message_id) for it in heard]
+    assert [(it.name, of) for it, of in told if it.kind == "toolStarted"] == [("Load", one), ("Broken", two)]
+    ended = [(it.name, it.status, of) for it, of in told if it.kind == "toolFinished"]
+    assert ended == [("Load", "success", one), ("Broken", "error", two)]
+    assert [(it.text, of) for it, of in told if it.kind == "textStreamed"] == [("done", three)]
+    assert [(it.text, of) for it, of in told if it.kind == "messageFinished"] == [("", one), ("", two), ("done", three)]
+    assert [(it.outcome.turn_id, it.outcome.reason) for it, _ in told if it.kind == "turnFinished"] == [
+        *((first.id, "end_turn"), (second.id, "failed"))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "answer"),
+    [(TurnOptions(), "The model gave no answer."), (TurnOptions(default_answer="Nothing to do."), "Nothing to do.")],
+)
+async def test_what_is_answered_if_the_model_says_nothing_can_be_said(root, options, answer):
+    async with Workspace(root, model=Replies("", "", "words")) as workspace:
+        outcome = await workspace.session.ask("hello", options=options).outcome()
+        spoken = await workspace.session.ask("hello", options=options).outcome()
+
+    assert (outcome.answer, spoken.answer) == (answer, "words")
+
+
+async def test_a_turn_that_goes_on_after_a_restart_has_the_options_that_it_had(root, write):
+    class Later(DiskEditor):
+        async def review(self, review):
+            shown.set()
+
+    shown = asyncio.Event()
+    core = Core(Project(Told(roots=(root,))), Later(), parts=Parts(model=Replies(write)))
+    options = TurnOptions(default_answer="all done", shows_answer=False)
+    live = core.sessions.begin()
+    live.turns.start(UserMessage(turn_id="t", text="write it", mode="edit_mode", options=options))
+    await shown.wait()
+    await core.close()
+
+    outcomes = asyncio.Queue()
+    core = Core(Project(Told(roots=(root,))), Accepting(), parts=Parts(model=Replies("", "")))
+    core.stream.subscribe(
+        lambda record: isinstance(record.event, TurnFinished) and outcomes.put_nowait(record.event.outcome)
+    )
+    await core.restore_reviews()
+    told = await outcomes.get()
+    record = (await core.sessions.read(live.session.id)).turns[-1]
+    await core.close()
+
+    assert (record.turn_id, record.answer_summary) == ("t", "all done")
+    assert told.answer == ""
+    assert (root / "new.txt").exists()
+
+
+@pytest.mark.parametrize("may_compact", [True, False])
+async def test_a_turn_may_be_kept_from_making_the_conversation_shorter(root, may_compact):
+    shortened = []
+
+    async def shorten(messages, tokens):
+        shortened.append(messages)
+        return [user("a summary"), *messages[-1:]]
+
+    model = Replies("one", "two", ContextTooLong("it does not fit"), "three")
+    limits = {"limits": {"maxContext": 20_000, "maxTokens": 1000}}
+    async with Workspace(root, model=model, settings=limits, compact=shorten) as workspace:
+        session, options = workspace.session, TurnOptions(may_compact=may_compact)
+        await session.ask("word " * 12_000, options=options).outcome()
+        second = await session.ask("second", options=options).outcome()
+        third = await session.ask("third", options=options).outcome()
+
+    assert second.answer == "two"
+    assert ("word word" in str(model.requests[1].messages)) is not may_compact
+    assert bool(shortened) is may_compact
+    assert (third.reason, third.answer) == (("end_turn", "three") if may_compact else ("failed", ""))
+
+
+@pytest.mark.parametrize("shows_answer", [True, False])
+async def test_an_answer_may_be_kept_from_front_ends_and_is_known_to_whoever_asked(root, shows_answer):
+    heard = []
+    async with Workspace(root, model=Replies(ToolCall("1", "LS", {"path": str(root)}), "secret")) as workspace:
+        workspace.subscribe(heard.append)
+        session = workspace.session
+        outcome = await session.ask("hello", options=TurnOptions(shows_answer=shows_answer)).outcome()
+        past = [it async for it in session.events()]
+        history = session.history
+
+    assert outcome.answer == history[-1].text == "secret"
+    assert ("secret" in str([it.event for it in heard])) is shows_answer
+    assert ("secret" in str([it.event for it in past])) is shows_answer
+    assert [it.event.kind for it in heard].count("messageFinished") == 2
+    assert [it.message_id for it in heard if it.event.kind == "toolFinished"] == [f"{outcome.turn_id}/{MAIN}/1"]

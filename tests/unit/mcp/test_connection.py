@@ -87,6 +87,16 @@ async def test_how_far_a_call_has_come_is_told(connect, tmp_path):
     assert (answered.text, told) == ("done", ["halfway (1 of 2)"])
 
 
+async def test_ten_thousand_news_of_a_call_are_told_as_a_few_and_its_answer_comes(connect, tmp_path):
+    connection = await connect(scripted(tmp_path, {"call:echo": [{"progresses": 10_000}, {"text": "done"}]}))
+    told = []
+
+    answered = await connection.call("echo", {}, told.append)
+
+    assert (answered.text, told[-1]) == ("done", "10000 of 10000")
+    assert len(told) < 1000
+
+
 async def test_a_server_is_told_the_folders_and_may_ask(connect, tmp_path):
     asking = {"message": "Which?", "requestedSchema": {"type": "object", "properties": {"a": {"type": "string"}}}}
     asked = Asked(tmp_path)

@@ -78,7 +78,7 @@ async def test_who_is_not_logged_in_is_told_how_and_no_browser_is_opened(server,
 
     await pool.begin(20)
 
-    assert [(it.state, it.problem) for it in pool.states()] == [("failed", LOG_IN)]
+    assert [(it.state, it.problem) for it in pool.states()] == [("retrying", LOG_IN)]
     assert {path for path, _ in server.requests} == {"/mcp"}
 
 
@@ -170,7 +170,7 @@ async def test_a_refused_renewal_says_how_to_log_in_again(server, pool):
     with pytest.raises(ToolError, match="its login has ended; run `odin-lsp mcp login toy`"):
         await add(pool)
 
-    assert [it.state for it in pool.states()] == ["failed"]
+    assert [it.state for it in pool.states()] == ["retrying"]
     await log_in(server.entry, pool.around, browse)
     await pool.begin(20)
     assert await add(pool) == "5"

@@ -1,7 +1,9 @@
 """Servers behind HTTP: streamable, and the way before it."""
 
 import asyncio
+import ssl
 import sys
+import threading
 
 import pytest
 
@@ -86,7 +88,24 @@ async def test_one_that_was_stopped_is_told_of_and_reached_again(remote, pool):
 
     with pytest.raises(ToolError):
         await add(pool)
-    assert [it.state for it in pool.states()] == ["failed"]
+    assert [it.state for it in pool.states()] == ["retrying"]
     await remote.start()
 
     assert await add(pool) == "5"
+
+
+@pytest.mark.parametrize("remote", PATHS, indirect=True)
+async def test_certificates_are_read_beside_the_loop(remote, pool, monkeypatch):
+    threads, load = list[int](), ssl.SSLContext.load_verify_locations
+
+    def loading(context, *places, **more):
+        threads.append(threading.get_ident())
+        load(context, *places, **more)
+
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", loading)
+    pool.use({"toy": remote.entry}, pool.around)
+    await pool.begin(20)
+
+    assert await add(pool) == "5"
+    assert threads
+    assert threading.get_ident() not in threads

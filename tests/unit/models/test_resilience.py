@@ -8,7 +8,7 @@ from odin_lsp.config import Config, Retries
 from odin_lsp.errors import ContextTooLong, KeyRejected, ModelError, ModelUnavailable
 from odin_lsp.messages import Message, Text
 from odin_lsp.models import providers, selection
-from odin_lsp.models.base import Attempt, Limited, Network, Reached, Reply, Request, Status, TextDelta
+from odin_lsp.models.base import Attempt, Limited, Network, Reached, Received, Reply, Request, Status, TextDelta
 from odin_lsp.models.providers import Candidate
 from odin_lsp.models.resilience import KeyPool, ResilientModel
 from odin_lsp.models.service import http_client
@@ -197,6 +197,30 @@ async def test_silence_is_given_up():
         await world.run()
 
 
+async def test_a_provider_that_only_says_that_it_is_there_is_silent():
+    world = World({}, attempts=1)
+    world.model._idle = 0.2
+
+    class Pings:
+        ref = REF
+
+        async def stream(self, request):
+            loop = asyncio.get_running_loop()
+            answers_at = loop.time() + 2
+            while loop.time() < answers_at:
+                yield Received(1, 1)
+                await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            yield OK
+
+    async def connect(candidate):
+        return Pings()
+
+    world.model._connect = connect
+    with pytest.raises(ModelError, match=r"was silent for 0\.2 s"):
+        await world.run()
+
+
 async def test_closing_closes_every_connection():
     world = World({"k1": [OK]})
     await world.run()
@@ -347,3 +371,11 @@ async def test_how_far_a_request_has_come_is_told_for_each_attempt():
         Reached("waiting_headers"),
         Reached("waiting_token"),
     ]
+
+
+def test_a_platform_rests_for_itself():
+    """None of them has a key."""
+    bedrock, vertex = Candidate("bedrock/anthropic.claude-sonnet-5-5", None, ""), Candidate("vertex/a", None, "")
+    pool = KeyPool()
+    pool.rest(bedrock.credential, 60)
+    assert (pool.wait(bedrock.credential) > 0, pool.wait(vertex.credential)) == (True, 0)

@@ -6,7 +6,7 @@ from odin_lsp.config import Config
 from odin_lsp.errors import ModelError
 from odin_lsp.models import catalog
 from odin_lsp.models.reference import EFFORTS, ModelRef
-from odin_lsp.models.selection import KEY_VARIABLES, OFFLINE, available, choose, efforts, is_usable, named
+from odin_lsp.models.selection import KEY_VARIABLES, OFFLINE, available, choose, efforts, first_on, is_usable, named
 from odin_lsp.records import Usage
 
 SONNET = "anthropic/claude-sonnet-5-5"
@@ -108,3 +108,25 @@ def test_a_model_can_be_used_if_there_is_a_key_for_it(monkeypatch: pytest.Monkey
 
 def test_the_small_model_of_one_with_an_effort_is_its_providers() -> None:
     assert choose(Config(model=f"{SONNET}@high"), {}) == (f"{SONNET}@high", "anthropic/claude-haiku-5-5")
+
+
+def test_a_program_that_prints_a_key_is_as_good_as_a_key() -> None:
+    config = Config.model_validate({"keyHelpers": {"anthropic": ["print-key"], "openai": []}})
+
+    assert is_usable(SONNET, config, {})
+    assert not is_usable("openai/gpt-6-sol", config, {})
+    assert choose(config, {})[0] == SONNET
+    assert {it.partition("/")[0] for it in available(config, {})} == {"anthropic", "offline"}
+
+
+def test_with_a_key_of_vertex_only_gemini_is_offered_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_VERTEX_PROJECT_ID", "GOOGLE_CLOUD_PROJECT", "GOOGLE_APPLICATION_CREDENTIALS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GOOGLE_VERTEX_API_KEY", "vertex-key-0123")
+    offered = [it for it in available(Config(), {}) if it.startswith("vertex/")]
+    assert offered
+    assert all(it.startswith("vertex/gemini") for it in offered)
+    assert first_on("vertex", Config()).startswith("vertex/gemini")
+
+    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "mine")
+    assert first_on("vertex", Config()) == "vertex/claude-sonnet-5-5"

@@ -6,7 +6,8 @@ import pytest
 
 from odin_lsp.config import Config, load, roles
 from odin_lsp.patterns import CommandPattern, host_matches, path_matches
-from odin_lsp.permissions.rules import Effect, Rules, Verdict, decide
+from odin_lsp.permissions.rules import Effect, Rules, Verdict, decide, has
+from tests.support.trusting import Everything
 
 
 def rule(decision, tool="ExecuteCommand", **more):
@@ -158,7 +159,7 @@ def loaded(tmp_path, values, *, workspace=False, trusted=False):
     user.write_text("{}" if workspace else json.dumps(values))
     if workspace:
         (tmp_path / "odinconfig.json").write_text(json.dumps(values))
-    config, problems = load(tmp_path, user=user, trusted=trusted)
+    config, problems = load(tmp_path, user=user, agreed=Everything() if trusted else ())
     return config, [str(problem) for problem in problems]
 
 
@@ -267,6 +268,40 @@ def test_in_ask_and_plan_the_user_has_to_name_the_mode():
     assert on_foreign("ask_mode", rule("deny", FOREIGN), in_ask) == "deny"
 
 
+IN_ASK = rule("allow", "mcp__git", modes=["ask"])
+ON_DOCS = {"path": "docs/*"}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [],
+        [rule("allow", "mcp__git")],
+        [rule("allow", "mcp__git", modes=["plan"])],
+        [IN_ASK],
+        [{**IN_ASK, "tool": "*"}],
+        [IN_ASK, rule("ask", FOREIGN)],
+        [rule("ask", FOREIGN), IN_ASK],
+        [rule("deny", FOREIGN), IN_ASK],
+        [rule("deny", FOREIGN, modes=["edit"]), IN_ASK],
+        [{**IN_ASK, "arguments": ON_DOCS}],
+        [{**IN_ASK, "arguments": ON_DOCS}, rule("allow", "mcp__git")],
+        [IN_ASK, rule("deny", FOREIGN, arguments=ON_DOCS)],
+        [IN_ASK, rule("ask", FOREIGN, arguments=ON_DOCS)],
+        [{**IN_ASK, "arguments": ON_DOCS}, rule("ask", FOREIGN)],
+        [{**IN_ASK, "tool": "mcp__other"}],
+    ],
+)
+def test_ask_has_a_tool_of_a_server_if_some_call_of_it_is_allowed_there(given):
+    """And looks for such tools only then."""
+    found = rules(*given)
+    calls = [decide(FOREIGN, Effect.FOREIGN, "ask_mode", found, arguments={"path": it}) for it in ("docs/a", "b", "c")]
+
+    assert has("ask_mode", FOREIGN, Effect.FOREIGN, found) is any(it.decision == "allow" for it in calls)
+    assert found.let_servers_read("ask_mode") or not has("ask_mode", FOREIGN, Effect.FOREIGN, found)
+    assert has("edit_mode", FOREIGN, Effect.FOREIGN, found)
+
+
 @pytest.mark.parametrize("whose", ["user", "workspace", "editor", "role of the workspace"])
 def test_a_workspace_cannot_say_that_a_tool_reads(tmp_path, whose):
     said = {"rules": [rule("allow", "mcp__git", modes=["ask", "edit"])]}
@@ -276,12 +311,13 @@ def test_a_workspace_cannot_say_that_a_tool_reads(tmp_path, whose):
     elif whose == "role of the workspace":
         workspace.write_text(json.dumps({"role": "mine", "roles": {"mine": said}}))
 
-    config, problems = load(tmp_path, user=user, trusted=True, settings=said if whose == "editor" else {})
+    config, problems = load(tmp_path, user=user, agreed=Everything(), settings=said if whose == "editor" else {})
     found = Rules.of(roles.in_role(config, config.role))
 
     assert problems == ()
     decided = [decide(FOREIGN, Effect.FOREIGN, mode, found).decision for mode in ("ask_mode", "edit_mode")]
     assert decided == (["allow", "allow"] if whose == "user" else ["deny", "allow"])
+    assert has("ask_mode", FOREIGN, Effect.FOREIGN, found) is found.let_servers_read("ask_mode") is (whose == "user")
 
 
 def test_arguments_are_for_tools_of_servers():

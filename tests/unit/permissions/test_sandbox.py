@@ -18,6 +18,9 @@ from odin_lsp.permissions.sandbox import Confinement, Policy
 ALLOWED = 0x7FFF0000
 
 
+HANDED_OVER = -1
+
+
 def decided(program, architecture, number, *arguments):
     """What the kernel would answer: the errno, or 0. A filter is a small program, and this a machine for it."""
     data = struct.pack("=iIQ6Q", number, architecture, 0, *arguments, *[0] * (6 - len(arguments)))
@@ -36,7 +39,7 @@ def decided(program, architecture, number, *arguments):
             case seccomp.AT_LEAST:
                 at += yes if value >= operand else no
             case seccomp.RETURN:
-                return 0 if operand == ALLOWED else operand & 0xFFFF
+                return {ALLOWED: 0, seccomp.HAND_OVER: HANDED_OVER}.get(operand, operand & 0xFFFF)
             case _:
                 raise AssertionError(f"unknown step {code:#x}")
 
@@ -58,11 +61,31 @@ def test_a_filter_refuses_what_it_should_on_every_machine(machine):
         assert decided(strict, architecture, numbers["ioctl"], 0, request) == errno.EPERM
         assert decided(loose, architecture, numbers["ioctl"], 0, request) == 0
     assert decided(strict, architecture, numbers["socket"]) == errno.EPERM
-    assert decided(loose, architecture, numbers["socket"]) == 0
+    assert decided(loose, architecture, numbers["socket"], 2) == 0
     for call in seccomp.ALWAYS:
         assert decided(loose, architecture, numbers[call]) == errno.EPERM
     for call in ("openat", "truncate", "ioctl"):
         assert decided(strict, architecture, numbers[call]) == 0
+
+
+@pytest.mark.parametrize("brokered", [False, True])
+def test_a_filter_knows_the_sockets_of_a_network(machine, brokered):
+    """Families from 0 to 50: the internet, netlink's routes, and unix sockets that somebody connects."""
+    name, architecture, numbers = machine
+    program = seccomp.program(name, network=True, metadata=True, truncation=True, brokered=brokered)
+
+    def made(call="socket"):
+        tried = (
+            (family, kind | 0o2004000, protocol) for family in range(51) for kind in range(7) for protocol in (0, 15)
+        )
+        return {it for it in tried if decided(program, architecture, numbers[call], *it) == 0}
+
+    assert {family for family, _, _ in made()} == ({1, 2, 10, 16} if brokered else {2, 10, 16})
+    assert {protocol for family, _, protocol in made() if family == 16} == {0}
+    assert {kind & 0xF for family, kind, _ in made() if family == 1} == ({1, 5} if brokered else set())
+    assert {(family, kind & 0xF) for family, kind, _ in made("socketpair")} == {(1, 1), (1, 5)}
+    assert decided(program, architecture, numbers["connect"]) == (HANDED_OVER if brokered else 0)
+    assert decided(program, architecture, numbers["socket"], 1 << 32 | 17) == errno.EPERM
 
 
 def test_a_filter_refuses_other_names_for_the_same_calls(machine):
@@ -153,7 +176,13 @@ def test_seatbelt_says_it_in_its_own_words():
         '(deny file-write* (regex #"^/[uU][sS][eE][rR][sS]/[mM][eE]/\\.[gG][iI][tT](/|$)"))',
         "(deny network*)",
     ]
-    assert "network" not in seatbelt.profile([], [], network=True)
+    with_network = seatbelt.profile([Path("/ws")], [], network=True, agents=[Path("/run/agent")]).splitlines()
+    assert [it for it in with_network if "network" in it] == [
+        "(deny network-outbound (remote unix-socket))",
+        '(allow network-outbound (remote unix-socket (path-literal "/private/var/run/mDNSResponder")))',
+        '(allow network-outbound (remote unix-socket (path-literal "/run/agent")))',
+        '(allow network-outbound (remote unix-socket (subpath "/ws")))',
+    ]
 
 
 REACH = Reach(

@@ -1,11 +1,14 @@
 """The verdict on a command: what it says, what it offers, and what would run."""
 
+import os
 import shlex
+import shutil
 import subprocess
 
 import pytest
 
 from odin_lsp.config import Config
+from odin_lsp.permissions.program_search import ProgramSearch
 from odin_lsp.permissions.rules import Rules
 from odin_lsp.permissions.shell import judge
 from odin_lsp.permissions.shell.grammar import Grammar, NotUnderstood
@@ -19,8 +22,9 @@ def verdict(tmp_path):
     (tmp_path / "a.txt").write_text("x\n")
     (tmp_path / "sub").mkdir()
 
-    def verdict(command, mode="edit_mode", cwd=tmp_path, roots=(tmp_path,), held=None, **settings):
-        return judge(command, mode=mode, cwd=cwd, roots=roots, rules=Rules.of(Config(**settings)), held=held)
+    def verdict(command, mode="edit_mode", cwd=tmp_path, roots=(tmp_path,), held=None, search=None, **settings):
+        rules = Rules.of(Config(**settings))
+        return judge(command, mode=mode, cwd=cwd, roots=roots, rules=rules, held=held, search=search)
 
     return verdict
 
@@ -476,17 +480,19 @@ def test_a_rule_that_asks_is_heard_where_reading_would_be_allowed(verdict):
         ("cd sub && mytool", "mytool", "allow"),
     ],
 )
-def test_how_much_a_rule_allows(verdict, command, rule, decision):
-    assert verdict(command, allowedCommands=[rule]).decision == decision
+def test_how_much_a_rule_allows_in_a_trusted_folder(verdict, tmp_path, command, rule, decision):
+    search = ProgramSearch(os.environ["PATH"], (tmp_path,), trusted=(tmp_path,))
+    assert verdict(command, search=search, allowedCommands=[rule]).decision == decision
 
 
 def test_git_runs_hardened_by_a_rule_too(verdict):
     read = verdict("git diff", allowedCommands=["git diff"]).hardened
     changed = verdict("git commit -m x", allowedCommands=["git commit"]).hardened
+    git = shutil.which("git")
 
     assert "core.fsmonitor=false" in read
     assert "diff --no-ext-diff --no-textconv" in read
-    assert changed == "git --no-pager -c core.fsmonitor=false commit -m x"
+    assert changed == f"{git} --no-pager -c core.fsmonitor=false commit -m x"
 
 
 @pytest.mark.parametrize("command", ["cat {}", "git -C {} log", "cd {} && ls", "ls {}/*", "diff {} {}", "test -f {}"])

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from odin_lsp.permissions.trust import MAX_KEPT, Trust, fingerprint
+from odin_lsp.permissions.trust import MAX_KEPT, Trust
 
 
 @pytest.fixture
@@ -41,11 +41,11 @@ def test_it_ends_when_the_settings_change(trust, root, name):
 def test_an_agent_in_a_file_whose_name_is_no_text_counts_too(trust, root):
     file = root / ".odin" / "agents" / os.fsdecode(b"\xff.md")
     file.parent.mkdir(parents=True)
-    file.write_text("Look.")
+    file.write_text("---\nname: looker\n---\nLook.")
     trust.decide(root, trusted=True)
     assert trust.of(root) == "trusted"
 
-    file.write_text("Hack.")
+    file.write_text("---\nname: looker\n---\nHack.")
 
     assert trust.of(root) == "changed"
 
@@ -151,10 +151,12 @@ def test_a_difference_is_shown_of_what_is_not_too_long(trust, root, length, is_s
     assert (change.how, bool(change.diff)) == ("changed", is_shown)
 
 
-def test_what_an_earlier_version_has_stored_still_counts(trust, root, tmp_path):
+@pytest.mark.parametrize("stored", ["a fingerprint", {"fingerprint": "of files", "files": {}}])
+def test_what_an_earlier_version_has_stored_counts_where_nothing_is_brought(trust, root, tmp_path, stored):
+    """It was bound to files, and not to what they do."""
     (tmp_path / "state").mkdir()
-    (tmp_path / "state" / "trust.json").write_text(json.dumps({str(root): fingerprint(root)}))
+    (tmp_path / "state" / "trust.json").write_text(json.dumps({str(root): stored}))
 
     assert trust.of(root) == "trusted"
-    (root / "odinconfig.json").write_text('{"sandbox": true}')
-    assert (trust.of(root), trust.changes(root)) == ("changed", [])
+    (root / "odinconfig.json").write_text('{"allowedCommands": ["make"]}')
+    assert trust.of(root) == "changed"

@@ -9,6 +9,7 @@ from odin_lsp import state_folder
 from odin_lsp.errors import RequestError
 from odin_lsp.permissions.trust import Trust
 from odin_lsp.project.project import Project, Told
+from tests.support.trusting import agree_to_all
 
 MODEL = {"model": "offline/other"}
 
@@ -48,7 +49,8 @@ def test_a_trusted_folders_rights_do_not_pass_to_the_next(folder):
 
 def test_settings_that_change_after_they_were_trusted_are_no_longer(folder):
     root = folder("mine", {"allowedCommands": ["make"]})
-    project = Project(Told(roots=(root,), trusted=True))
+    project = Project(Told(roots=(root,)))
+    agree_to_all(project)
     assert project.now.config.allowed_commands == ("make",)
 
     folder("mine", {"allowedCommands": ["rm"]})
@@ -132,28 +134,41 @@ def test_a_folder_that_goes_away_is_no_longer_open(folder):
     assert project.now.roots == (second,)
 
 
-def test_the_editors_word_counts_at_once_and_the_next_time_if_it_is_kept(folder):
-    project = Project(Told(roots=(folder("mine"),), trusted=True))
+def test_the_editors_trust_is_not_odins(folder):
+    project = Project(Told(roots=(folder("mine", {"allowedCommands": ["rm"]}),), trusted=True))
 
-    assert project.now.is_trusted
-    assert Trust().of(project.now.root) == "unknown"
+    assert (project.now.standing, project.now.config.allowed_commands) == ("unknown", ())
     project.keep_trust()
-    assert Trust().of(project.now.root) == "trusted"
+    assert Trust().of(project.now.root) == "unknown"
 
 
 def test_what_changed_before_it_was_trusted_again_is_told_as_a_change(folder):
     root = folder("mine", {"allowedCommands": ["make"]})
-    project, heard = Project(Told(roots=(root,), trusted=True)), []
+    project, heard = Project(Told(roots=(root,))), []
+    agree_to_all(project)
     project.follow(lambda now: heard.append(now.standing))
 
-    folder("mine", {"allowedCommands": ["make"], "rules": []})
+    folder("mine", {"allowedCommands": ["make", "touch"]})
     project.decide_trust(trusted=True)
 
     assert heard == ["changed", "trusted"]
 
 
+def test_a_change_of_what_only_restricts_asks_nothing(folder):
+    root = folder("mine", {"allowedCommands": ["make"]})
+    project, heard = Project(Told(roots=(root,))), []
+    agree_to_all(project)
+    project.follow(lambda now: heard.append((now.standing, now.config.forbidden_commands)))
+
+    folder("mine", {"forbiddenCommands": ["rm"], "rules": [], "allowedCommands": ["make"]})
+    project.look()
+
+    assert heard == [("trusted", ("rm",))]
+
+
 def test_trust_that_is_kept_already_is_not_written_again(folder):
-    project = Project(Told(roots=(folder("mine"),), trusted=True))
+    project = Project(Told(roots=(folder("mine"),)))
+    agree_to_all(project)
     project.keep_trust()
     file = state_folder.folder() / "trust.json"
     before = file.stat().st_ino

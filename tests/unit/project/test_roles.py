@@ -11,6 +11,7 @@ from odin_lsp.events import RoleChanged
 from odin_lsp.ports import Answer
 from odin_lsp.project.project import Project, Told
 from odin_lsp.server.commands.project import role as role_command
+from tests.support.trusting import Everything
 
 CAREFUL = {
     "prompt": "Take no risks.",
@@ -34,7 +35,7 @@ def test_c_065_roles_are_the_users_then_the_trusted_projects_who_take_back_nothi
     (tmp_path / "odinconfig.json").write_text(json.dumps({"roles": here}))
 
     untrusted, problems = load(tmp_path, user=user)
-    trusted, none = load(tmp_path, user=user, trusted=True)
+    trusted, none = load(tmp_path, user=user, agreed=Everything())
 
     assert list(untrusted.roles) == ["careful"]
     assert [it.needs_trust for it in problems] == [True]
@@ -112,7 +113,9 @@ async def test_c_066_a_switched_role_is_told_to_clients_and_the_model_and_its_ru
     core = odin.start()
     await odin.take("go", "edit_mode")
 
-    state = await role_command(SimpleNamespace(core=core, project=odin.project), {"role": "careful"}, None)
+    state = await role_command(
+        SimpleNamespace(core=core, project=odin.project, is_guest=False), {"role": "careful"}, None
+    )
     await odin.take("go on", "edit_mode")
 
     assert (state["role"], [it["name"] for it in state["roles"]]) == ("careful", ["builder", "planner", "careful"])

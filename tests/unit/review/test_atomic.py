@@ -122,7 +122,7 @@ async def test_what_applies_without_asking_asks_if_one_part_has_to_be_asked_abou
 
 async def test_a_whole_outlives_odin_as_one(bench, tmp_path):
     journal = ReviewJournal(lambda: tmp_path / "kept")
-    journal.begin(whole(bench), "s")
+    await journal.begin(whole(bench), "s")
     journal.close()
 
     [kept] = ReviewJournal(lambda: tmp_path / "kept").waiting()

@@ -2,8 +2,10 @@
 
 import pytest
 
+from odin_lsp.config import Timeouts
 from odin_lsp.events import Notice
 from odin_lsp.ports import Answer
+from odin_lsp.review.applying import Applier
 from odin_lsp.review.saving import Saver
 from odin_lsp.review.turn_review import TurnReview
 from odin_lsp.workspace.buffers import Buffers
@@ -67,8 +69,8 @@ def saver(files, editor, events, path):
         turn = TurnReview("t", events.append, touched={path: was_clean})
         shown = Shown()
         shown.note(path, 1, ["one", "two"], total=2)
-        desk_text = type("Applier", (), {"text": staticmethod(lambda it: files.read(it).text)})()
-        return Saver(files, editor, editor, desk_text, turn, shown, policy)
+        applier = Applier(files, editor, Timeouts)
+        return Saver(files, editor, editor, applier, turn, shown, policy)
 
     return saver
 

@@ -273,3 +273,38 @@ def test_a_client_says_what_it_answers(declared, expected):
     capabilities = types.ClientCapabilities(experimental={"odin": {"version": 1, "editor": declared}})
 
     assert Abilities.of(capabilities).editor == expected
+
+
+async def test_who_has_answered_and_whose_diagnostics_are_shown_is_listed_with_counts(path):
+    found = [
+        diagnostic("a", source="ruff", severity=2),
+        diagnostic("b", source="pyright", severity=1),
+        diagnostic("c", source="pyright"),
+        diagnostic("d", source="pyright", severity=3),
+        diagnostic("e", source="Odin", severity=1),
+        diagnostic("f", severity=2),
+    ]
+    items = [{"uri": path.as_uri(), "diagnostics": found, "current": True}]
+    editor = Editor(
+        **{SYMBOLS: answers_of(("pyright", True, []), ("gopher", True, [])), "diagnostics": {"items": items}}
+    )
+    servers = editor.servers()
+    await servers.of(path)
+
+    states = await servers.all_states()
+
+    assert {it.name: (it.errors, it.warnings) for it in states} == {
+        "pyright": (2, 0),
+        "gopher": (None, None),
+        "ruff": (0, 1),
+        "the editor": (0, 1),
+    }
+    assert {(it.owner, it.state, it.root) for it in states} == {("editor", "ready", "")}
+    assert editor.asked[-1] == {"uris": [], "patienceMs": 0}
+
+
+async def test_of_an_editor_that_tells_nothing_nothing_is_listed(path):
+    editor = Editor(diagnostics={"code": -32603, "message": "broken"})
+
+    assert await editor.servers().all_states() == ()
+    assert await editor.servers(frozenset()).all_states() == ()

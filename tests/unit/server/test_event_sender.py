@@ -1,6 +1,16 @@
 import json
 
-from odin_lsp.events import ArgumentsStreamed, EventRecord, TextStreamed, ThinkingStreamed, TodosChanged
+from odin_lsp.events import (
+    ArgumentsStreamed,
+    EventRecord,
+    RequestProgress,
+    ReviewOpened,
+    TextStreamed,
+    ThinkingFinished,
+    ThinkingStreamed,
+    TodosChanged,
+)
+from odin_lsp.ports import Review
 from odin_lsp.server import event_sender
 from odin_lsp.server.event_sender import CROWDED, EventSender, Written
 from odin_lsp.values import to_wire
@@ -45,6 +55,20 @@ def test_under_load_text_is_joined_and_nothing_is_lost_or_reordered():
     ]
 
 
+def test_under_load_counts_are_left_out_and_ends_are_not():
+    told = RequestProgress(9, 1), TextStreamed("a"), RequestProgress(10, 2), TextStreamed("b"), ThinkingFinished(7)
+    for backlog, kinds in (
+        (0, [it.kind for it in told]),
+        (CROWDED, ["textStreamed", "thinkingFinished"]),
+    ):
+        sent, sender = sending(backlog)
+        for event in told:
+            sender(record(event))
+
+        assert [it["event"]["kind"] for it in sent] == kinds
+        assert [it["seq"] for it in sent] == list(range(1, len(kinds) + 1))
+
+
 def test_under_load_arguments_of_one_call_are_joined():
     sent, sender = sending(CROWDED)
 
@@ -86,3 +110,15 @@ def test_clients_get_the_same_events_each_with_a_number_of_its_own(monkeypatch):
     assert other == [{**it, "seq": it["seq"] - 1} for it in one[1:]]
     assert one[1] == {**to_wire(events[1]), "seq": 2}
     assert len(encoded) == 3
+
+
+def test_half_a_character_costs_no_client_the_event():
+    """Neovim, for one, drops a message with one. What is proposed stays as it is."""
+    sent, sender = sending(0)
+
+    for text in ("a\ud800b", "\\ud800 😀", "\\\udcff"):
+        sender(record(TextStreamed(text)))
+    sender(record(ReviewOpened(Review("p", "t", "\ud800", ()))))
+
+    assert [it["event"].get("text") for it in sent[:3]] == ["a\ufffdb", "\\ud800 😀", "\\\ufffd"]
+    assert sent[3]["event"]["proposal"]["reason"] == "\ud800"

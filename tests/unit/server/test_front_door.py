@@ -10,6 +10,7 @@ from odin_lsp.frames import framed
 from odin_lsp.project.project import Project
 from odin_lsp.server.front_door import FrontDoor, result
 from odin_lsp.server.server import OdinServer
+from tests.support.trusting import trust_folder
 
 SYNC = {"textDocument": {"synchronization": {"willSave": True, "willSaveWaitUntil": False, "didSave": True}}}
 FILES = {
@@ -86,6 +87,12 @@ def rest_of(door):
     return rest
 
 
+def answered(call):
+    line = Line(call)
+    FrontDoor(line).welcome(Project())
+    return line.written[0].partition(b"\r\n\r\n")[2]
+
+
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 def test_the_answer_is_that_of_the_server_in_each_field(client):
     said, expected = at_the_door(client), by_the_server({"capabilities": client})
@@ -123,6 +130,7 @@ def test_settings_of_the_editor_and_the_workspace_are_in_it(tmp_path):
     options = {"settings": {"model": "anthropic/claude-opus-5-5"}, "secrets": {"anthropic": "sk-1"}}
     folders = [{"uri": tmp_path.as_uri(), "name": "a"}]
     params = {"capabilities": {}, "workspaceFolders": folders, "initializationOptions": options}
+    trust_folder(tmp_path)
     line = Line(called(params))
 
     assert FrontDoor(line).welcome(Project()) == params
@@ -131,6 +139,22 @@ def test_settings_of_the_editor_and_the_workspace_are_in_it(tmp_path):
     assert answer == {"jsonrpc": "2.0", "id": 7, "result": by_the_server(params)}
     about = answer["result"]["capabilities"]["experimental"]["odin"]
     assert (about["model"], about["smallModel"]) == ("anthropic/claude-opus-5-5", "offline/odin")
+
+
+@pytest.mark.parametrize("is_trusted", [True, False])
+def test_skills_are_named_in_it(tmp_path, is_trusted):
+    for name in ("release", "review"):
+        (tmp_path / ".claude" / "skills" / name).mkdir(parents=True)
+        (tmp_path / ".claude" / "skills" / name / "SKILL.md").write_text(
+            f"---\nname: {name}\ndescription: x\n---\nDo.\n"
+        )
+    if is_trusted:
+        trust_folder(tmp_path)
+    params = {"capabilities": {}, "workspaceFolders": [{"uri": tmp_path.as_uri(), "name": "a"}]}
+
+    for said in (json.loads(answered(called(params))), {"result": by_the_server(params)}):
+        about = said["result"]["capabilities"]["experimental"]["odin"]
+        assert about["skills"] == (["release", "review"] if is_trusted else [])
 
 
 @pytest.mark.parametrize("size", [1, 7, 2**14])

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from functools import partial
 from unittest.mock import Mock
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from odin_lsp.frames import MAX_FRAME, FrameError, Frames, Lines, Oversized, as_line, framed
+from odin_lsp.loop_share import PART_SECONDS
 from odin_lsp.server.transport import MAX_WAITING, MOST_OFFERED, SocketChannel, Transport, _Stdio, tcp_channel
 
 
@@ -376,3 +378,34 @@ def test_tcp_serves_one_client_on_loopback(pipe, monkeypatch):
 def test_tcp_is_refused_on_any_other_address(host):
     with pytest.raises(ValueError, match="act as you"):
         tcp_channel(host, 0)
+
+
+async def test_frames_that_come_together_leave_others_their_turn(channel):
+    """Each takes as long as a part of work may."""
+    all_wait = threading.Event()
+    done = []
+    frames = [b"{}"] * 9
+
+    def counted(size, read=channel.read):
+        if not frames:
+            all_wait.set()
+        return read(size) if not frames else framed(frames.pop())
+
+    def take(_):
+        assert all_wait.wait(10)
+        done.append("frame")
+        until = time.monotonic() + PART_SECONDS
+        while time.monotonic() < until:
+            pass
+
+    def beat():
+        done.append("turn")
+        asyncio.get_running_loop().call_soon(beat)
+
+    channel.read = counted
+    channel.hang_up()
+    asyncio.get_running_loop().call_soon(beat)
+
+    assert await Transport(channel).run(take) == "eof"
+    assert done.count("frame") == 9
+    assert "frame frame" not in " ".join(done)

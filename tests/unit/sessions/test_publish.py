@@ -24,6 +24,7 @@ from odin_lsp.ports import Answer, Position, Question, Range, Review, ReviewFile
 from odin_lsp.records import Outcome, Todo
 from odin_lsp.sessions.publish import MAX_WAITING, Published, Publisher
 from odin_lsp.values import from_wire
+from tests.support.trusting import Everything
 
 CANARY = "canary-7f3a91c4"
 NOWHERE = PublishSettings(redis="unix:///nowhere/redis.sock")
@@ -170,7 +171,7 @@ def test_only_the_users_own_file_says_where_to(tmp_path):
     (root / "odinconfig.json").write_text(json.dumps(wanted))
     user.write_text(json.dumps({"publish": {"redis": "redis://mine"}}))
 
-    settings, problems = load(root, settings=wanted, trusted=True, user=user)
+    settings, problems = load(root, settings=wanted, agreed=Everything(), user=user)
 
     assert settings.publish.redis == "redis://mine"
     assert len([it for it in problems if "`publish` is not taken from" in it.message]) == 2
@@ -183,6 +184,14 @@ async def test_the_state_tells_no_password(odin, tmp_path):
     odin.configure(publish=load(odin.root, user=user)[0].publish)
 
     assert (await odin.state())["config"]["publish"]["redis"] == "redis://…@127.0.0.1:1/0?…"
+    assert "s3cretpass" not in json.dumps(await odin.state())
+
+
+async def test_the_state_tells_no_arguments_of_a_program_that_prints_a_key(odin):
+    odin.start()
+    odin.configure(key_helpers={"anthropic": ("sh", "-c", "curl -d s3cretpass …")})
+
+    assert (await odin.state())["config"]["keyHelpers"] == {"anthropic": ["sh"]}
     assert "s3cretpass" not in json.dumps(await odin.state())
 
 

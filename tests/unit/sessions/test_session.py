@@ -1,3 +1,4 @@
+import base64
 import json
 
 import pytest
@@ -7,13 +8,15 @@ from odin_lsp.errors import SessionError
 from odin_lsp.events import MAIN, TodosChanged
 from odin_lsp.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, user
 from odin_lsp.ports import Receipt
-from odin_lsp.records import Outcome, QueuedMessage, SubagentRecord, Todo, ToolRecord
-from odin_lsp.sessions import listing
+from odin_lsp.records import ContextItem, Outcome, QueuedMessage, SubagentRecord, Todo, ToolRecord
+from odin_lsp.sessions import attachments, listing
+from odin_lsp.sessions.attachments import described
 from odin_lsp.sessions.export import transcript
 from odin_lsp.sessions.forking import fork
 from odin_lsp.sessions.session import Session
 from odin_lsp.sessions.store import SessionLog, sessions_folder
 from odin_lsp.sessions.turn_record import ReviewedFile
+from tests.support.pictures import png
 
 
 def outcome(answer="done", **more):
@@ -57,6 +60,22 @@ def test_what_waits_for_an_answer_waits_in_its_own_session_and_not_in_a_copy_of_
     assert (copy.turns, copy.unbegun) == ([], [])
     assert [it.body for it in own.turns] == ["hello"]
     assert [it.body for it in own.unbegun] == ["and then?"]
+
+
+def test_what_still_waits_after_a_kill_has_what_came_along(tmp_path):
+    image = Image("image/png", base64.b64encode(png()).decode(), name="shot")
+    note = ContextItem(kind="text", content="a note")
+    waiting = QueuedMessage("next", "and then?", "ask_mode", 2.0, (note,), (described(image),))
+    session = Session(tmp_path)
+    session.append(user("hello"))
+    session.note_waiting(waiting, [image])
+    session.close()
+
+    again = Session.resume(tmp_path, session.id)
+
+    assert again.unbegun == [waiting]
+    assert image.data not in session.log.path.read_text()
+    assert attachments.read(again.log.path, again.unbegun[0].attached[0].digest) == png()
 
 
 def test_c_123_todos_are_kept_when_they_change_and_not_when_the_turn_ends(tmp_path):

@@ -7,6 +7,7 @@ from odin_lsp.terminal.completing import Known, with_folders
 KNOWN = Known(
     [("undo", "[turn]", "Undo the last turn"), ("exit", "", "Leave")],
     with_folders(["src/greet.py", "README.md", "src/deep/agree.py", "my notes.txt"]),
+    ["anthropic/claude-opus-4-6", "openai/gpt-6-sol", "offline/odin"],
 )
 
 
@@ -17,6 +18,10 @@ KNOWN = Known(
         ("/u", ["/undo"]),
         ("what does /u", []),
         ("/undo x", []),
+        ("/model ", ["offline/odin", "openai/gpt-6-sol", "anthropic/claude-opus-4-6"]),
+        ("/model o", ["offline/odin", "openai/gpt-6-sol", "anthropic/claude-opus-4-6"]),
+        ("/model Opus", ["anthropic/claude-opus-4-6"]),
+        ("/model offline/odin x", []),
         ("why is @gre", ["src/greet.py", "src/deep/agree.py"]),
         ("@src", ["src/", "src/deep/", "src/greet.py", "src/deep/agree.py"]),
         ("@READ", ["README.md"]),
@@ -27,7 +32,7 @@ KNOWN = Known(
         ("", []),
     ],
 )
-def test_a_slash_offers_commands_and_an_at_sign_places(before, offered):
+def test_a_slash_offers_commands_and_an_at_sign_places_and_models_are_offered_where_one_is_named(before, offered):
     found = list(KNOWN.completed(before))
 
     assert [it.text for it in found] == offered

@@ -1,8 +1,12 @@
-"""The line at the bottom of a terminal: what is kept of it."""
+"""The line at the bottom of a terminal: what is kept of it, and how often what is above it is drawn."""
 
 import stat
 
-from odin_lsp.terminal.line_editor import MAX_HISTORY, PrivateHistory
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from odin_lsp.terminal.line_editor import MAX_HISTORY, Keys, LineEditor, PrivateHistory, Views
 
 
 def test_what_was_said_is_remembered_by_the_user_alone(tmp_path):
@@ -35,3 +39,20 @@ def test_a_history_that_cannot_be_kept_hinders_nobody(tmp_path):
 
     assert list(history.load_history_strings()) == []
     assert (tmp_path / "elsewhere.jsonl").read_text() == '["stolen"]\n'
+
+
+async def test_what_stands_above_is_drawn_once_for_each_picture_of_the_screen(tmp_path):
+    drawn = []
+
+    def above():
+        drawn.append("edit › ")
+        return drawn[-1]
+
+    with create_pipe_input() as typed, create_app_session(input=typed, output=DummyOutput()):
+        keys = Keys(stop=lambda: False, hint=list, switch_mode=list)
+        line = LineEditor(keys, Views(above=above, status=str), lambda _: [], tmp_path / "history")
+        typed.send_text("hello\r")
+
+        assert await line.message() == "hello"
+
+    assert 0 < len(drawn) == line._session.app.render_counter

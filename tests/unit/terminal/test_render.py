@@ -52,6 +52,13 @@ def test_a_text_is_drawn_while_it_streams_and_printed_once():
     assert "half" not in below
 
 
+@pytest.mark.parametrize(("milliseconds", "said"), [(12_400, ["thought for 12 s", "so it is"]), (900, ["so it is"])])
+def test_how_long_the_model_thought_stands_above_what_it_says(milliseconds, said):
+    finished = MessageFinished("so it is", 0, "hm", milliseconds)
+
+    assert [it.rstrip() for it in told(Telling(), finished)[0].splitlines()] == said
+
+
 def test_an_attempt_that_failed_leaves_nothing():
     assert "gone" not in "".join(told(Telling(), TextStreamed("gone"), StreamRolledBack()))
 
@@ -121,7 +128,7 @@ async def test_what_is_piped_on_goes_at_once_after_a_pause_and_then_at_a_pace(mo
         output = PipedOutput(pace=3600)
         pieces = []
         for text in ("first", "second", "third"):
-            output.write(text)
+            output.write_text(text)
             await asyncio.sleep(0)
             if not pieces:
                 pieces.append(await asyncio.get_running_loop().sock_recv(reader, 100))

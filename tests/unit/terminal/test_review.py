@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from odin_lsp.display import shown_exactly
 from odin_lsp.ports import Position, Range, Review, ReviewFile, ReviewHunk
-from odin_lsp.terminal.review import HELP, PROMPT, WHOLE, WHY_NOT, Reviewer, diff, visible
+from odin_lsp.terminal.review import CYAN, GREEN, HELP, PROMPT, RED, WHOLE, WHY_NOT, Reviewer, diff
 
 NOWHERE = Range(Position(0, 0), Position(0, 0))
 
@@ -20,6 +21,11 @@ class Person:
         self.answers = list(answers)
         self.prompts = []
         self.screen = []
+        self.colours = []
+
+    def say(self, text, colour=None):
+        self.screen.append(text)
+        self.colours.append(colour)
 
     async def ask(self, prompt):
         self.prompts.append(prompt)
@@ -30,7 +36,7 @@ class Person:
         return "\n".join(self.screen)
 
     async def decide(self, review, *, colour=False):
-        answer = await Reviewer(self.screen.append, self.ask, colour).decide(review)
+        answer = await Reviewer(self.say, self.ask, colour).decide(review)
         return [(it.hunk_id, it.decision, it.text, it.reason) for it in answer.decisions], answer.rest_of_turn
 
 
@@ -205,11 +211,12 @@ async def test_the_hunks_of_a_file_are_counted():
 async def test_colours_are_there_only_if_wanted():
     person = Person("y")
     await person.decide(review(file(hunk(old="a\n", new="b\n"))), colour=True)
-    assert person.screen[1:] == ["\x1b[36m@@ -1,1 +1,1 @@\x1b[0m", "\x1b[31m-a\x1b[0m", "\x1b[32m+b\x1b[0m"]
+    assert person.screen[1:] == ["@@ -1,1 +1,1 @@", "-a", "+b"]
+    assert person.colours[1:] == [CYAN, RED, GREEN]
 
     person = Person("y")
     await person.decide(review(file(hunk(old="a\n", new="b\n"))))
-    assert "\x1b" not in person.seen
+    assert set(person.colours) == {None}
 
 
 async def test_what_the_model_writes_cannot_touch_the_screen():
@@ -226,8 +233,8 @@ async def test_what_the_model_writes_cannot_touch_the_screen():
 
 
 def test_long_lines_and_tabs_are_shown_as_they_are():
-    assert visible("\t" + "x" * 10_000) == "\t" + "x" * 10_000
-    assert visible("naïve 漢字 😀") == "naïve 漢字 😀"
+    assert shown_exactly("\t" + "x" * 10_000) == "\t" + "x" * 10_000
+    assert shown_exactly("naïve 漢字 😀") == "naïve 漢字 😀"
 
 
 @pytest.mark.parametrize(

@@ -224,10 +224,10 @@ class World:
         World.ticks += 1_000_000
         return World.ticks
 
-    def compare(self) -> None:
+    async def compare(self) -> None:
         for path, known in self.known.items():
             self.check(path, known)
-        held = dict(self.files.held())
+        held = dict(await self.files.held())
         assert held.keys() == {path for path, known in self.known.items() if known.lines or known.is_whole}
         for path, file in held.items():
             known, text = self.known[path], self.text(path)
@@ -254,7 +254,7 @@ async def play(folder: Path, acts: list[tuple[object, ...]]) -> None:
         done = getattr(world, str(act))(*arguments)
         if asyncio.iscoroutine(done):
             await done
-        world.compare()
+        await world.compare()
 
 
 @settings(max_examples=settings().max_examples // 2, deadline=None)
@@ -294,11 +294,11 @@ async def test_what_is_made_moved_or_removed_is_known_before_and_after_an_undo(t
     await bench.use("WriteFile", file_path=made, content="new\n")
     await bench.use("MoveFile", file_path=moved_from, new_path=moved_to)
     await bench.use("DeleteFile", file_path=removed)
-    assert {path: file.is_modified for path, file in bench.files.held()} == {made: True, moved_to: False}
+    assert {path: file.is_modified for path, file in await bench.files.held()} == {made: True, moved_to: False}
 
     await undo(bench)
 
-    assert {path: file.is_modified for path, file in bench.files.held()} == {moved_from: False, removed: False}
+    assert {path: file.is_modified for path, file in await bench.files.held()} == {moved_from: False, removed: False}
 
 
 async def test_a_save_keeps_the_first_hash_and_what_is_modified(tmp_path):

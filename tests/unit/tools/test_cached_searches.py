@@ -33,7 +33,7 @@ async def test_what_a_search_shows_is_held_with_its_context_as_bounds(use, conte
 
 async def test_lines_that_were_found_are_not_read_again(use, main, monkeypatch):
     await use("Grep", pattern="TODO", output_mode="content", glob="*.py", **{"-C": 1})
-    forbid(monkeypatch, "odin_lsp.workspace.files.decode")
+    forbid(monkeypatch, "odin_lsp.workspace.loading.decode")
 
     output = await use("Read", file_path=str(main), offset=3, limit=3)
 
@@ -60,7 +60,7 @@ async def test_a_file_that_is_searched_by_name_is_held_as_a_whole(use, context, 
 
 async def test_a_second_search_of_an_unchanged_file_reads_nothing(use, context, main, monkeypatch):
     first = await use("Grep", pattern="TODO|os", path=str(main), output_mode="content")
-    forbid(monkeypatch, "odin_lsp.workspace.files.decode", "odin_lsp.workspace.search._output")
+    forbid(monkeypatch, "odin_lsp.workspace.loading.decode", "odin_lsp.workspace.search._output")
 
     assert (await use("Grep", pattern="TODO|os", path=str(main), output_mode="content")).data == first.data
     assert context.files.cache.peek(main).access_count == 2

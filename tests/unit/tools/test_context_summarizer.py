@@ -10,9 +10,9 @@ from odin_lsp.tools.base import all_tools
 
 @pytest.fixture
 def summarise(context):
-    async def summarise(small, *paths):
+    async def summarise(small, *paths, **more):
         tool = all_tools()["ContextSummarizer"]
-        params = tool.parse({"file_paths": list(map(str, paths)), "focus": "the entry point"})
+        params = tool.parse({"file_paths": list(map(str, paths)), "focus": "the entry point", **more})
         return (await tool.run(params, replace(context, small=small))).data
 
     return summarise
@@ -50,3 +50,18 @@ async def test_without_an_answer_it_says_what_to_do(summarise, root):
         await summarise(small, root / "notes.md")
     with pytest.raises(ToolError, match="there is no model"):
         await summarise(None, root / "notes.md")
+
+
+async def test_the_last_lines_come_word_for_word(summarise, root):
+    async def small(instructions, text):
+        return "a summary"
+
+    told = await summarise(small, root / "src" / "main.py", root / "notes.md", keep_last=1)
+
+    assert told.splitlines() == [
+        "a summary",
+        "The end of src/main.py:",
+        "    return 0",
+        "The end of notes.md:",
+        "TODO write",
+    ]

@@ -4,7 +4,10 @@ import codecs
 
 import pytest
 
-from odin_lsp.workspace.files import MAX_EDIT_BYTES
+from odin_lsp.agent.held_files import CHANGED, HeldFiles
+from odin_lsp.loop_share import is_event_loop
+from odin_lsp.workspace import files
+from odin_lsp.workspace.loading import MAX_EDIT_BYTES
 from tests.support.reviewing import Bench, reject
 
 ENDS = (b"\n", b"\r\n")
@@ -70,3 +73,32 @@ async def test_what_is_rejected_leaves_the_file_as_it_is(bench, big):
     assert (await bench.edit(big, "row 0150003 of", "new")).failed
     assert bench.states == ["rejected"]
     assert big.read_bytes() == large()
+
+
+async def test_an_edit_of_ones_own_is_no_change_of_others_and_the_edited_lines_are_held(bench, big):
+    held = HeldFiles(bench.files, bench.context.shown)
+    await bench.use("Read", file_path=big, offset=150_000, limit=10)
+
+    for old, new in (("row 0150003 of", "row three of"), ("row 0150005 of", "new\nrow five of")):
+        assert not (await bench.edit(big, old, new)).failed
+        assert await held.changed() == []
+
+    entry = bench.files.cache.peek(big)
+    assert (entry.is_partial, entry.is_modified, [it.key for it in entry.segments]) == (True, True, ["150006-150007"])
+    assert [it[:11] for it in entry.segments[0].lines] == ["new", "row five of"]
+    big.write_bytes(big.read_bytes().replace(b"row three of", b"row other of"))
+    assert await held.changed() == [CHANGED, f"- {big}"]
+
+
+async def test_what_is_not_kept_is_read_beside_the_loop_in_an_edit_as_well(bench, big, monkeypatch):
+    on_loop, load = [], files.load_opened
+    await bench.use("Read", file_path=big, offset=150_000, limit=10)
+
+    def loaded(*given, **options):
+        on_loop.extend(["here"] if is_event_loop() else [])
+        return load(*given, **options)
+
+    monkeypatch.setattr(files, "load_opened", loaded)
+
+    assert not (await bench.edit(big, "row 0150003 of", "row three of")).failed
+    assert on_loop == []

@@ -85,11 +85,11 @@ async def test_a_broken_notebook_is_text(bench, read, edit):
 
 async def test_the_tool_is_listed_only_where_there_are_notebooks(odin, call):
     odin.script({"text": "ok"})
-    planner = await odin.live._planner(odin.turns.start(odin.message("hi")).progress, odin.events.append)
+    planner = await odin.live._planner(odin.turns.start(odin.message("hi", "edit_mode")).progress, odin.events.append)
     assert "NotebookEdit" not in planner.executor.tools
 
     (odin.root / "work").mkdir()
     (odin.root / "work" / "a.ipynb").write_text(BOOK)
     odin.core.sessions.begin()
-    planner = await odin.live._planner(odin.turns.start(odin.message("hi")).progress, odin.events.append)
+    planner = await odin.live._planner(odin.turns.start(odin.message("hi", "edit_mode")).progress, odin.events.append)
     assert "NotebookEdit" in planner.executor.tools

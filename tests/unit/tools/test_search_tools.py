@@ -311,6 +311,6 @@ async def test_a_notebook_that_is_open_as_one_is_not_edited(use, context, root):
 
     assert "what its cells say is not known" in (await use("Read", file_path=str(notebook))).data
     with pytest.raises(ToolError, match="open as a notebook"):
-        readable(notebook, context)
+        await readable(notebook, context)
     context.files.buffers.open(notebook.as_uri(), 1, "{}\n")
-    assert readable(notebook, context).text == "{}\n"
+    assert (await readable(notebook, context)).text == "{}\n"

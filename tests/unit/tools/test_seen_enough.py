@@ -9,6 +9,7 @@ import pytest
 from odin_lsp.errors import ModelUnavailable, ToolError
 from odin_lsp.tools import seen_enough
 from odin_lsp.tools.seen_enough import require_seen, require_shown
+from odin_lsp.workspace.text import Lines
 from tests.support.reviewing import Bench
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
@@ -38,34 +39,45 @@ def check(context, path):
     async def check(first, last, small=None, total=30):
         lines = TEXT.splitlines()
         context.shown.note(path, first, lines[first - 1 : last], total=total)
-        await require_seen(path, TEXT, [(10, 10)], [("line 10", "LINE 10")], replace(context, small=small))
+        await require_seen(path, Lines(TEXT), [(10, 10)], [("line 10", "LINE 10")], replace(context, small=small))
 
     return check
 
 
-def test_a_file_that_was_never_shown_must_be_read(context, path):
+async def test_a_file_that_was_never_shown_must_be_read(context, path):
     path.write_text(TEXT)
     with pytest.raises(ToolError, match=r"^Must read file first: you have not seen long\.txt$"):
-        require_shown(path, context)
+        await require_shown(path, context)
 
 
-def test_a_file_that_does_not_exist_is_called_so_with_one_that_may_be_meant(context, path):
+async def test_a_file_that_does_not_exist_is_called_so_with_one_that_may_be_meant(context, path):
     path.write_text(TEXT)
     with pytest.raises(ToolError, match=r"lang\.txt does not exist \(did you mean .*/long\.txt\?\); create"):
-        require_shown(path.with_name("lang.txt"), context)
+        await require_shown(path.with_name("lang.txt"), context)
 
 
 async def test_all_lines_to_read_are_named_and_neighbours_together(context, path):
     context.shown.note(path, 30, ["line 30"], total=30)
     touched = [(5, 5), (8, 8), (20, 20)]
     with pytest.raises(ToolError, match=r"lines 2-11, 17-23 of long\.txt"):
-        await require_seen(path, TEXT, touched, [("a", "b")] * 3, context)
+        await require_seen(path, Lines(TEXT), touched, [("a", "b")] * 3, context)
 
 
 @pytest.mark.parametrize(("first", "last"), [(7, 13), (10, 11), (9, 10)])
 async def test_a_line_was_seen_with_its_neighbour_so_nobody_is_asked(check, first, last):
     small = Small("{}")
     await check(first, last, small)
+
+    assert small.asked == []
+
+
+@pytest.mark.parametrize(("first", "last"), [(9, 12), (12, 14), (9, 14)])
+async def test_lines_at_the_edge_of_what_was_seen_are_enough_and_one_beyond_is_not(context, path, first, last):
+    context.shown.note(path, 9, TEXT.splitlines()[8:14], total=30)
+    small = Small('{"is_sufficient": false}')
+    await require_seen(path, Lines(TEXT), [(first, last)], [("a", "b")], replace(context, small=small))
+    with pytest.raises(ToolError, match="You have not seen lines"):
+        await require_seen(path, Lines(TEXT), [(first, 15)], [("a", "b")], replace(context, small=small))
 
     assert small.asked == []
 

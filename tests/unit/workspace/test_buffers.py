@@ -1,7 +1,13 @@
+import asyncio
+from threading import Event, get_ident
+
 import pytest
 
-from odin_lsp.workspace.buffers import Buffers, moved
-from odin_lsp.workspace.text import Change, Position
+from odin_lsp.workspace.buffers import Buffers, look, moved
+from odin_lsp.workspace.text import Change, Position, whole_lines
+
+UNITS = {"utf-8": 1, "utf-16": 2, "utf-32": 4}
+"""Bytes."""
 
 
 @pytest.fixture
@@ -77,6 +83,24 @@ def test_versions_out_of_order_mean_that_the_text_is_not_known(buffers, path, ve
     assert buffers.differing_below(path.parent) == []
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+def test_letters_that_are_typed_in_a_row_are_one_change(buffers, path, encoding):
+    """But for where a line is broken, or something else comes in between."""
+    buffers.encoding = encoding
+    seen = []
+    buffers.watchers.append(lambda buffer: seen.append(buffer.change.text))
+    changes, column = typed("\n"), 0
+    for letter in "äb😀c":
+        changes.append(Change(letter, Position(0, column), Position(0, column)))
+        column += len(letter.encode(f"{encoding}-le" if encoding != "utf-8" else encoding)) // UNITS[encoding]
+    changes += [*typed("d", 1), Change("", Position(0, column - 1), Position(0, column)), *typed("e")]
+
+    buffers.change(path.as_uri(), 2, changes)
+
+    assert buffers.of_path(path).text == "eäb😀\ndone\ntwo\n"
+    assert seen == ["\n", "äb😀c", "d", "", "e"]
+
+
 def test_a_range_that_runs_backwards_means_that_the_text_is_not_known(buffers, path):
     buffers.change(path.as_uri(), 2, [Change("x", Position(1, 0), Position(0, 0))])
 
@@ -138,3 +162,94 @@ def test_a_file_that_now_says_what_the_screen_says_has_not_moved_away(buffers, p
     path.write_text("xone\ntwo\n")
 
     assert not moved(buffers.of_path(path))
+
+
+@pytest.fixture
+def opened(path, monkeypatch):
+    """A document whose file counts as a large one; how often it was told of is counted."""
+    monkeypatch.setattr("odin_lsp.workspace.buffers.LARGE", 1)
+
+    async def opened(text="one\ntwo\n"):
+        buffers, told = Buffers(), asyncio.Queue()
+        buffers.watchers.append(lambda buffer: told.put_nowait(buffer.unsaved))
+        buffers.open(path.as_uri(), 1, text)
+        assert await told.get()
+        return buffers, told
+
+    return opened
+
+
+async def test_a_large_document_is_compared_with_its_file_beside_the_event_loop(opened, path, monkeypatch):
+    threads = list[int]()
+    monkeypatch.setattr("odin_lsp.workspace.buffers.look", lambda path: (threads.append(get_ident()), look(path))[1])
+    buffers, told = await opened()
+
+    assert not await told.get()
+    assert not buffers.of_path(path).unsaved
+    assert threads
+    assert get_ident() not in threads
+
+
+async def test_the_lines_of_a_large_document_are_found_beside_the_event_loop(opened, path, monkeypatch):
+    threads = list[int]()
+    monkeypatch.setattr(
+        "odin_lsp.workspace.text.whole_lines", lambda it: (threads.append(get_ident()), whole_lines(it))[1]
+    )
+    buffers, _ = await opened()
+
+    await buffers.settled()
+
+    assert len(buffers.of_path(path).lines) == 2
+    assert threads
+    assert get_ident() not in threads
+
+
+async def test_a_large_document_with_another_text_than_its_file_stays_unsaved(opened, path):
+    buffers, _ = await opened("one\n2\n")
+
+    await buffers.settled()
+
+    assert buffers.of_path(path).unsaved
+    assert buffers.differing_below(path.parent)
+
+
+async def test_what_is_typed_while_a_large_document_is_compared_is_unsaved(opened, path, monkeypatch):
+    began, loop, may_go_on = asyncio.Event(), asyncio.get_running_loop(), Event()
+
+    def wait(path):
+        loop.call_soon_threadsafe(began.set)
+        assert may_go_on.wait(20)
+        return look(path)
+
+    monkeypatch.setattr("odin_lsp.workspace.buffers.look", wait)
+    buffers, _ = await opened()
+    await began.wait()
+    buffers.change(path.as_uri(), 2, typed("x"))
+    may_go_on.set()
+
+    await buffers.settled()
+
+    assert buffers.of_path(path).unsaved
+
+
+async def test_a_large_file_that_changes_while_it_is_compared_has_moved(opened, path):
+    buffers, _ = await opened()
+    path.write_text("by somebody else\n")
+
+    await buffers.settled()
+
+    assert moved(buffers.of_path(path))
+    assert buffers.of_path(path).unsaved
+
+
+async def test_a_large_document_that_was_saved_is_known_by_its_text_again(opened, path):
+    buffers, _ = await opened("saved\n")
+    path.write_text("saved\n")
+    buffers.save(path.as_uri())
+    await buffers.settled()
+
+    path.touch()
+
+    assert not moved(buffers.of_path(path))
+    path.write_text("by somebody else\n")
+    assert moved(buffers.of_path(path))

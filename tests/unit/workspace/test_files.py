@@ -63,7 +63,7 @@ def test_a_second_read_comes_from_memory_and_a_changed_file_from_disk(files, roo
     path = root / "a.txt"
     read(files, path)
     with monkeypatch.context() as patch:
-        patch.setattr("odin_lsp.workspace.files.decode", lambda data: pytest.fail("read again"))
+        patch.setattr("odin_lsp.workspace.loading.decode", lambda data: pytest.fail("read again"))
         assert read(files, path).text == "disk\n"
 
     path.write_text("changed\n")
@@ -82,7 +82,7 @@ def test_a_file_that_was_only_touched_keeps_its_entry(files, root):
     assert files.cache.peek(path).cached_at == cached
 
 
-def test_after_a_command_what_has_changed_is_known(files, root):
+async def test_after_a_command_what_has_changed_is_known(files, root):
     for name in ("b.txt", "c.txt", "open.txt", "same.txt"):
         (root / name).write_text(name)
     for name in ("a.txt", "b.txt", "c.txt"):
@@ -94,7 +94,7 @@ def test_after_a_command_what_has_changed_is_known(files, root):
     (root / "b.txt").unlink()
     (root / "open.txt").write_text("new")
 
-    assert sorted(path.name for path in files.recheck()) == ["a.txt", "b.txt", "open.txt"]
+    assert sorted(path.name for path in await files.recheck()) == ["a.txt", "b.txt", "open.txt"]
     assert [path.name for path, _ in files.cache] == ["c.txt"]
 
 
@@ -125,7 +125,7 @@ def test_a_file_that_is_too_large_to_be_kept_is_read_whole_to_be_edited(root):
 
 
 def test_a_file_that_is_too_large_to_be_edited_says_what_would_help(root, monkeypatch):
-    monkeypatch.setattr("odin_lsp.workspace.files.MAX_EDIT_BYTES", 100)
+    monkeypatch.setattr("odin_lsp.workspace.loading.MAX_EDIT_BYTES", 100)
     large = root / "large.txt"
     large.write_text("line\n" * 21)
     files = Files([root], Buffers(), FileCache(CacheSettings(maxFileSize=10)))
@@ -274,45 +274,45 @@ def test_a_folder_in_another_one_is_called_by_its_place_there(tmp_path):
     assert files.resolve("inner/x.py").path == tmp_path / "inner" / "x.py"
 
 
-def test_nothing_is_held_of_files_that_a_new_rule_hides(files, root):
+async def test_nothing_is_held_of_files_that_a_new_rule_hides(files, root):
     (root / "b.txt").write_text("x\n")
     for name in ("a.txt", "b.txt"):
         read(files, root / name)
 
     files.configure([root], FileRules(deny=("a.txt",)))
 
-    assert [path.name for path, _ in files.held()] == ["b.txt"]
+    assert [path.name for path, _ in await files.held()] == ["b.txt"]
 
 
-def test_what_is_held_follows_the_screen_without_being_used(files, root):
+async def test_what_is_held_follows_the_screen_without_being_used(files, root):
     path = root / "a.txt"
     files.buffers.open(path.as_uri(), 1, "disk\n")
     read(files, path)
     files.buffers.change(path.as_uri(), 2, [Change("typed\n")])
 
-    [(_, file)] = files.held()
+    [(_, file)] = await files.held()
 
     assert (file.full_content.text, file.access_count, file.is_modified) == ("typed\n", 1, False)
 
 
-def test_a_part_of_a_document_stays_held_when_its_file_was_only_touched(files, root):
+async def test_a_part_of_a_document_stays_held_when_its_file_was_only_touched(files, root):
     path = root / "a.txt"
     path.write_text("one\ntwo\n")
     files.buffers.open(path.as_uri(), 1, path.read_text())
     os.utime(path, ns=(1, 1))
     files.window(path, 1, 1)
 
-    assert [(held, file.is_partial) for held, file in files.held()] == [(path, True)]
+    assert [(held, file.is_partial) for held, file in await files.held()] == [(path, True)]
 
 
-def test_a_document_that_is_closed_is_read_from_disk_again(files, root):
+async def test_a_document_that_is_closed_is_read_from_disk_again(files, root):
     path = root / "a.txt"
     files.buffers.open(path.as_uri(), 1, "disk\n")
     files.buffers.change(path.as_uri(), 2, [Change("typed\n")])
     read(files, path)
     files.buffers.close(path.as_uri())
 
-    assert list(files.held()) == []
+    assert await files.held() == []
     assert read(files, path).text == "disk\n"
 
 
@@ -323,7 +323,7 @@ def test_a_part_of_a_small_file_is_held_as_a_part(files, root, monkeypatch):
 
     assert (window.lines, window.total, files.cache.peek(path).is_partial) == (["two"], 3, True)
     with monkeypatch.context() as patch:
-        patch.setattr("odin_lsp.workspace.files.decode", lambda data: pytest.fail("read again"))
+        patch.setattr("odin_lsp.workspace.loading.decode", lambda data: pytest.fail("read again"))
         assert files.window(path, 2, 1).lines == ["two"]
     files.window(path, 1, 1)
     files.window(path, 3, 2000)
@@ -337,17 +337,17 @@ def test_a_file_is_read_again_once_when_its_time_is_over(root, monkeypatch):
     now[0] += 2
     read(files, root / "a.txt")
 
-    monkeypatch.setattr("odin_lsp.workspace.files.decode", lambda data: pytest.fail("read again"))
+    monkeypatch.setattr("odin_lsp.workspace.loading.decode", lambda data: pytest.fail("read again"))
     assert read(files, root / "a.txt").text == "disk\n"
 
 
-def test_without_auto_refresh_a_file_is_compared_when_somebody_says_so_and_for_an_edit(root):
+async def test_without_auto_refresh_a_file_is_compared_when_somebody_says_so_and_for_an_edit(root):
     files = Files([root], Buffers(), FileCache(CacheSettings(autoRefresh=False)))
     path = root / "a.txt"
     read(files, path)
     path.write_text("changed\n")
 
-    assert [file.full_content.text for _, file in files.held()] == ["disk\n"]
+    assert [file.full_content.text for _, file in await files.held()] == ["disk\n"]
     assert read(files, path).text == "disk\n"
     files.heed([path])
     assert read(files, path).text == "changed\n"

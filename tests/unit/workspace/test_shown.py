@@ -1,3 +1,9 @@
+import threading
+
+from odin_lsp.workspace import files as workspace_files
+from odin_lsp.workspace.buffers import Buffers
+from odin_lsp.workspace.cache import FileCache
+from odin_lsp.workspace.files import Files
 from odin_lsp.workspace.shown import MAX_FILES, Shown
 
 
@@ -39,3 +45,28 @@ def test_it_does_not_grow_forever(tmp_path):
         shown.note(tmp_path / str(number), 1, ["x"])
 
     assert len(list(shown)) == MAX_FILES
+
+
+async def test_what_was_shown_before_odin_was_started_is_read_beside_the_loop(tmp_path, monkeypatch):
+    same, other, gone = (tmp_path / name for name in ("same", "other", "gone"))
+    before, now = Shown(), Shown()
+    for path in (same, other, gone):
+        path.write_text("one\ntwo\nthree\n")
+        before.note(path, 1, ["one"], total=3)
+        before.note(path, 3, ["three"], total=3)
+    other.write_text("one\ntwo\nTHREE\n")
+    gone.unlink()
+    threads, open_file = [], workspace_files.opened_file
+    monkeypatch.setattr(
+        workspace_files, "opened_file", lambda path: threads.append(threading.get_ident()) or open_file(path)
+    )
+
+    files = Files([tmp_path], Buffers(), FileCache())
+    await now.recall(files, {path: before.stretches(path) for path, _ in before})
+
+    assert {path.name: (file.lines, file.total) for path, file in now} == {
+        "same": ({1: "one", 3: "three"}, 3),
+        "other": ({1: "one"}, 3),
+    }
+    assert len(threads) == 3
+    assert threading.get_ident() not in threads

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from odin_lsp.workspace.name_list import FileNames
 from odin_lsp.workspace.survey import Part, survey
 
 FILES = {
@@ -21,7 +22,8 @@ FILES = {
 @pytest.fixture
 def facts(tmp_path):
     def facts(files):
-        return survey(tmp_path, [tmp_path / name for name in files], lambda it: files[str(it.relative_to(tmp_path))])
+        listed = FileNames(tmp_path, list(files), is_whole=True)
+        return survey(listed, lambda it: files[str(it.relative_to(tmp_path))])
 
     return facts
 

@@ -1,6 +1,7 @@
 """Lines and positions against a client that works on plain text."""
 
 import codecs
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from odin_lsp.workspace.text import (
     split_lines,
     usual_line_end,
     whole_lines,
+    whole_lines_in_parts,
 )
 from tests.support.sampling import fewer
 
@@ -147,6 +149,12 @@ def test_the_lines_that_characters_are_in(text, one, two):
     touched = {client.position(at).line + 1 for at in range(start, end)} or {client.position(start).line + 1}
 
     assert Lines(text).numbers(start, end) == (min(touched), max(touched))
+
+
+@given(TEXTS)
+def test_lines_are_the_same_if_they_are_split_in_parts(text):
+    with patch("odin_lsp.workspace.text.PART", 3):
+        assert whole_lines_in_parts(text) == whole_lines(text)
 
 
 def test_only_three_things_end_a_line():

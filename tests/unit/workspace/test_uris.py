@@ -74,6 +74,11 @@ def test_elsewhere_only_absolute_names_that_are_text_are_fine(name):
     assert refusal(name, windows=False)
 
 
+def test_what_no_system_opens_is_not_looked_up():
+    assert "4,096 characters" in (refusal("/" + "d/" * 2047 + "x") or "")
+    assert refusal("/" + "d/" * 2047) is None
+
+
 @pytest.mark.parametrize("name", ["a.txt", "./a", "../a", "~x", "a:1:b", "C:a", " a", "a/~"])
 def test_a_name_may_be_below_a_folder(name):
     assert is_relative(name, windows=False)

@@ -2,6 +2,7 @@
 
 local pick = require("odin.pick")
 local request = require("odin.client.request")
+local screen = require("odin.screen")
 local words = require("odin.words")
 
 local M = {}
@@ -9,18 +10,71 @@ local M = {}
 local AS_CONFIGURED = "settings"
 local SCOPES = { session = "in this session", workspace = "in this workspace", always = "everywhere" }
 
+---Those that are known now. Accounts are asked beside that, so the next time there may be more.
 ---@param root string
 ---@return string[]
 function M.models(root)
-  local state = request.glance(root, "model")
+  local state = request.glance(root, "model", { askAccounts = "beside" })
   local found = {}
-  for _, model in ipairs(state and state.available or {}) do
-    table.insert(found, model)
-    for _, effort in ipairs(state.efforts[model] or {}) do
-      table.insert(found, model .. "@" .. effort)
+  for _, it in ipairs(state and M.model_items(state) or {}) do
+    table.insert(found, it.model)
+    for _, effort in ipairs(it.efforts) do
+      table.insert(found, it.model .. "@" .. effort)
     end
   end
   return found
+end
+
+---One for each model: those that Odin knows, then what accounts have besides.
+---@private
+---@param state odin.ModelState
+---@return { model: string, about: string, efforts: string[] }[]
+function M.model_items(state)
+  local items, known = {}, {}
+  for _, model in ipairs(state.available) do
+    known[model] = true
+    table.insert(items, { model = model, about = "", efforts = state.efforts[model] or {} })
+  end
+  for _, account in ipairs(state.accounts or {}) do
+    for _, it in ipairs(account.models or {}) do
+      if not known[it.ref] then
+        known[it.ref] = true
+        local about = words.said({ it.title or "", "in your account at " .. account.title })
+        table.insert(items, { model = it.ref, about = table.concat(about, ", "), efforts = {} })
+      end
+    end
+  end
+  return items
+end
+
+---Choose one from a list. What is known shows at once; its last lines ask the accounts.
+---@param root string
+---@param asking? "wait"|"anew"
+function M.pick_model(root, asking)
+  request.execute(root, "model", asking and { askAccounts = asking } or {}, function(state)
+    local items = M.model_items(state)
+    for _, account in ipairs(state.accounts or {}) do
+      if (account.problem or "") ~= "" then
+        table.insert(items, { about = ("%s lists no models: %s"):format(account.title, account.problem) })
+      end
+    end
+    table.insert(items, { about = state.accounts and "Ask your accounts again" or "Ask your accounts for more" })
+    pick.from(items, {
+      prompt = "Select a model",
+      kind = "model",
+      line = function(it)
+        local selected = it.model and it.model == state.model and it.model .. " (selected)"
+        return table.concat(words.said({ selected or it.model or "", it.about }), " · ")
+      end,
+    }, function(it)
+      if it.model then
+        M.choose_model(root, it.model)
+      else
+        words.say("your accounts are being asked for their models")
+        M.pick_model(root, state.accounts and "anew" or "wait")
+      end
+    end)
+  end)
 end
 
 ---@param root string
@@ -75,11 +129,11 @@ function M.switch_role(root, role)
 end
 
 ---@param root string
----@param decision "trust"|"restrict"
+---@param decision "ask"|"restrict"
 function M.decide_trust(root, decision)
   request.execute(root, "trust", { decision = decision }, function(result)
-    local told = result.trusted and "are trusted" or "can only tighten your settings"
-    words.say("the settings of this workspace " .. told)
+    local told = result.trusted and "is trusted" or "can only tighten your settings"
+    words.say("what this workspace brings " .. told)
   end)
 end
 
@@ -110,8 +164,19 @@ function M.manage_approvals(root)
   end)
 end
 
+---How an MCP server is, with its attempts to start if it was not the first.
+---@param it odin.Listed
+---@return string
+local function running_of(it)
+  if it.state ~= "on" or not it.running then
+    return ""
+  end
+  local again = it.running ~= "ready" and (it.attempt or 1) > 1
+  return ", " .. it.running .. (again and (" (attempt %d of %d)"):format(it.attempt, it.maxAttempts) or "")
+end
+
 local NOT_USED = {
-  untrusted = "not used: this folder is not trusted",
+  untrusted = "not used: you have not agreed to it",
   hidden = "not used: another one has this name",
 }
 
@@ -128,8 +193,7 @@ function M.extensions(root)
       kind = "extension",
       line = function(it)
         local about = it.problem or it.description or ""
-        local running = it.state == "on" and it.running and ", " .. it.running or ""
-        local state = (NOT_USED[it.state] or it.state) .. running
+        local state = (NOT_USED[it.state] or it.state) .. running_of(it)
         return ("%s %s (%s)%s"):format(it.kind, it.name, state, about ~= "" and ": " .. about or "")
       end,
       preview = function(it)
@@ -153,11 +217,13 @@ end
 
 ---Show what the next message would send, in a window of its own.
 ---@param root string
-function M.show_context(root)
-  request.execute(root, "context", { sessionId = require("odin.chat").of_root(root).session }, function(preview)
+---@param exact? boolean The provider counts it.
+function M.show_context(root, exact)
+  local about = { sessionId = require("odin.chat").of_root(root).session, exact = exact }
+  request.execute(root, "context", about, function(preview)
     local bufnr = require("odin.chat.window").buffer("context", root)
     vim.bo[bufnr].bufhidden = "wipe"
-    vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, M.context_report(preview))
+    screen.put(bufnr, 0, -1, M.context_report(preview))
     vim.bo[bufnr].modifiable = false
     require("odin.chat.window").enter_code()
     vim.cmd.split()
@@ -173,11 +239,12 @@ function M.context_report(preview)
     "# What would be sent",
     "",
     "- model: " .. preview.model,
-    ("- tokens: %d of %d"):format(preview.tokens, preview.contextLimit),
+    ("- tokens: %d of %d"):format(preview.tokens, preview.contextLimit) .. M.count(preview),
     ("- cost of the request: $%.4f, or $%.4f if the provider has it cached"):format(
       preview.costUsd,
       preview.cachedCostUsd
     ),
+    ("- after a switch between Edit and another mode: $%.4f"):format(preview.switchedCostUsd),
     ("- spent by the session: $%.4f"):format(preview.spent.costUsd or 0),
   }
   for index, it in ipairs(preview.instructions or {}) do
@@ -200,6 +267,17 @@ function M.context_report(preview)
     table.insert(lines, fence)
   end
   return lines
+end
+
+---What the provider has counted, or why it has not; nothing if nobody asked.
+---@private
+---@param preview odin.ContextPreview
+---@return string
+function M.count(preview)
+  if preview.counted then
+    return (", counted by the provider: %d"):format(preview.counted)
+  end
+  return preview.notCounted and (", counted by the provider: none (%s)"):format(preview.notCounted) or ""
 end
 
 ---@private

@@ -1,5 +1,7 @@
 -- A float in which the user writes: `:w` takes the text as it stands, `:q!` leaves everything as it is.
 
+local screen = require("odin.screen")
+
 local M = {}
 
 ---@param about { name: string, lines: string[], title: string, filetype?: string, root?: string }
@@ -9,21 +11,21 @@ local M = {}
 ---@return integer window
 function M.write(about, place, written, left)
   local bufnr = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_name(bufnr, about.name)
+  screen.name(bufnr, about.name)
   vim.bo[bufnr].buftype = "acwrite"
   vim.bo[bufnr].bufhidden = "wipe"
   vim.bo[bufnr].filetype = about.filetype or ""
   vim.b[bufnr].odin_root = about.root
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, about.lines)
+  screen.put_exactly(bufnr, 0, -1, about.lines)
   vim.bo[bufnr].modified = false
-  local window = vim.api.nvim_open_win(
+  local window = screen.float(
     bufnr,
     true,
     vim.tbl_extend("error", place, {
       width = math.max(40, math.min(100, vim.o.columns - 8)),
       height = math.max(3, math.min(#about.lines + 1, vim.o.lines - 6)),
       border = "rounded",
-      title = (" %s "):format(about.title),
+      title = about.title,
     })
   )
   local is_written = false

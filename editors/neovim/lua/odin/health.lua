@@ -1,5 +1,7 @@
 -- `:checkhealth odin`
 
+local display = require("odin.display")
+
 local M = {}
 
 function M.check()
@@ -15,15 +17,15 @@ function M.check()
   local cmd = require("odin.config").get().cmd
   local asked = vim.system(vim.list_extend(vim.list_slice(cmd), { "--version" }), { text = true }):wait(10000)
   if asked.code == 0 then
-    health.ok(("%s: %s"):format(table.concat(cmd, " "), vim.trim(asked.stdout)))
+    health.ok(display.text(("%s: %s"):format(table.concat(cmd, " "), vim.trim(asked.stdout))))
   else
-    health.error(("%s --version failed: %s"):format(table.concat(cmd, " "), vim.trim(asked.stderr or "")))
+    health.error(display.text(("%s --version failed: %s"):format(table.concat(cmd, " "), vim.trim(asked.stderr or ""))))
   end
   local clients = life.clients()
   for _, client in ipairs(clients) do
     local info = vim.tbl_get(client.server_capabilities or {}, "experimental", "odin") or {}
     local open = require("odin.words").count(vim.tbl_count(client.attached_buffers), "buffer")
-    local told = ("%s: model %s, %s"):format(client.config.root_dir, info.model or "unknown", open)
+    local told = display.line(("%s: model %s, %s"):format(client.config.root_dir, info.model or "unknown", open))
     if vim.startswith(info.model or "", "offline/") then
       local how = "set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY before you start Neovim"
       health.warn(told .. ": no API key is set, so offline search answers", how)

@@ -1,12 +1,14 @@
 -- Something is chosen from a list by `vim.ui.select`: with a kind, a line for each, and a preview if pickers show it.
 
+local display = require("odin.display")
+local screen = require("odin.screen")
 local words = require("odin.words")
 
 local M = {}
 
 ---@class odin.Pick
 ---@field prompt string
----@field kind "answer"|"approval"|"change"|"confirm"|"extension"|"format"|"role"|"session"|"step"
+---@field kind "answer"|"approval"|"change"|"confirm"|"extension"|"format"|"model"|"role"|"session"|"step"
 ---@field line? fun(item: any): string What it is known by; without it, items are texts.
 ---@field preview? fun(item: any): string, string? A text that says more of it, and its filetype.
 
@@ -16,7 +18,7 @@ local M = {}
 ---@param left? fun() Nothing was chosen.
 function M.from(items, about, use, left)
   local lines = M.lines(items, about.line or tostring)
-  vim.ui.select(items, {
+  screen.select(items, {
     prompt = about.prompt,
     kind = "odin." .. about.kind,
     format_item = function(item)
@@ -41,7 +43,7 @@ end
 function M.lines(items, line)
   local lines, times = {}, {}
   for _, item in ipairs(items) do
-    local text = words.flat(line(item))
+    local text = display.line(line(item))
     times[text] = (times[text] or 0) + 1
     lines[item] = times[text] > 1 and ("%s (%d)"):format(text, times[text]) or text
   end
@@ -55,7 +57,7 @@ end
 function M.buffer(text, filetype)
   local bufnr = vim.api.nvim_create_buf(false, true)
   vim.bo[bufnr].bufhidden = "wipe"
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, words.lines(text))
+  screen.put(bufnr, 0, -1, words.lines(text))
   vim.bo[bufnr].filetype = filetype or "markdown"
   return bufnr
 end

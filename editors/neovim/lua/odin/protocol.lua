@@ -6,6 +6,18 @@
 ---@field uri? string
 ---@field texts? table<string, string>
 
+---@class odin.AccountListing
+---@field provider string
+---@field title string
+---@field models? odin.AccountModel[]
+---@field problem? string
+
+---@class odin.AccountModel
+---@field ref string
+---@field title? string
+---@field context? integer
+---@field maxOutput? integer
+
 ---@class odin.AgentCallParams
 ---@field agent string
 ---@field tool string
@@ -64,6 +76,25 @@
 
 ---@class odin.Begun
 ---@field begun boolean
+
+---@class odin.Brought
+---@field digest string
+---@field items odin.BroughtItem[]
+---@field text string
+
+---@class odin.BroughtItem
+---@field id string
+---@field kind "hook"|"server"|"languageServer"|"command"|"agent"|"skill"|"setting"
+---@field name string
+---@field what string
+---@field program? string
+---@field address? string
+---@field variables? string[]
+---@field file string
+---@field includes? string[]
+---@field state? "new"|"changed"|"agreed"|"refused"
+
+---@class odin.BroughtParams
 
 ---@class odin.CachedFile
 ---@field filePath string
@@ -126,6 +157,7 @@
 ---@field text? string
 ---@field mode? "ask_mode"|"plan_mode"|"edit_mode"
 ---@field sessionId? string
+---@field exact? boolean
 
 ---@class odin.ContextPart
 ---@field kind "system"|"tool"|"message"
@@ -138,9 +170,12 @@
 ---@field mode "ask_mode"|"plan_mode"|"edit_mode"
 ---@field model string
 ---@field tokens integer
+---@field counted? integer
+---@field notCounted? string
 ---@field contextLimit integer
 ---@field costUsd number
 ---@field cachedCostUsd number
+---@field switchedCostUsd number
 ---@field spent odin.Usage
 ---@field parts odin.ContextPart[]
 ---@field instructions? odin.ContextInstructions[]
@@ -223,6 +258,7 @@
 ---@field agentId string
 ---@field event odin.Event
 ---@field at? number
+---@field messageId? string
 
 ---@class odin.ExecutePlanParams
 ---@field uri string
@@ -244,6 +280,8 @@
 ---@class odin.ExtensionsParams
 ---@field action? "list"|"enable"|"disable"
 ---@field name? string
+---@field names? string[]
+---@field kind? "agent"|"skill"|"command"|"hook"|"mcp"|"file"
 
 ---@class odin.FilesParams
 
@@ -272,6 +310,7 @@
 ---@class odin.ImageItem
 ---@field data? string
 ---@field uri? string
+---@field digest? string
 ---@field name? string
 ---@field mediaType? string
 
@@ -314,7 +353,9 @@
 ---@field tokens? integer
 ---@field description? string
 ---@field problem? string
----@field running? "configured"|"starting"|"ready"|"failed"
+---@field running? "configured"|"starting"|"ready"|"retrying"|"failed"|"disabled"
+---@field attempt? integer
+---@field maxAttempts? integer
 
 ---@class odin.MarkStepParams
 ---@field uri string
@@ -324,7 +365,9 @@
 ---@class odin.McpState
 ---@field name string
 ---@field transport "stdio"|"http"|"sse"
----@field state "configured"|"starting"|"ready"|"failed"
+---@field state "configured"|"starting"|"ready"|"retrying"|"failed"|"disabled"
+---@field attempt? integer
+---@field maxAttempts? integer
 ---@field tools? integer
 ---@field tokens? integer
 ---@field memory? integer
@@ -335,12 +378,14 @@
 
 ---@class odin.MessageParams
 ---@field text string
+---@field typed? boolean
 ---@field turnId? string
 ---@field sessionId? string
 ---@field context? odin.ContextItem[]
 ---@field images? odin.ImageItem[]
 ---@field temperature? number
 ---@field maxTokens? integer
+---@field options? odin.TurnOptions
 
 ---@class odin.ModelFacts
 ---@field context integer
@@ -350,7 +395,9 @@
 ---@class odin.ModelParams
 ---@field model? string
 ---@field smallModel? string
+---@field sessionId? string
 ---@field findLocal? boolean
+---@field askAccounts? "beside"|"wait"|"anew"
 
 ---@class odin.ModelState
 ---@field model string
@@ -362,6 +409,7 @@
 ---@field smallPicked? boolean
 ---@field facts? table<string, odin.ModelFacts>
 ---@field local? odin.FoundServer[]
+---@field accounts? odin.AccountListing[]
 
 ---@class odin.ModelStatus
 ---@field selected string
@@ -465,6 +513,7 @@
 ---@field allowText? boolean
 ---@field editable? boolean
 ---@field timeoutMs? integer
+---@field items? odin.BroughtItem[]
 
 ---@class odin.Queue
 ---@field queue odin.QueuedMessage[]
@@ -474,12 +523,17 @@
 ---@field turnId? string
 ---@field text? string
 ---@field mode? "ask_mode"|"plan_mode"|"edit_mode"
+---@field context? odin.ContextItem[]
+---@field images? odin.ImageItem[]
 
 ---@class odin.QueuedMessage
 ---@field turnId string
 ---@field body string
 ---@field mode "ask_mode"|"plan_mode"|"edit_mode"
 ---@field timestamp number
+---@field context? odin.ContextItem[]
+---@field attached? odin.Attached[]
+---@field options? odin.TurnOptions
 
 ---@class odin.Range
 ---@field start odin.Position
@@ -627,6 +681,9 @@
 ---@field name string
 ---@field root string
 ---@field state "starting"|"loading"|"ready"|"stopped"|"given up"
+---@field owner? "odin"|"editor"
+---@field errors? integer
+---@field warnings? integer
 ---@field memory? integer
 ---@field problem? string
 
@@ -753,10 +810,17 @@
 ---@field ran? odin.CommandRun
 
 ---@class odin.TrustParams
----@field decision "trust"|"restrict"
+---@field decision "trust"|"restrict"|"ask"
+---@field digest? string
+---@field items? string[]
 
 ---@class odin.Trusted
 ---@field trusted boolean
+
+---@class odin.TurnOptions
+---@field defaultAnswer? string
+---@field mayCompact? boolean
+---@field showsAnswer? boolean
 
 ---@class odin.TurnRecord
 ---@field turnId string
@@ -824,13 +888,30 @@
 ---@field retry? odin.Retry
 ---@field kind "activityChanged"
 
+---@class odin.RequestStarted
+---@field step integer
+---@field attempt integer
+---@field kind "requestStarted"
+
+---@class odin.RequestProgress
+---@field bytes integer
+---@field events integer
+---@field kind "requestProgress"
+
 ---@class odin.TextStreamed
 ---@field text string
 ---@field kind "textStreamed"
 
+---@class odin.ThinkingStarted
+---@field kind "thinkingStarted"
+
 ---@class odin.ThinkingStreamed
 ---@field text string
 ---@field kind "thinkingStreamed"
+
+---@class odin.ThinkingFinished
+---@field elapsedMs integer
+---@field kind "thinkingFinished"
 
 ---@class odin.StreamRolledBack
 ---@field kind "streamRolledBack"
@@ -839,6 +920,7 @@
 ---@field text string
 ---@field toolCalls integer
 ---@field thinking? string
+---@field thinkingMs? integer
 ---@field kind "messageFinished"
 
 ---@class odin.ArgumentsStreamed
@@ -863,6 +945,7 @@
 ---@class odin.ToolProgress
 ---@field callId string
 ---@field text string
+---@field elapsedMs? integer
 ---@field kind "toolProgress"
 
 ---@class odin.ToolFinished
@@ -878,6 +961,8 @@
 ---@field output? string
 ---@field durationMs? integer
 ---@field ran? odin.CommandRun
+---@field result? string
+---@field audit? "rules"|"user"|"edited"|"hook"
 ---@field kind "toolFinished"
 
 ---@class odin.BackgroundFinished
@@ -966,19 +1051,43 @@
 ---@field status odin.ModelStatus
 ---@field kind "modelStatusChanged"
 
+---@class odin.ServersChanged
+---@field mcpServers? odin.McpState[]
+---@field languageServers? odin.ServerState[]
+---@field kind "serversChanged"
+
 ---@class odin.Notice
 ---@field level "info"|"warning"|"error"
 ---@field message string
 ---@field kind "notice"
 
+---@class odin.TurnEdited
+---@field mode "ask_mode"|"plan_mode"|"edit_mode"
+---@field text string
+---@field attached? odin.Attached[]
+---@field context? odin.SentContext[]
+---@field kind "turnEdited"
+
+---@class odin.TrustChanged
+---@field trusted boolean
+---@field kind "trustChanged"
+
+---@class odin.SessionBegun
+---@field sessionId string
+---@field title string
+---@field how? "new"|"resume"|"fork"
+---@field kind "sessionBegun"
+
 ---@class odin.SessionSwitchStarted
 ---@field sessionId string
+---@field how? "new"|"resume"|"fork"
 ---@field kind "sessionSwitchStarted"
 
 ---@class odin.SessionRestored
 ---@field sessionId string
 ---@field title string
 ---@field messages integer
+---@field how? "new"|"resume"|"fork"
 ---@field kind "sessionRestored"
 
 ---@class odin.SessionRenamed
@@ -1001,8 +1110,12 @@
 ---| odin.TurnStarted
 ---| odin.UserSpoke
 ---| odin.ActivityChanged
+---| odin.RequestStarted
+---| odin.RequestProgress
 ---| odin.TextStreamed
+---| odin.ThinkingStarted
 ---| odin.ThinkingStreamed
+---| odin.ThinkingFinished
 ---| odin.StreamRolledBack
 ---| odin.MessageFinished
 ---| odin.ArgumentsStreamed
@@ -1025,7 +1138,11 @@
 ---| odin.ModelChanged
 ---| odin.RoleChanged
 ---| odin.ModelStatusChanged
+---| odin.ServersChanged
 ---| odin.Notice
+---| odin.TurnEdited
+---| odin.TrustChanged
+---| odin.SessionBegun
 ---| odin.SessionSwitchStarted
 ---| odin.SessionRestored
 ---| odin.SessionRenamed
@@ -1038,8 +1155,12 @@ return {
     "turnStarted",
     "userSpoke",
     "activityChanged",
+    "requestStarted",
+    "requestProgress",
     "textStreamed",
+    "thinkingStarted",
     "thinkingStreamed",
+    "thinkingFinished",
     "streamRolledBack",
     "messageFinished",
     "argumentsStreamed",
@@ -1062,7 +1183,11 @@ return {
     "modelChanged",
     "roleChanged",
     "modelStatusChanged",
+    "serversChanged",
     "notice",
+    "turnEdited",
+    "trustChanged",
+    "sessionBegun",
     "sessionSwitchStarted",
     "sessionRestored",
     "sessionRenamed",
@@ -1097,6 +1222,7 @@ return {
     "odin.queue",
     "odin.model",
     "odin.key.check",
+    "odin.brought",
     "odin.trust",
     "odin.state",
     "odin.review.accept",

@@ -1,5 +1,7 @@
 -- How things are said.
 
+local display = require("odin.display")
+
 local M = {}
 
 local COMMAND_WIDTH = 60
@@ -38,7 +40,7 @@ end
 function M.fitted(variants, width)
   local line
   for _, parts in ipairs(variants) do
-    line = table.concat(M.said(parts), " · ")
+    line = display.flat(table.concat(M.said(parts), " · "))
     if vim.fn.strdisplaywidth(line) <= (width or math.huge) then
       break
     end
@@ -50,25 +52,26 @@ end
 ---@param text string
 ---@return string
 function M.flat(text)
-  return (text:gsub("\n", " "))
+  return display.flat(text)
 end
 
 ---A command, as far as its beginning tells which it is.
 ---@param command string
 ---@return string
 function M.command(command)
-  return M.cut(M.flat(command), COMMAND_WIDTH)
+  return M.cut(command, COMMAND_WIDTH)
 end
 
----The beginning of a text, in so many characters.
+---The beginning of a line, in so many characters.
 ---@param text string
 ---@param width integer
 ---@return string
 function M.cut(text, width)
-  if vim.fn.strchars(text) <= width then
-    return text
+  local line = display.flat(text)
+  if vim.fn.strchars(line) <= width then
+    return line
   end
-  return vim.fn.strcharpart(text, 0, width - 1) .. "…"
+  return vim.fn.strcharpart(line, 0, width - 1) .. "…"
 end
 
 ---Those that say something.
@@ -103,9 +106,9 @@ end
 function M.say(message, level)
   local text = "Odin: " .. message
   if vim.api.nvim_get_mode().mode:find("^[iR]") then
-    text = M.cut(M.flat(text), vim.v.echospace)
+    text = M.cut(text, vim.v.echospace)
   end
-  vim.notify(text, level or vim.log.levels.INFO)
+  require("odin.screen").notify(text, level or vim.log.levels.INFO)
 end
 
 return M

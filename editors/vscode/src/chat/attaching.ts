@@ -4,6 +4,7 @@ import * as path from "node:path";
 import { type QuickPickItem, QuickPickItemKind, ThemeIcon, type Uri, window, workspace } from "vscode";
 import { inBackground } from "../background";
 import { t } from "../l10n";
+import { itemOf, picker } from "../telling";
 import type { Mentions } from "./mentions";
 import type { Attachment, Completion, Picture } from "./messages";
 
@@ -41,41 +42,41 @@ export async function chooseAttachments(
 }
 
 async function choose(mentions: Mentions): Promise<Choice | undefined> {
-  const picker = window.createQuickPick<Choice>();
-  picker.title = t("Add Context");
-  picker.placeholder = t("Files, folders and symbols to send with your message");
-  picker.busy = true;
+  const list = picker<Choice>(t("Add Context"), t("Files, folders and symbols to send with your message"));
+  list.busy = true;
   let pause: NodeJS.Timeout | undefined;
   const look = async (): Promise<void> => {
-    const word = picker.value.trim();
+    const word = list.value.trim();
     const found = (await mentions.complete(word, MOST)).map(choiceOf);
-    if (word !== picker.value.trim()) return;
+    if (word !== list.value.trim()) return;
     const separator = { label: "", kind: QuickPickItemKind.Separator };
     // Images have a list of their own: they need not be in the workspace.
     const images: Choice = { label: t("Images…"), iconPath: new ThemeIcon("file-media"), isPictures: true };
-    picker.items = word ? found : [images, separator, ...found];
-    picker.busy = false;
+    list.items = word ? found : [images, separator, ...found];
+    list.busy = false;
   };
   try {
     return await new Promise<Choice | undefined>((resolve) => {
-      picker.onDidChangeValue(() => {
+      list.onDidChangeValue(() => {
         clearTimeout(pause);
         pause = setTimeout(() => inBackground(look()), PAUSE_MS);
       });
-      picker.onDidAccept(() => resolve(picker.selectedItems[0]));
-      picker.onDidHide(() => resolve(undefined));
-      picker.show();
+      list.onDidAccept(() => resolve(list.selectedItems[0]));
+      list.onDidHide(() => resolve(undefined));
+      list.show();
       inBackground(look());
     });
   } finally {
     clearTimeout(pause);
-    picker.dispose();
+    list.dispose();
   }
 }
 
 /** What was found need not fit what was typed in VS Code's own eyes. */
 function choiceOf({ word, detail, icon, attachment }: Completion): Choice {
-  return { label: word, description: detail, iconPath: new ThemeIcon(ICONS[icon]), alwaysShow: true, attachment };
+  return itemOf({
+    ...{ label: word, description: detail, iconPath: new ThemeIcon(ICONS[icon]), alwaysShow: true, attachment },
+  });
 }
 
 async function choosePictures(): Promise<Picture[]> {

@@ -77,7 +77,9 @@ export class Chat implements Disposable {
     this.store.take(record, (session) => this.#told(session, record));
   }
 
-  #told(session: Transcript, { event: { kind }, turnId }: EventRecord): void {
+  #told(session: Transcript, { event, turnId }: EventRecord): void {
+    const { kind } = event;
+    if (event.kind === "turnEdited") this.#queue.edited(session, turnId, event);
     if (kind === "turnQueued") inBackground(this.#queue.take(session, turnId).then(() => this.store.changed()));
     if (kind === "turnFinished" || kind === "questionAnswered") this.questions.giveUpUnasked();
   }

@@ -26,6 +26,13 @@ export interface Completion {
 /** An image that goes with the next message, as base64. */
 export type Picture = Required<Pick<ImageItem, "mediaType" | "data" | "name">>;
 
+/** What belongs into the input again: words that were sent and not taken, and what went with them. */
+export interface Returned {
+  text: string;
+  context: ContextItem[];
+  pictures: Picture[];
+}
+
 /** A model of a server on this computer. */
 export interface LocalModel {
   model: string;

@@ -1,9 +1,9 @@
 // Notifications of questions: while nobody sees the chat, they tell of what is asked there.
 
-import { ProgressLocation, window } from "vscode";
 import { inBackground } from "../background";
 import { Emitter } from "../emitter";
 import type { Question } from "../protocol";
+import { notifyUntil } from "../telling";
 import { notificationLinks, notificationText } from "./notifying";
 
 export class Notices {
@@ -41,10 +41,8 @@ export class Notices {
     });
     for (const question of [...questions].filter((it) => !this.#notified.has(it))) {
       this.#notified.add(question);
-      const title = `${notificationText(question)} ${notificationLinks(question)}`;
-      const options = { location: ProgressLocation.Notification, title };
       const over = Promise.race([this.#asked.get(question), appeared]).finally(() => this.#notified.delete(question));
-      inBackground(window.withProgress(options, () => over));
+      inBackground(notifyUntil(notificationText(question), notificationLinks(question), over));
     }
   }
 }

@@ -2,7 +2,7 @@
 
 import { t } from "../l10n";
 import type { Option, Question } from "../protocol";
-import { exact, readable } from "./text";
+import { exact, readableLine, withoutLinks } from "./text";
 
 const MAX_SHOWN = 160;
 const MAX_BUTTONS = 3;
@@ -28,21 +28,16 @@ export function notificationText(question: Question): string {
   const { title, command, detail = "" } = question;
   const subject = command ?? detail;
   const shown = subject && canBeNotified(question) && fits(subject) ? ` ${subject}` : "";
-  return t("Odin: {0}", `${withoutLinks(readable(title).slice(0, 2 * MAX_SHOWN))}${shown}`);
+  return t("Odin: {0}", `${withoutLinks(readableLine(title, 2 * MAX_SHOWN))}${shown}`);
 }
 
 /** Buttons would stay when the question is over: a notification that goes then has links only. */
 export function notificationLinks(question: Question): string {
   const answers = notifiedOptions(question).map(({ id, label }) => {
     const given = encodeURIComponent(JSON.stringify([question.questionId, id]));
-    return `[${withoutLinks(readable(label)).replace(/[[\]]/g, "")}](command:${ANSWER}?${given})`;
+    return `[${readableLine(label).replace(/[[\]]/g, "")}](command:${ANSWER}?${given})`;
   });
   return [...answers, `[${t("Show in Chat")}](command:${SHOW})`].join(" · ");
-}
-
-/** VS Code makes links, also to commands, of what looks like one. */
-function withoutLinks(text: string): string {
-  return text.replaceAll("](", "] (");
 }
 
 function fits(text: string): boolean {

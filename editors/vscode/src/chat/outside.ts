@@ -3,6 +3,7 @@
 import { Uri, window, workspace } from "vscode";
 import { t, tn } from "../l10n";
 import type { TurnHead } from "../session/state";
+import { askUser } from "../telling";
 
 /** At the cursor, or into a document of its own if no editor is open. */
 export async function insert(text: string): Promise<void> {
@@ -25,7 +26,7 @@ export async function chooseUndone(changed: TurnHead[]): Promise<TurnHead[] | un
   const names = changed.flatMap((it) => it.changed).map((it) => workspace.asRelativePath(Uri.parse(it)));
   const detail = t("Odin has changed since:\n{0}", [...new Set(names)].sort().join("\n"));
   const question = t("Also undo the changes since this message?");
-  const chosen = await window.showWarningMessage(question, { modal: true, detail }, undo, keep);
+  const chosen = await askUser(question, { detail }, undo, keep);
   if (chosen === undo) return changed;
   return chosen === keep ? [] : undefined;
 }

@@ -1,7 +1,7 @@
 // Messages that wait while a turn runs.
 
 import type { AfterCancel, Odin } from "../odin";
-import type { QueuedMessage } from "../protocol";
+import type { QueuedMessage, TurnEdited } from "../protocol";
 import type { Transcript } from "../session/transcript";
 
 export class MessageQueue {
@@ -29,6 +29,12 @@ export class MessageQueue {
     chat.setHead({ queue });
   }
 
+  /** A message that waits was changed, perhaps by another front end. */
+  edited(chat: Transcript, turnId: string, { text, mode }: Pick<TurnEdited, "text" | "mode">): void {
+    const queue = chat.state.head.queue.map((it) => (it.turnId === turnId ? { ...it, body: text, mode } : it));
+    if (chat.waiting(turnId)) chat.setHead({ queue });
+  }
+
   async remove(chat: Transcript, turnId: string): Promise<void> {
     if (!chat.waiting(turnId)?.lost) await this.odin.execute("odin.queue", { action: "remove", turnId });
     chat.unqueue(turnId);
@@ -44,7 +50,10 @@ export class MessageQueue {
       const { queue } = await this.odin.execute("odin.queue", { action: "list" });
       const found = queue.find((it) => it.turnId === turnId);
       const hasBegun = chat.turn(turnId)?.number !== undefined;
-      if (found && !hasBegun) chat.enqueue({ turnId, body: found.body, mode: found.mode, lost: false });
+      if (found && !hasBegun) {
+        const { timestamp: _, ...message } = found;
+        chat.enqueue({ ...message, lost: false });
+      }
     }
   }
 }

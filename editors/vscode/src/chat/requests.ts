@@ -4,6 +4,7 @@ import { commands, type Disposable, env, Uri, window } from "vscode";
 import { inBackground } from "../background";
 import { t } from "../l10n";
 import type { Odin } from "../odin";
+import { tellUser } from "../telling";
 import { applyWords, fileIn } from "./applying";
 import { chooseAttachments } from "./attaching";
 import type { Chat } from "./chat";
@@ -194,8 +195,7 @@ export class Requests implements Disposable {
   async #apply(code: string, info: string): Promise<void> {
     const target = await targetOf(fileIn(info));
     if (target) await this.chat.turns.say("edit_mode", applyWords(code, info, target.name), target.context);
-    else
-      inBackground(window.showInformationMessage(t("Odin: Open the file that the code is for, then apply it again.")));
+    else inBackground(tellUser("info", t("Odin: Open the file that the code is for, then apply it again.")));
   }
 
   async #run(command: string, ...given: unknown[]): Promise<void> {

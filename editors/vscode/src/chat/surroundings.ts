@@ -4,6 +4,7 @@ import { FileType, languages, Range, type TextDocument, Uri, window, workspace }
 import { attachedTo, fileItem, problemsItem, selectionItem } from "../context";
 import { t } from "../l10n";
 import type { ContextItem } from "../protocol";
+import { chooseFrom } from "../telling";
 import { placeOf } from "./links";
 import type { Attachment } from "./messages";
 
@@ -89,7 +90,7 @@ export async function openPlace(name: string): Promise<void> {
 
 async function choose(uris: readonly Uri[]): Promise<Uri | undefined> {
   const items = uris.map((uri) => ({ label: workspace.asRelativePath(uri, true), uri }));
-  return (await window.showQuickPick(items, { placeHolder: t("Select a file") }))?.uri;
+  return (await chooseFrom(items, { placeHolder: t("Select a file") }))?.uri;
 }
 
 async function filesNamed(name: string): Promise<Uri[]> {

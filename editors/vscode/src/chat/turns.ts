@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { Emitter } from "../emitter";
 import { type AfterCancel, type Mode, type Odin, TURN_COMMANDS, type Turns } from "../odin";
-import type { ContextItem, ImageItem, Outcome } from "../protocol";
+import type { Attached, ContextItem, ImageItem, Outcome, QueuedMessage } from "../protocol";
 import { runningIn } from "../session/selectors";
 import type { TurnHead } from "../session/state";
 import type { Store } from "../session/store";
@@ -11,6 +11,7 @@ import type { Transcript } from "../session/transcript";
 import { wordsOf } from "../words";
 import type { Asking } from "./asking";
 import type { Kept } from "./kept";
+import type { Picture, Returned } from "./messages";
 import type { MessageQueue } from "./queue";
 import type { ChatSessions } from "./sessions";
 import { Undoing } from "./undoing";
@@ -19,8 +20,7 @@ export class ChatTurns implements Turns {
   readonly #undoing: Undoing;
   /** What went with messages, for asking again. */
   readonly #images = new Map<string, readonly ImageItem[]>();
-  readonly #returned = new Emitter<string>();
-  /** Words of the user that belong into the input again. */
+  readonly #returned = new Emitter<Returned>();
   readonly onDidReturn = this.#returned.event;
 
   constructor(
@@ -44,6 +44,7 @@ export class ChatTurns implements Turns {
     context: readonly ContextItem[] = [],
     images: readonly ImageItem[] = [],
     turnId: string = randomUUID(),
+    typed = true,
   ): Promise<Outcome | undefined> {
     await this.sessions.settled();
     const session = this.store.shown;
@@ -56,6 +57,7 @@ export class ChatTurns implements Turns {
     const along = {
       ...(context.length > 0 && { context: [...context] }),
       ...(images.length > 0 && { images: [...images] }),
+      ...(!typed && { typed }),
     };
     const argument = { text, turnId, sessionId, ...along };
     return this.#seeThrough(session, turnId, () => this.odin.execute(TURN_COMMANDS[mode], argument));
@@ -91,7 +93,7 @@ export class ChatTurns implements Turns {
     await this.#attempt(async () => {
       const returned = await this.queue.cancel(this.store.shown, queue);
       for (const { turnId } of returned) this.kept.end(turnId);
-      if (returned.length > 0) this.#returned.fire(returned.map((it) => it.body).join("\n\n"));
+      if (returned.length > 0) this.#returned.fire(await this.#toWriteAgain(returned));
     });
   }
 
@@ -154,9 +156,9 @@ export class ChatTurns implements Turns {
     if (!waiting) return undefined;
     await this.removeQueued(turnId);
     if (shown.state.head.queue.includes(waiting)) return undefined;
-    const context = this.kept.contextOf(turnId);
+    const { context, images } = this.#along(waiting);
     if (!waiting.lost && (await this.#steer(waiting.body, context))) return undefined;
-    return this.say(waiting.mode, waiting.body, context, this.#images.get(turnId));
+    return this.say(waiting.mode, waiting.body, context, images);
   }
 
   async undo(turnId: string): Promise<void> {
@@ -189,6 +191,32 @@ export class ChatTurns implements Turns {
     this.store.changed();
   }
 
+  async #toWriteAgain(messages: readonly QueuedMessage[]): Promise<Returned> {
+    const along = messages.map((it) => this.#along(it));
+    const pictures = await Promise.all(along.flatMap((it) => it.images).map((it) => this.#picture(it)));
+    return {
+      text: messages.map((it) => it.body).join("\n\n"),
+      context: along.flatMap((it) => it.context),
+      pictures: pictures.filter((it) => it !== undefined),
+    };
+  }
+
+  /** What went with a message: as this window has sent it, else as the server has it. */
+  #along({ turnId, context = [], attached = [] }: Omit<QueuedMessage, "timestamp" | "body" | "mode">): {
+    context: readonly ContextItem[];
+    images: readonly ImageItem[];
+  } {
+    return {
+      context: this.kept.contextOf(turnId) ?? context,
+      images: this.#images.get(turnId) ?? imagesOf(attached, context),
+    };
+  }
+
+  async #picture({ mediaType = "", name = "", data, digest }: ImageItem): Promise<Picture | undefined> {
+    const known = data ?? (digest ? await this.attachment(digest) : undefined);
+    return known === undefined ? undefined : { mediaType, name, data: known };
+  }
+
   /** Whether there is a turn that hears it. */
   async #steer(text: string, context: readonly ContextItem[] = []): Promise<boolean> {
     const said = this.odin.execute("odin.steer", { text, context: [...context] });
@@ -211,4 +239,16 @@ export class ChatTurns implements Turns {
       return undefined;
     }
   }
+}
+
+/** Without those that are files of the context: these go along with it. */
+function imagesOf(attached: readonly Attached[], context: readonly ContextItem[]): ImageItem[] {
+  const files = new Set(context.flatMap((it) => (it.kind === "file" && it.uri ? [fileName(it.uri)] : [])));
+  return attached
+    .filter((it) => it.mediaType.startsWith("image/") && !files.has(it.name ?? ""))
+    .map(({ digest, mediaType, name }) => ({ digest, mediaType, ...(name === undefined ? {} : { name }) }));
+}
+
+function fileName(uri: string): string {
+  return decodeURIComponent(uri.slice(uri.lastIndexOf("/") + 1));
 }

@@ -2,6 +2,7 @@
 
 import { t } from "../l10n";
 import type { Odin } from "../odin";
+import { nameOf } from "../session/reviews";
 import type { Transcript } from "../session/transcript";
 
 export class Undoing {
@@ -16,7 +17,7 @@ export class Undoing {
   async undoBehind(left: Transcript, turnId: string, shown: Transcript): Promise<void> {
     await this.undo(left, turnId);
     for (const { uri, reason } of left.turn(turnId)?.undone?.kept ?? []) {
-      shown.notice("warning", t("{0} was not undone: {1}", fileName(uri), reason));
+      shown.notice("warning", t("{0} was not undone: {1}", nameOf(uri), reason));
     }
   }
 
@@ -27,11 +28,7 @@ export class Undoing {
     const { restored, kept } = await this.odin.execute("odin.undoTurn", { turnId: undoId });
     if (restored.length > 0) chat.setTurn(turnId, { undone: undefined });
     for (const { uri, reason } of kept) {
-      chat.notice("warning", t("{0} was not brought back: {1}", fileName(uri), reason));
+      chat.notice("warning", t("{0} was not brought back: {1}", nameOf(uri), reason));
     }
   }
-}
-
-function fileName(uri: string): string {
-  return decodeURIComponent(uri.slice(uri.lastIndexOf("/") + 1));
 }

@@ -1,37 +1,39 @@
 // The chat in the sidebar. The page comes and goes with its visibility; what it shows is kept here.
 
 import { randomBytes } from "node:crypto";
-import { commands, type Disposable, Uri, type WebviewView, type WebviewViewProvider, window } from "vscode";
+import { commands, type Disposable, Uri, type WebviewView, type WebviewViewProvider, window, workspace } from "vscode";
 import { inBackground } from "../background";
-import { isCommentBox } from "../context";
+import { attachmentsIn } from "../context";
 import { spoken } from "../l10n";
 import type { AnswerQuestion, Odin } from "../odin";
 import type { OpenTurnParams } from "../protocol";
 import { badgeOf } from "../session/selectors";
+import { describe } from "../telling";
 import { ago } from "../words";
 import type { Chat } from "./chat";
-import type { Attachment, FromPage, ToPage } from "./messages";
+import { Looking } from "./looking";
+import type { Attachment, FromPage, Returned, ToPage } from "./messages";
 import { Notices } from "./notices";
 import { ANSWER } from "./notifying";
 import { pageHtml } from "./page";
 import { Requests } from "./requests";
-import { lookedAt } from "./surroundings";
 
 const ID = "odin.chat";
-const LOOK_PAUSE_MS = 100;
 const RECENT = 4;
 
 export class ChatView implements WebviewViewProvider, Disposable {
   readonly #subscriptions: Disposable[];
   #view: WebviewView | undefined;
   #connection: Disposable | undefined;
-  #pause: NodeJS.Timeout | undefined;
   #wantsFocus = false;
   #hasFocus = false;
   readonly #requests: Requests;
   readonly #notices = new Notices();
+  readonly #looking = new Looking((looked) => {
+    if (this.#view?.visible) this.#post({ type: "looked", looked });
+  });
   /** What belongs into the input, until there is a page. */
-  #returned: string[] = [];
+  #returned: Returned[] = [];
   #attached: Attachment[] = [];
   /** A turn to be scrolled to, once there is a page. */
   #wanted: string | undefined;
@@ -53,12 +55,11 @@ export class ChatView implements WebviewViewProvider, Disposable {
       commands.registerCommand(ANSWER, (questionId: string, optionId: string) =>
         chat.questions.answer(questionId, { optionIds: [optionId] }),
       ),
-      window.onDidChangeActiveTextEditor(() => this.#lookSoon()),
-      window.onDidChangeTextEditorSelection(() => this.#lookSoon()),
+      this.#looking,
       window.onDidChangeWindowState(() => this.#appear()),
       chat.store.onDidChange(() => this.#showHead()),
       odin.onDidChangeState(() => inBackground(this.#showRecent())),
-      chat.turns.onDidReturn((text) => inBackground(this.#giveBack(text))),
+      chat.turns.onDidReturn((returned) => inBackground(this.#giveBack(returned))),
     ];
   }
 
@@ -134,7 +135,6 @@ export class ChatView implements WebviewViewProvider, Disposable {
   }
 
   dispose(): void {
-    clearTimeout(this.#pause);
     this.#connection?.dispose();
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
@@ -151,7 +151,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
       this.#post({ type: "patches", patches });
       if (patches.some((it) => it.kind === "all")) inBackground(this.#showRecent());
     });
-    this.#look();
+    this.#looking.tellNow();
     this.#handBack();
     this.#point();
     if (this.#wantsFocus) this.#focus();
@@ -173,14 +173,18 @@ export class ChatView implements WebviewViewProvider, Disposable {
     if (this.#isSeen) this.#notices.withdraw();
   }
 
-  async #giveBack(text: string): Promise<void> {
-    this.#returned.push(text);
+  async #giveBack(returned: Returned): Promise<void> {
+    this.#returned.push(returned);
+    this.#attached.push(...attachmentsIn(returned.context, (uri) => workspace.asRelativePath(Uri.parse(uri))));
     await this.reveal(false);
     if (this.#connection) this.#handBack();
   }
 
   #handBack(): void {
-    for (const text of this.#returned.splice(0)) this.#post({ type: "returned", text });
+    for (const { text, pictures } of this.#returned.splice(0)) {
+      this.#post({ type: "returned", text });
+      if (pictures.length > 0) this.#post({ type: "pictures", pictures });
+    }
     if (this.#attached.length > 0) this.#post({ type: "attached", attachments: this.#attached.splice(0) });
   }
 
@@ -201,7 +205,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
   #showHead(): void {
     if (!this.#view) return;
     const { title } = this.chat.store.shown.state.head;
-    if ((this.#view.description ?? "") !== title) this.#view.description = title;
+    describe(this.#view, title);
     const badge = badgeOf(this.chat.store);
     if (badge?.value !== this.#view.badge?.value) this.#view.badge = badge;
   }
@@ -209,16 +213,6 @@ export class ChatView implements WebviewViewProvider, Disposable {
   #focus(): void {
     this.#wantsFocus = false;
     this.#post({ type: "focus" });
-  }
-
-  #lookSoon(): void {
-    clearTimeout(this.#pause);
-    this.#pause = setTimeout(() => this.#look(), LOOK_PAUSE_MS);
-  }
-
-  #look(): void {
-    if (!this.#view?.visible || isCommentBox(window.activeTextEditor?.document)) return;
-    this.#post({ type: "looked", looked: lookedAt() });
   }
 
   #post(message: ToPage): void {

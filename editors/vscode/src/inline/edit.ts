@@ -3,7 +3,7 @@
 import { t } from "../l10n";
 import type { EventRecord, Outcome, Review, ReviewHunk } from "../protocol";
 import { MAIN } from "../session/ledger";
-import { isInDocument, pendingIn } from "../session/reviews";
+import { decoded, isInDocument, pendingIn } from "../session/reviews";
 import { editsIn, type Writing } from "./writing";
 
 /** `deciding`: a proposal waits for the user. `over`: there is nothing left but an answer to read. */
@@ -120,5 +120,5 @@ function waiting(): string {
 
 /** The server and VS Code escape different characters. */
 function sameFile(one: string, two: string): boolean {
-  return decodeURIComponent(one) === decodeURIComponent(two);
+  return decoded(one) === decoded(two);
 }

@@ -12,7 +12,6 @@ import {
   comments,
   type Disposable,
   languages,
-  MarkdownString,
   Range,
   Selection,
   type TextDocument,
@@ -22,13 +21,15 @@ import {
   workspace,
 } from "vscode";
 import { inBackground } from "../background";
+import { readableLine } from "../chat/text";
 import { attachedTo, isCommentBox, lastLineOf } from "../context";
 import { t } from "../l10n";
 import type { Odin } from "../odin";
 import type { ContextItem, Outcome, Review, ReviewHunk } from "../protocol";
 import type { OpenReviews } from "../session/reviews";
+import { markdownOf, tellUser } from "../telling";
 import { InlineEdit } from "./edit";
-import { escaped, type Piece, piecesOf } from "./words";
+import { piecesOf } from "./words";
 
 const PACE_MS = 100;
 
@@ -115,7 +116,7 @@ export class InlineEdits implements Disposable {
   #ask(): void {
     const editor = window.activeTextEditor;
     if (editor?.document.uri.scheme !== "file") {
-      inBackground(window.showInformationMessage(t("Odin: Open a file and select the code to edit.")));
+      inBackground(tellUser("info", t("Odin: Open a file and select the code to edit.")));
       return;
     }
     this.#close(this.#places.filter((it) => !it.edit));
@@ -126,7 +127,7 @@ export class InlineEdits implements Disposable {
     // VS Code puts the focus into a comment that is being edited when its thread opens, and into nothing else.
     const said = { ...commentOf(t("You"), ""), mode: CommentMode.Editing, label: t("Press Enter to send") };
     const thread = this.#controller.createCommentThread(document.uri, below, [said]);
-    thread.label = t("Odin: Edit {0}", label);
+    thread.label = t("Odin: Edit {0}", readableLine(label));
     thread.contextValue = "asking";
     thread.canReply = false;
     thread.collapsibleState = CommentThreadCollapsibleState.Expanded;
@@ -208,7 +209,7 @@ export class InlineEdits implements Disposable {
       edit.propose(review);
       place.isRefined = false;
     }
-    answer.body = bodyOf(piecesOf(edit), place.language);
+    answer.body = markdownOf(piecesOf(edit), place.language);
     thread.comments = [...said, answer];
     thread.contextValue = edit.phase;
     thread.canReply = edit.phase === "deciding";
@@ -260,16 +261,6 @@ function selectedIn({ document, selection }: TextEditor): Selection {
 
 function commentOf(name: string, body: string): Comment {
   return { author: { name }, body, mode: CommentMode.Preview };
-}
-
-/** Words are no Markdown: a model could have pictures loaded by it. */
-function bodyOf(pieces: readonly Piece[], language: string): MarkdownString {
-  const body = new MarkdownString();
-  for (const piece of pieces) {
-    if ("code" in piece) body.appendCodeblock(piece.code, language);
-    else body.appendMarkdown(`${escaped(piece.words)}\n\n`);
-  }
-  return body;
 }
 
 function goingIn(edit: InlineEdit, document: TextDocument): Range[] {

@@ -18,11 +18,6 @@ export function piecesOf({ phase, pending, writing, doing, outcome }: InlineEdit
   return latest ? [{ code: cut(latest.text, -MAX_LINES) }] : [{ words: doing }];
 }
 
-/** Words that Markdown leaves as they are; its own way to do so has them in one line that never breaks. */
-export function escaped(words: string): string {
-  return words.replace(/[!-/:-@[-`{-~]/g, "\\$&").replaceAll("\n", "\n\n");
-}
-
 function proposed(hunks: readonly ReviewHunk[]): Piece[] {
   const shown = hunks.slice(0, MAX_CHANGES).flatMap((it) => changeOf(it, hunks.length > 1));
   const left = hunks.length - MAX_CHANGES;

@@ -4,6 +4,7 @@ import { commands, type Disposable, Uri, window } from "vscode";
 import { inBackground } from "../background";
 import { t } from "../l10n";
 import { isDecided, isPending, pendingIn } from "../session/reviews";
+import { askForText, tellUser } from "../telling";
 import { changesAtCursor, linesIn } from "./cursor";
 import type { Decisions } from "./decisions";
 import type { ShownFiles } from "./files";
@@ -29,7 +30,7 @@ export function registerReviewCommands(
   const decide = async (chosen: readonly Chosen[], target: Target, how: Decide) => {
     const last = chosen.at(-1);
     if (!last) {
-      inBackground(window.showInformationMessage(t("There is no proposed change at the cursor.")));
+      inBackground(tellUser("info", t("There is no proposed change at the cursor.")));
       return;
     }
     const isInEditor = !isNode(target);
@@ -50,7 +51,7 @@ export function registerReviewCommands(
   const accept = (chosen: readonly Chosen[], isInEditor: boolean) => decisions.accept(chosen, isInEditor);
   const reject = (chosen: readonly Chosen[], isInEditor: boolean) => decisions.reject(chosen, undefined, isInEditor);
   const rejectBecause = async (chosen: readonly Chosen[], isInEditor: boolean) => {
-    const reason = await window.showInputBox({
+    const reason = await askForText({
       title: t("Odin: Reject"),
       prompt: t("Reason (optional). Odin passes it to the model."),
       ignoreFocusOut: true,
@@ -82,7 +83,7 @@ export function registerReviewCommands(
       if (chosen.length > 0) {
         await decisions.reopen(chosen, !isNode(target));
       } else {
-        inBackground(window.showInformationMessage(t("There is no decided change at the cursor.")));
+        inBackground(tellUser("info", t("There is no decided change at the cursor.")));
       }
     }),
     register("acceptRestOfTurn", () => decisions.acceptRest()),
@@ -162,7 +163,7 @@ async function go(files: ShownFiles, stage: Stage, bookmark: Bookmark, step: 1 |
   if (next) {
     await stage.show(next.shown, next.hunk);
   } else {
-    inBackground(window.showInformationMessage(t("There are no changes to review.")));
+    inBackground(tellUser("info", t("There are no changes to review.")));
   }
 }
 

@@ -1,6 +1,6 @@
 // Proposals from the server to the screen and back: shown as diffs, decided by the user. The server applies them.
 
-import { type Disposable, type Event, languages, type TextDocument, Uri, window, workspace } from "vscode";
+import { type Disposable, type Event, languages, type TextDocument, Uri, workspace } from "vscode";
 import { inBackground } from "../background";
 import { Emitter } from "../emitter";
 import { t } from "../l10n";
@@ -8,6 +8,7 @@ import type { AnswerReview, Odin } from "../odin";
 import type { Receipt, Review, ReviewChanged } from "../protocol";
 import { nameOf, type OpenReviews, pendingIn, type ReviewNews } from "../session/reviews";
 import type { Position } from "../session/state";
+import { tellUser, tellUserBriefly } from "../telling";
 import { sameUri } from "./addresses";
 import { registerReviewCommands } from "./commands";
 import { Decisions } from "./decisions";
@@ -49,7 +50,7 @@ export class ReviewDesk {
     private readonly reviews: OpenReviews,
     user: Omit<User, "isInEditor">,
   ) {
-    const tellError = (why: string) => inBackground(window.showErrorMessage(`Odin: ${why}`));
+    const tellError = (why: string) => inBackground(tellUser("error", `Odin: ${why}`));
     this.#decisions = new Decisions(odin, reviews, this.#files, tellError);
     this.#stage = new Stage(
       this.#files,
@@ -183,7 +184,7 @@ export class ReviewDesk {
     const chosen = this.#files.pending.filter((it) => concerned.includes(it.shown));
     if (chosen.length > 0) {
       const what = t("{0} was deleted. Odin's changes to it cannot be applied.", nameOf(uri.path));
-      if (await window.showWarningMessage(what, t("Reject"))) {
+      if (await tellUser("warning", what, t("Reject"))) {
         await this.#decisions.reject(chosen, "the user deleted the file");
       }
     }
@@ -191,7 +192,7 @@ export class ReviewDesk {
 
   #change({ review, event, isTextLost }: Extract<ReviewNews, { kind: "changed" }>): void {
     if (isTextLost) {
-      window.setStatusBarMessage(t("Odin: A proposed change was dropped because its text was edited."), SHORT_MS);
+      tellUserBriefly(t("Odin: A proposed change was dropped because its text was edited."), SHORT_MS);
     }
     const files = this.#files.of(review);
     const isDecided = !files.some((it) => pendingIn(it.file).length > 0);
@@ -236,5 +237,5 @@ function languageOf({ real }: Shown): string | undefined {
 
 /** Say what was lost, and offer what the user wrote for it. */
 async function tell(why: string, words: readonly string[], language?: string): Promise<void> {
-  await (words.length > 0 ? offerWords(why, words, language) : window.showWarningMessage(why));
+  await (words.length > 0 ? offerWords(why, words, language) : tellUser("warning", why));
 }

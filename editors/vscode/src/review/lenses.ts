@@ -1,9 +1,10 @@
 // Accept and Reject at each hunk: on the right of its diff, and in the file's own editor.
 
-import { CodeLens, type CodeLensProvider, type Command, EventEmitter, Range, type TextDocument } from "vscode";
+import { type CodeLens, type CodeLensProvider, type Command, EventEmitter, Range, type TextDocument } from "vscode";
 import { t } from "../l10n";
 import type { ReviewHunk } from "../protocol";
 import { decisionOn, isInDocument, isPending, oneLine, pendingIn } from "../session/reviews";
+import { lensOf } from "../telling";
 import { SCHEME } from "./addresses";
 import type { ShownFiles } from "./files";
 import type { Shown } from "./shown";
@@ -42,7 +43,7 @@ export class ReviewLenses implements CodeLensProvider {
     if (!isPending(hunk)) {
       const icon = isInDocument(hunk) ? "$(check)" : "$(close)";
       return lensesAt(line, [
-        { title: `${icon} ${decisionOn(hunk)}`, command: "" },
+        { title: decisionOn(hunk), command: "", icon },
         { title: t("Reopen"), command: "odin.vscode.reopen", arguments: [target] },
       ]);
     }
@@ -89,6 +90,6 @@ function ownReason({ file }: Shown, hunk: ReviewHunk): string {
   return file.hunks.some((it) => it !== hunk && it.reason === hunk.reason) ? "" : hunk.reason;
 }
 
-function lensesAt(line: number, commands: readonly Command[]): CodeLens[] {
-  return commands.map((command) => new CodeLens(new Range(line, 0, line, 0), command));
+function lensesAt(line: number, commands: readonly (Command & { icon?: string })[]): CodeLens[] {
+  return commands.map(({ icon, ...command }) => lensOf(new Range(line, 0, line, 0), command, icon && `${icon} `));
 }

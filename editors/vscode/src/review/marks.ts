@@ -1,15 +1,8 @@
 // Where a file would change, marked lightly in its own editor, and in diffs what is decided.
 
-import {
-  type DecorationOptions,
-  MarkdownString,
-  OverviewRulerLane,
-  Range,
-  type TextEditor,
-  ThemeColor,
-  window,
-} from "vscode";
+import { type DecorationOptions, OverviewRulerLane, Range, type TextEditor, ThemeColor, window } from "vscode";
 import { isDecided, pendingIn } from "../session/reviews";
+import { markdownOf } from "../telling";
 import type { ShownFiles } from "./files";
 import type { Stretch } from "./layout";
 
@@ -86,9 +79,6 @@ export class ReviewMarks {
 }
 
 function decoration({ lines: [first, last], reason, text }: Mark, language: string): DecorationOptions {
-  const hover = new MarkdownString().appendText(reason);
-  if (text.length <= MOST_IN_HOVER) {
-    hover.appendCodeblock(text, language);
-  }
+  const hover = markdownOf([{ words: reason }, ...(text.length <= MOST_IN_HOVER ? [{ code: text }] : [])], language);
   return { range: new Range(first, 0, last, 0), hoverMessage: hover };
 }

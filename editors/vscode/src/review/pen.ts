@@ -2,6 +2,7 @@
 
 import { Position, Range, type TextDocument, WorkspaceEdit, window, workspace } from "vscode";
 import { t } from "../l10n";
+import { tellUser } from "../telling";
 import type { ProposedTexts } from "./proposed-texts";
 import type { Pen } from "./side";
 import { type Change, placeAt } from "./texts";
@@ -27,7 +28,7 @@ export async function offerWords(why: string, words: readonly string[], language
     return;
   }
   const open = t("Open What I Wrote");
-  if ((await window.showWarningMessage(why, open)) === open) {
+  if ((await tellUser("warning", why, open)) === open) {
     await window.showTextDocument(await workspace.openTextDocument({ content: words.join("\n"), language }));
   }
 }

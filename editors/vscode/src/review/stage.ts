@@ -5,6 +5,7 @@ import { inBackground } from "../background";
 import { t } from "../l10n";
 import type { Receipt, Review, ReviewHunk } from "../protocol";
 import { nameOf, pendingIn, summary, titleOf } from "../session/reviews";
+import { tellUser } from "../telling";
 import { sameUri } from "./addresses";
 import type { ShownFiles } from "./files";
 import { firstAccepted, isAcceptedIn } from "./outcomes";
@@ -34,7 +35,7 @@ export class Stage {
   /** Show the diff of a file, at a hunk of it. */
   async show(it: Shown, hunk?: ReviewHunk, how: tabs.HowToShow = {}): Promise<void> {
     if (!it.isText) {
-      inBackground(window.showInformationMessage(t("{0} cannot be shown as text.", nameOf(it.file.uri))));
+      inBackground(tellUser("info", t("{0} cannot be shown as text.", nameOf(it.file.uri))));
       return;
     }
     const line = hunk && it.texts.layout.of(hunk.id)?.proposed[0];
@@ -83,7 +84,7 @@ export class Stage {
     }
     if (pending.length > 0) {
       const what = t("Odin proposes {0}.", summary(pending.map((it) => ({ ...it.shown, hunk: it.hunk }))));
-      if (await window.showInformationMessage(what, t("Review"))) {
+      if (await tellUser("info", what, t("Review"))) {
         await this.showAll(first?.shown.review.proposalId);
       }
     }

@@ -17,6 +17,7 @@ import {
   workspace,
 } from "vscode";
 import { t } from "../l10n";
+import { showDiffAs } from "../telling";
 import { SCHEME, sameUri } from "./addresses";
 
 const SCROLL_MS = 1000;
@@ -49,7 +50,7 @@ export async function showDiff({ left, right, title }: Sides, how: HowToShow = {
     background: how.background,
     selection: how.line === undefined ? undefined : new Range(how.line, 0, how.line, 0),
   };
-  await commands.executeCommand("vscode.diff", left, right, title, options);
+  await showDiffAs(title, left, right, options);
 }
 
 /** All in one tab, which takes the focus; the same files are the same tab. */

@@ -24,6 +24,7 @@ import {
   pendingIn,
   sizeOf,
 } from "../session/reviews";
+import { describe, treeItemOf } from "../telling";
 import type { ShownFiles } from "./files";
 import type { Shown } from "./shown";
 
@@ -41,7 +42,7 @@ export class ReviewTree implements TreeDataProvider<Node> {
 
   /** Where the user is among them, in words. */
   place(words: string | undefined): void {
-    this.#view.description = words;
+    describe(this.#view, words);
   }
 
   refresh(): void {
@@ -61,7 +62,7 @@ export class ReviewTree implements TreeDataProvider<Node> {
   }
 
   getTreeItem({ shown: file, hunk }: Node): TreeItem {
-    return hunk ? this.#hunkItem(file, hunk) : this.#fileItem(file);
+    return treeItemOf(hunk ? this.#hunkItem(file, hunk) : this.#fileItem(file));
   }
 
   dispose(): void {

@@ -1,5 +1,7 @@
-// Where the server is: the setting, the selected Python environment, the extension's own, the PATH.
+// Where the server is: the setting, the selected Python environment, the extension's own, the PATH. It gets all API
+// keys, so a program of the workspace is taken only if the user's own setting names that very file.
 
+import { realpath } from "node:fs/promises";
 import * as path from "node:path";
 import { t } from "../l10n";
 
@@ -15,6 +17,9 @@ export interface Places {
   searchPath: string;
   isWindows: boolean;
   isExecutable(file: string): Promise<boolean>;
+  isOfWorkspace(file: string): Promise<boolean>;
+  /** A server was found that is not used, because it belongs to the workspace. */
+  onPassedOver(file: string): void;
 }
 
 export type Finding =
@@ -30,7 +35,7 @@ export async function findServer(places: Places): Promise<Finding> {
   const python = await places.selectedPython();
   if (python) {
     const beside = path.join(path.dirname(python), programName(places.isWindows));
-    if (await places.isExecutable(beside)) {
+    if (await isUsable(beside, places)) {
       return { kind: "found", command: beside, origin: "python" };
     }
   }
@@ -40,6 +45,30 @@ export async function findServer(places: Places): Promise<Finding> {
   }
   const onPath = await findOnPath(programName(places.isWindows), places);
   return onPath ? { kind: "found", command: onPath, origin: "path" } : { kind: "missing" };
+}
+
+/** Whether a file is in one of these folders, by its name or by where it or its folder leads. */
+export async function isWithin(file: string, folders: readonly string[]): Promise<boolean> {
+  const real = (it: string): Promise<string> => realpath(it).catch(() => path.resolve(it));
+  const ends = [path.resolve(file), await real(file), await real(path.dirname(file))];
+  const places = [...folders.map((it) => path.resolve(it)), ...(await Promise.all(folders.map(real)))];
+  return places.some((folder) => ends.some((end) => isBelow(end, folder)));
+}
+
+function isBelow(file: string, folder: string): boolean {
+  const way = path.relative(folder, file);
+  return way !== ".." && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
+}
+
+async function isUsable(file: string, places: Places): Promise<boolean> {
+  if (!(await places.isExecutable(file))) {
+    return false;
+  }
+  const isOfWorkspace = await places.isOfWorkspace(file);
+  if (isOfWorkspace) {
+    places.onPassedOver(file);
+  }
+  return !isOfWorkspace;
 }
 
 /** The server's program in a virtual environment. */
@@ -86,7 +115,7 @@ async function findConfigured(configured: string, places: Places): Promise<Findi
 async function findOnPath(name: string, places: Places): Promise<string | undefined> {
   for (const folder of places.searchPath.split(places.isWindows ? ";" : ":")) {
     const file = path.join(folder, name);
-    if (path.isAbsolute(folder) && (await places.isExecutable(file))) {
+    if (path.isAbsolute(folder) && (await isUsable(file, places))) {
       return file;
     }
   }

@@ -14,7 +14,7 @@ import type { EventRecord, InitOptions } from "../protocol";
 import type { Keys } from "../secrets";
 import { serverSettings, userSetting } from "../settings";
 import { Environments } from "./environments";
-import { type Finding, findServer } from "./finding";
+import { type Finding, findServer, isWithin } from "./finding";
 import type { Answers } from "./launch";
 import { action, CHOOSE, INSTALL, type Running, ServerProblem, SHOW_LOG } from "./life";
 import { type PythonApi, SelectedPython } from "./python";
@@ -89,6 +89,12 @@ export class ServerHost {
     return workspace.isTrusted ? this.#python.executable(workspace.workspaceFolders?.[0]?.uri) : undefined;
   }
 
+  /** The interpreter to install the server with. One of the workspace's could make any server, which gets all keys. */
+  async pythonForInstalling(): Promise<string | undefined> {
+    const python = await this.selectedPython();
+    return python && !(await isOfWorkspace(python)) ? python : undefined;
+  }
+
   dispose(): void {
     this.#python.dispose();
   }
@@ -123,6 +129,12 @@ export class ServerHost {
       searchPath: process.env.PATH ?? "",
       isWindows: process.platform === "win32",
       isExecutable,
+      isOfWorkspace,
+      onPassedOver: (file) =>
+        this.log.warn(
+          `The server ${file} is not used: it is inside the workspace, and the server gets your API keys. To use it, ` +
+            "set odin.server.path to this file in your user settings.",
+        ),
     });
   }
 }
@@ -134,6 +146,14 @@ async function isExecutable(file: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+function isOfWorkspace(file: string): Promise<boolean> {
+  const folders = workspace.workspaceFolders?.filter((it) => it.uri.scheme === "file") ?? [];
+  return isWithin(
+    file,
+    folders.map((it) => it.uri.fsPath),
+  );
 }
 
 async function firstFolder(): Promise<string | undefined> {

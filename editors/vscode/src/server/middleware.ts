@@ -7,6 +7,7 @@ import { inBackground } from "../background";
 import { t } from "../l10n";
 import type { Mode, Odin, Turns } from "../odin";
 import type { MessageParams, OpenTurnParams, PromptParams } from "../protocol";
+import { askForText, tellUser } from "../telling";
 import { modeName, wordsOf } from "../words";
 
 const MODES: Partial<Record<string, Mode>> = {
@@ -65,9 +66,13 @@ async function showBeside(address: string): Promise<{ success: boolean }> {
 }
 
 /** Nobody waits for a turn: VS Code would show the code action as being applied all the while. */
-function begin(surroundings: Surroundings, mode: Mode, message: Pick<MessageParams, "text" | "context">): void {
+function begin(
+  surroundings: Surroundings,
+  mode: Mode,
+  message: Pick<MessageParams, "text" | "context" | "typed">,
+): void {
   surroundings.showChat();
-  inBackground(surroundings.turns().say(mode, message.text, message.context));
+  inBackground(surroundings.turns().say(mode, message.text, message.context, [], undefined, message.typed));
 }
 
 /** An edit is asked for where the text is. */
@@ -78,10 +83,10 @@ async function ask(surroundings: Surroundings, { mode, context }: PromptParams):
   }
   const title = t("Odin: {0}", modeName(`${mode}_mode`));
   const prompt = mode === "plan" ? t("What should Odin plan here?") : t("What do you want to know?");
-  const text = await window.showInputBox({ title, prompt, ignoreFocusOut: true });
+  const text = await askForText({ title, prompt, ignoreFocusOut: true });
   if (text?.trim()) begin(surroundings, `${mode}_mode`, { text, context });
 }
 
 function tellFailure(work: Promise<unknown>): void {
-  work.catch((error: unknown) => window.showErrorMessage(t("Odin: {0}", wordsOf(error))));
+  work.catch((error: unknown) => tellUser("error", t("Odin: {0}", wordsOf(error))));
 }

@@ -5,6 +5,7 @@ import * as path from "node:path";
 import { ConfigurationTarget, commands, type ExtensionContext, ProgressLocation, window, workspace } from "vscode";
 import type { ReadOnlyDocuments } from "../documents";
 import { t } from "../l10n";
+import { during, tellUser } from "../telling";
 import { wordsOf } from "../words";
 import type { ServerHost } from "./host";
 import { type ServerLife, SHOW_LOG } from "./life";
@@ -53,10 +54,7 @@ export class Servicing {
     const { isOutdated } = await import("./installing");
     if (await isOutdated(await this.host.environments.current(), this.wheels)) {
       const update = t("Update");
-      const chosen = await window.showInformationMessage(
-        t("Odin: This version of the extension contains a newer server."),
-        update,
-      );
+      const chosen = await tellUser("info", t("Odin: This version of the extension contains a newer server."), update);
       if (chosen === update) {
         await this.install();
       }
@@ -84,9 +82,7 @@ export class Servicing {
       const command = await this.host.command();
       const told = JSON.stringify(await this.host.initOptions());
       const options = { location: ProgressLocation.Window, title: t("Running Odin's doctor") };
-      const findings = await window.withProgress(options, () =>
-        outputOf(command, ["doctor", "--editor"], folderPath(), told),
-      );
+      const findings = await during(options, () => outputOf(command, ["doctor", "--editor"], folderPath(), told));
       await this.documents.show(t("Odin Doctor"), `${command}\n\n${this.log.clean(findings)}`, "plaintext");
     } catch (error) {
       await this.tell(error);
@@ -111,16 +107,16 @@ export class Servicing {
       title: t("Installing Odin's server"),
       cancellable: true,
     };
-    await window.withProgress(options, async (progress, token) => {
-      token.onCancellationRequested(() => cancelling.abort());
+    await during(options, async (report, cancelled) => {
+      cancelled(() => cancelling.abort());
       await install({
         environments: this.host.environments,
         wheels: this.wheels,
-        preferred: await this.host.selectedPython(),
+        preferred: await this.host.pythonForInstalling(),
         isWindows: process.platform === "win32",
         signal: cancelling.signal,
         log: (line) => this.log.info(line),
-        tell: (message) => progress.report({ message }),
+        tell: report,
       });
     });
   }
@@ -137,7 +133,7 @@ export class Servicing {
   private async tell(error: unknown, remedy?: { title: string; run(): Promise<void> }): Promise<void> {
     this.log.error(wordsOf(error));
     const titles = [...(remedy ? [remedy.title] : []), SHOW_LOG.title];
-    const chosen = await window.showErrorMessage(t("Odin: {0}", wordsOf(error)), ...titles);
+    const chosen = await tellUser("error", t("Odin: {0}", wordsOf(error)), ...titles);
     if (chosen === SHOW_LOG.title) {
       this.log.show();
     } else if (chosen) {

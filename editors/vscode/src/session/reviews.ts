@@ -1,6 +1,7 @@
 // Which proposals wait for a decision, as the server tells it, and how they are put into words.
 
 import type { Event } from "vscode";
+import { readableLine, withoutIcons } from "../chat/text";
 import { Emitter } from "../emitter";
 import { t, tn } from "../l10n";
 import type { Receipt, Review, ReviewChanged, ReviewFile, ReviewHunk } from "../protocol";
@@ -113,9 +114,19 @@ export function filesOf(count: number): string {
   return tn(count, "{0} file", "{0} files");
 }
 
+/** The name of a file, to be shown. */
 export function nameOf(uri: string): string {
-  const path = decodeURIComponent(uri.replace(/^[a-z][a-z\d+.-]*:/i, "").replace(/[?#].*$/, ""));
-  return path.slice(path.lastIndexOf("/") + 1) || path;
+  const path = decoded(uri.replace(/^[a-z][a-z\d+.-]*:/i, "").replace(/[?#].*$/s, ""));
+  return readableLine(path.slice(path.lastIndexOf("/") + 1) || path);
+}
+
+/** An address without its escapes; one that has a `%` of another kind is left as it is. */
+export function decoded(address: string): string {
+  try {
+    return decodeURIComponent(address);
+  } catch {
+    return address;
+  }
 }
 
 /** What becomes of a file as a whole. */
@@ -150,6 +161,6 @@ function linesIn(text: string): number {
 
 /** One line of it, without what VS Code would take for an icon. */
 export function oneLine(text: string, most = 80): string {
-  const line = text.replace(/\s+/g, " ").replaceAll("$(", "$ (").trim();
-  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
+  const line = [...withoutIcons(readableLine(text.replace(/\s+/g, " ").trim(), Number.POSITIVE_INFINITY))];
+  return line.length > most ? `${line.slice(0, most - 1).join("")}…` : line.join("");
 }

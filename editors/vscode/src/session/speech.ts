@@ -39,9 +39,11 @@ export class Speech {
   }
 
   /** All of a message, in the place where it has ended. */
-  finish(record: EventRecord, { text, thinking = "" }: MessageFinished): void {
+  finish(record: EventRecord, { text, thinking = "", thinkingMs = 0 }: MessageFinished): void {
     const turn = this.#ledger.turnOf(record);
-    const said = [this.#whole(record, "thinking", thinking), this.#whole(record, "text", text)].filter((it) => it.text);
+    const thought = this.#whole(record, "thinking", thinking);
+    if (thinkingMs > 0) thought.durationMs = thinkingMs;
+    const said = [thought, this.#whole(record, "text", text)].filter((it) => it.text);
     const shown = this.#underWay(turn, record);
     const last = turn.items.slice(-said.length || turn.items.length);
     const isInPlace = shown.length === said.length && said.every((it, index) => it.id === last[index]?.id);

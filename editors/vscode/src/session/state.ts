@@ -70,7 +70,7 @@ export interface Trouble {
   actions: { title: string; command: string }[];
 }
 
-export interface Waiting extends Pick<QueuedMessage, "turnId" | "body" | "mode"> {
+export interface Waiting extends Omit<QueuedMessage, "timestamp"> {
   /** The server that had it is gone: it is sent again only if the user wants it. */
   lost: boolean;
 }
@@ -119,6 +119,8 @@ export interface TextItem extends Piece {
   kind: "text" | "thinking";
   text: string;
   isDone: boolean;
+  /** How long it was thought. */
+  durationMs?: number;
 }
 
 export interface ToolItem extends Piece {

@@ -12,7 +12,9 @@ import type { ChatState, Head, Turn, TurnHead, Waiting } from "./state";
 /** What is of no use later. */
 const PASSING: ReadonlySet<string> = new Set([
   ...["turnQueued", "activityChanged", "toolQueued", "modelStatusChanged"],
-  ...["sessionSwitchStarted", "sessionRestored", "sessionRenamed"],
+  ...["requestStarted", "requestProgress", "thinkingStarted", "thinkingFinished"],
+  ...["sessionSwitchStarted", "sessionRestored", "sessionRenamed", "sessionBegun", "trustChanged", "turnEdited"],
+  ...["serversChanged"],
 ]);
 /** What is of no use after what it comes to, which is an event of its own. */
 const STREAMED: ReadonlySet<string> = new Set([
@@ -91,8 +93,8 @@ export class Transcript {
   settleWith({ executing, suspended, compacting, queue, unbegun, usage }: State): void {
     if (!executing) this.#rest(suspended);
     this.setHead({ isCompacting: compacting });
-    for (const { turnId, body, mode } of queue) this.enqueue({ turnId, body, mode, lost: false });
-    for (const { turnId, body, mode } of unbegun) this.enqueue({ turnId, body, mode, lost: true });
+    for (const { timestamp: _, ...message } of queue) this.enqueue({ ...message, lost: false });
+    for (const { timestamp: _, ...message } of unbegun) this.enqueue({ ...message, lost: true });
     this.#ledger.countCost(usage.costUsd);
   }
 

@@ -75,13 +75,17 @@ end
 ---@param mode "ask"|"plan"|"edit"|"init"
 ---@param text string
 ---@param context? odin.ContextItem[]
-function Chat:send(mode, text, context)
+---@param is_of_files? boolean Some of the text is of files, such as comments: nobody has typed it.
+function Chat:send(mode, text, context, is_of_files)
   local turn = self:mint(text)
   self.transcript:show_end()
   local argument = { turnId = turn }
   if mode ~= "init" then
     argument.text, argument.sessionId = text, self.session
     argument.context = context and #context > 0 and context or nil
+    if is_of_files then
+      argument.typed = false
+    end
   end
   require("odin.client.request").execute(self.root, mode, argument, nil, function(message)
     self.sent[turn] = nil
@@ -210,11 +214,13 @@ end
 ---Put queued messages back into the prompt.
 ---@param messages odin.QueuedMessage[]
 function Chat:give_back(messages)
-  local bodies = vim.tbl_map(function(message)
+  local bodies, context = {}, {}
+  for _, message in ipairs(messages) do
     self:unqueue(message.turnId)
-    return message.body
-  end, messages)
-  require("odin.chat.prompt").give_back(self, table.concat(bodies, "\n\n"))
+    table.insert(bodies, message.body)
+    vim.list_extend(context, message.context or {})
+  end
+  require("odin.chat.prompt").give_back(self, table.concat(bodies, "\n\n"), context)
 end
 
 ---Show what comes before that.
@@ -328,7 +334,7 @@ end
 function Chat:show_queue()
   local word = self:has_waiting() and "waiting" or "queued"
   local lines = vim.tbl_map(function(turn)
-    return ("%s: %s"):format(word, ((self.sent[turn] or turn):gsub("\n", " ")))
+    return ("%s: %s"):format(word, words.flat(self.sent[turn] or turn))
   end, self.queued)
   self.transcript:show_queue(vim.list_extend(lines, { self:has_waiting() and WAITING or nil }))
 end

@@ -1,6 +1,7 @@
 -- Where the user writes the next message: a small buffer below the chat.
 
 local compat = require("odin.client.compat")
+local screen = require("odin.screen")
 local words = require("odin.words")
 
 local M = {}
@@ -8,6 +9,8 @@ local M = {}
 local MODES = { "ask", "plan", "edit" }
 ---@type table<string, integer> By root.
 local buffers = {}
+---@type table<string, odin.ContextItem[]> By root: what came back with messages, to go with the next one.
+local returned = {}
 
 ---@param chat odin.Chat
 ---@return integer bufnr
@@ -29,6 +32,14 @@ function M.create(chat)
   require("odin.keys").prompt(chat, bufnr)
   M.attach(chat.root)
   vim.api.nvim_create_autocmd({ "InsertEnter", "InsertLeave" }, { buffer = bufnr, command = "redrawstatus" })
+  vim.api.nvim_create_autocmd({ "TextChanged", "TextChangedI" }, {
+    buffer = bufnr,
+    callback = function()
+      if M.text(bufnr) == "" then
+        returned[chat.root] = nil
+      end
+    end,
+  })
   return bufnr
 end
 
@@ -48,28 +59,40 @@ end
 ---@param chat odin.Chat
 function M.submit(chat)
   local bufnr = buffers[chat.root]
-  local text = vim.trim(table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false), "\n"))
+  local text, along = M.text(bufnr), returned[chat.root] or {}
   if text == "" then
     return
   end
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, {})
+  returned[chat.root] = nil
+  screen.put_exactly(bufnr, 0, -1, {})
   if require("odin.chat.slash").take(text) then
     return
   end
-  chat:send(vim.b[bufnr].odin_mode, text, require("odin.chat.context").mentioned(text))
+  local mentioned = require("odin.chat.context").mentioned(text)
+  chat:send(vim.b[bufnr].odin_mode, text, vim.list_extend(vim.list_slice(along), mentioned))
 end
 
----Put words that were sent and are not taken before what is written.
+---@private
+---@param bufnr integer
+---@return string
+function M.text(bufnr)
+  return vim.trim(table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false), "\n"))
+end
+
+---Put words that were sent and are not taken before what is written; what went with them goes with it, unless all of
+---it is deleted.
 ---@param chat odin.Chat
 ---@param text string
-function M.give_back(chat, text)
+---@param context odin.ContextItem[]
+function M.give_back(chat, text, context)
   require("odin.chat").open(chat.root, { enter = false })
   local bufnr = buffers[chat.root]
   local lines = vim.split(text, "\n")
-  if vim.trim(table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false))) == "" then
-    vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
+  returned[chat.root] = vim.list_extend(returned[chat.root] or {}, context)
+  if M.text(bufnr) == "" then
+    screen.put_exactly(bufnr, 0, -1, lines)
   else
-    vim.api.nvim_buf_set_lines(bufnr, 0, 0, false, vim.list_extend(lines, { "" }))
+    screen.put_exactly(bufnr, 0, 0, vim.list_extend(lines, { "" }))
   end
 end
 
@@ -91,7 +114,9 @@ end
 function M.winbar()
   local chat = require("odin.chat").current() -- none is made while the screen is drawn
   local queued = chat and #chat.queued or 0
+  local along = chat and #(returned[chat.root] or {}) or 0
   local parts = { vim.b.odin_mode or "ask", queued > 0 and ("%d queued"):format(queued) or "" }
+  table.insert(parts, along > 0 and ("%d attached"):format(along) or "")
   local actual = tonumber(vim.g.actual_curwin) or vim.api.nvim_get_current_win()
   local is_typing = actual == vim.api.nvim_get_current_win() and vim.api.nvim_get_mode().mode:find("^i")
   if not is_typing then

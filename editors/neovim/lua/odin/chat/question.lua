@@ -1,5 +1,7 @@
 -- Approvals and questions: the full text in a float, the answer by `vim.ui.select` and `vim.ui.input`.
 
+local display = require("odin.display")
+local screen = require("odin.screen")
 local words = require("odin.words")
 
 local M = {}
@@ -96,34 +98,39 @@ end
 ---@return integer window
 ---@return boolean is_long More than the float can show.
 function M.show(question)
-  local lines = { question.title }
+  local lines = words.lines(question.title)
   local detail = question.detail or ""
   local function add(text)
     if text and text ~= "" then
       vim.list_extend(lines, { "" })
-      vim.list_extend(lines, vim.split(text, "\n", { plain = true }))
+      vim.list_extend(lines, words.lines(text))
     end
   end
-  for _, text in ipairs({ question.command or "", question.cwd or "", unpack(question.paths or {}) }) do
-    add(not detail:find(text, 1, true) and text)
+  local command = question.command or ""
+  local has_command = ("\n%s\n"):format(detail):find(("\n%s\n"):format(command), 1, true)
+  add(not has_command and command)
+  -- What a folder brings is listed with its files: what runs is not to be pushed off the screen by their names.
+  local paths = #(question.items or {}) == 0 and question.paths or {}
+  for _, path in ipairs({ question.cwd or "", unpack(paths) }) do
+    add(not detail:find(path, 1, true) and display.line(path))
   end
   add(detail)
   add(M.keys_of(question))
   add(M.without_answer(question))
   local bufnr = vim.api.nvim_create_buf(false, true)
   vim.bo[bufnr].bufhidden = "wipe"
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
+  screen.put(bufnr, 0, -1, lines)
   vim.bo[bufnr].modifiable = false
   local width = math.max(20, math.min(vim.o.columns - 4, 100))
   local room = math.max(3, vim.o.lines - 10)
-  local window = vim.api.nvim_open_win(bufnr, false, {
+  local window = screen.float(bufnr, false, {
     relative = "editor",
     row = 1,
     col = math.floor((vim.o.columns - width) / 2),
     width = width,
     height = room,
     border = "rounded",
-    title = question.header and (" Odin · %s "):format((question.header:gsub("%s+", " "))) or " Odin ",
+    title = question.header and "Odin · " .. question.header or "Odin",
     style = "minimal",
   })
   for name, value in pairs({ wrap = true, linebreak = true, breakindent = true, breakindentopt = "list:-1" }) do
@@ -144,7 +151,7 @@ function M.keys_of(question)
   for number, option in ipairs(question.options or {}) do
     local key = not question.multiple and require("odin.keys").answer(number)
     local about = option.description and (": %s"):format(option.description) or ""
-    table.insert(lines, (key and key .. "  " or "- ") .. option.label .. about)
+    table.insert(lines, (key and key .. "  " or "- ") .. display.flat(option.label .. about))
   end
   return table.concat(lines, "\n")
 end
@@ -165,7 +172,7 @@ function M.without_answer(question)
   end
   local what = "Odin continues without an answer"
   for _, option in ipairs(question.options or {}) do
-    what = option.id == question.default and ("“%s” applies"):format(option.label) or what
+    what = option.id == question.default and ("“%s” applies"):format(display.line(option.label)) or what
   end
   return ("%s at %s."):format(what, os.date("%H:%M:%S", os.time() + math.ceil(question.timeoutMs / 1000)))
 end
@@ -234,7 +241,7 @@ end
 ---@param asking odin.Asking
 ---@param ids string[]
 function M.write(asking, ids)
-  vim.ui.input({ prompt = asking.question.title .. " " }, function(text)
+  screen.ask(asking.question.title, function(text)
     local is_said = text and text ~= ""
     asking.answer(is_said and { optionIds = asking.question.multiple and ids or {}, text = text } or nil)
   end)

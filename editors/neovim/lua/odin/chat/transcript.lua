@@ -1,6 +1,8 @@
 -- The chat's text: a Markdown buffer of blocks with an empty line between them. One that is known by its key is renewed
 -- in place.
 
+local screen = require("odin.screen")
+
 ---@class odin.Block
 ---@field key? string
 ---@field count integer Lines.
@@ -22,6 +24,8 @@ local QUEUE = vim.api.nvim_create_namespace("odin.queue")
 local STREAM = "stream"
 ---What is folded, by how its lines begin.
 local FOLDED = { thinking = "┊ ", output = "  │ " }
+---Who thinks for less has hardly been waited for.
+local LONG_MS = 1000
 local INDENTED = vim.tbl_extend("error", FOLDED, { shown = "    " })
 
 ---@param bufnr integer
@@ -71,7 +75,7 @@ function Transcript:clear()
   self.blocks, self.progress = {}, {}
   vim.api.nvim_buf_clear_namespace(self.bufnr, PROGRESS, 0, -1)
   self:change(function()
-    vim.api.nvim_buf_set_lines(self.bufnr, 0, -1, false, {})
+    screen.put(self.bufnr, 0, -1, {})
   end)
 end
 
@@ -115,7 +119,7 @@ function Transcript:tell_of(key, text)
     local row = self:row(index) + self.blocks[index].gap
     local said = vim.trim(text):match("[^\n]*$")
     local shown = { id = self.progress[key], virt_text = { { " " .. said, "Comment" } } }
-    self.progress[key] = vim.api.nvim_buf_set_extmark(self.bufnr, PROGRESS, row, 0, shown)
+    self.progress[key] = screen.mark(self.bufnr, PROGRESS, row, 0, shown)
   end
 end
 
@@ -140,7 +144,7 @@ function Transcript:show_queue(texts)
       return { { text, "Comment" } }
     end, texts)
     local last = vim.api.nvim_buf_line_count(self.bufnr) - 1
-    vim.api.nvim_buf_set_extmark(self.bufnr, QUEUE, last, 0, { virt_lines = lines })
+    screen.mark(self.bufnr, QUEUE, last, 0, { virt_lines = lines })
   end
 end
 
@@ -162,6 +166,18 @@ function Transcript.indented(kind, text)
   end, require("odin.words").lines(text))
 end
 
+---The lines of what was thought; the first one says how long, if that was long.
+---@param text string
+---@param ms? integer
+---@return string[]
+function Transcript.thought(text, ms)
+  local lines = Transcript.indented("thinking", text)
+  if (ms or 0) >= LONG_MS then
+    table.insert(lines, 1, ("%sthought for %d s"):format(FOLDED.thinking, math.floor(ms / 1000 + 0.5)))
+  end
+  return lines
+end
+
 ---Fold expression.
 ---@param row integer
 ---@return string
@@ -173,7 +189,9 @@ end
 function Transcript.fold_text()
   local kind = Transcript.kind(vim.v.foldstart)
   local count = vim.v.foldend - vim.v.foldstart + 1
-  return ("%s%s, %s"):format(FOLDED[kind] or "", kind, require("odin.words").count(count, "line"))
+  local thought = vim.fn.getline(vim.v.foldstart):match("^" .. FOLDED.thinking .. "(thought for %d+ s)$")
+  local lines = require("odin.words").count(thought and count - 1 or count, "line")
+  return ("%s%s, %s"):format(FOLDED[kind] or "", thought or kind, lines)
 end
 
 ---@private
@@ -214,7 +232,7 @@ function Transcript:splice(index, removed, block, lines)
     vim.list_extend(new, behind.gap > 0 and { "" } or {})
   end
   self:change(function()
-    vim.api.nvim_buf_set_lines(self.bufnr, first, is_empty and -1 or last, false, new)
+    screen.put(self.bufnr, first, is_empty and -1 or last, new)
   end)
 end
 
@@ -225,10 +243,9 @@ end
 function Transcript:extend(index, lines)
   local block = self.blocks[index]
   local row = self:row(index) + block.gap + block.count - 1
-  local width = #vim.api.nvim_buf_get_lines(self.bufnr, row, row + 1, true)[1]
   block.count = block.count + #lines - 1
   self:change(function()
-    vim.api.nvim_buf_set_text(self.bufnr, row, width, row, width, lines)
+    screen.put_behind(self.bufnr, row, lines)
   end)
 end
 

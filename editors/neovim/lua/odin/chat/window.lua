@@ -1,6 +1,8 @@
 -- Where the chat and its prompt stand, and where code is shown beside them.
 
 local config = require("odin.config")
+local display = require("odin.display")
+local screen = require("odin.screen")
 
 local M = {}
 
@@ -23,15 +25,16 @@ end
 ---@return integer bufnr
 function M.buffer(kind, root)
   local name = ("odin://%s%s"):format(kind, root)
-  local old = vim.fn.bufnr("^" .. name .. "$")
-  if old > 0 then
+  local old = screen.named(name)
+  if old then
     vim.api.nvim_buf_delete(old, { force = true })
   end
   local bufnr = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_name(bufnr, name)
+  screen.name(bufnr, name)
   vim.bo[bufnr].bufhidden = "hide"
   vim.bo[bufnr].filetype = "markdown"
   vim.b[bufnr].odin_root = root
+  vim.b[bufnr].odin_name = display.line(vim.fs.basename(root))
   return bufnr
 end
 
@@ -124,7 +127,7 @@ end
 function M.plain(window)
   set(window, { number = false, relativenumber = false, signcolumn = "no", wrap = true, linebreak = true })
   set(window, { breakindent = true, breakindentopt = "list:-1" })
-  set(window, { winfixbuf = true, statusline = " %{fnamemodify(b:odin_root, ':t')}" })
+  set(window, { winfixbuf = true, statusline = " %{b:odin_name}" })
   vim.w[window].odin = true
 end
 

@@ -26,6 +26,14 @@ M.ACTS = {
 ---@type table<string, string>
 M.IGNORED = {
   modelStatusChanged = "which keys rest is of no use to somebody who writes code",
+  serversChanged = "the list of extensions asks when it is opened, and `User OdinServersChanged` tells others",
+  requestProgress = "how much has come of an answer is seen by what comes of it",
+  requestStarted = "`activityChanged` says that Odin waits",
+  sessionBegun = "the chat follows the session of its own commands",
+  thinkingFinished = "`messageFinished` says how long it took",
+  thinkingStarted = "`thinkingStreamed` follows",
+  trustChanged = "what trust changes is told by what comes of it",
+  turnEdited = "only another front end changes a message of this one, and its answer shows it",
   sessionSwitchStarted = "`sessionRestored` follows",
 }
 

@@ -1,5 +1,7 @@
 -- Loading, changing, saving and reloading files when the server asks for it.
 
+local display = require("odin.display")
+
 local M = {}
 
 ---How long a buffer that was loaded for a question stays loaded after it.
@@ -17,13 +19,18 @@ function M.buffer(uri)
   return bufnr > 0 and vim.api.nvim_buf_is_loaded(bufnr) and bufnr or nil
 end
 
----A path as people know it.
+---A path as people know it; what is no address of a file is its own name.
 ---@param uri string
 ---@param root string
 ---@return string
 function M.shown(uri, root)
-  local path = vim.uri_to_fname(uri)
-  return vim.startswith(path, root .. "/") and path:sub(#root + 2) or vim.fn.fnamemodify(path, ":~")
+  local is_file, path = pcall(vim.uri_to_fname, uri)
+  path = is_file and path or uri
+  if vim.startswith(path, root .. "/") then
+    return display.line(path:sub(#root + 2))
+  end
+  local home = vim.uv.os_homedir() .. "/"
+  return display.line(vim.startswith(path, home) and "~/" .. path:sub(#home + 1) or path)
 end
 
 ---@param uri string

@@ -40,17 +40,18 @@ function M.execute(root, command, argument, done, failed)
   end)
 end
 
----What a command that takes nothing answers, for completion: only from a server that runs, and answers at once.
+---What a command answers, for completion: only from a server that runs, and answers at once.
 ---@param root string
 ---@param command string
+---@param argument? table<string, any>
 ---@return any? result
-function M.glance(root, command)
+function M.glance(root, command, argument)
   local client = life.clients(root)[1]
   if not client then
     return nil
   end
   local is_answered, answer = false, nil
-  local params = { command = "odin." .. command, arguments = { vim.empty_dict() } }
+  local params = { command = "odin." .. command, arguments = { argument or vim.empty_dict() } }
   compat.request(client, "workspace/executeCommand", params, function(_, result)
     is_answered, answer = true, result
   end)

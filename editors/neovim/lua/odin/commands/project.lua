@@ -17,10 +17,16 @@ return {
     name = "OdinModel",
     args = { "{provider/model}[@{effort}]", "settings" },
     complete = among("models"),
+    bang = true,
     desc = "Show the current model, or select one for this workspace. Append `@low`, `@medium` or `@high` to set the "
-      .. "effort. `settings` returns to the model from your settings.",
+      .. "effort. `settings` returns to the model from your settings. With !, select one from a list, which also shows "
+      .. "what your accounts have.",
     run = function(args)
-      require("odin.choices").choose_model(roots.of(0), args.args)
+      if args.bang and args.args == "" then
+        require("odin.choices").pick_model(roots.of(0))
+      else
+        require("odin.choices").choose_model(roots.of(0), args.args)
+      end
     end,
   },
   {
@@ -51,18 +57,20 @@ return {
   {
     name = "OdinTrust",
     args = { "restrict" },
-    desc = "Trust this version of the workspace's `odinconfig.json`. With `restrict`, it can tighten your settings but "
-      .. "not loosen them.",
+    desc = "Show what the workspace brings (settings, hooks, MCP servers, skills), and trust it in this version. "
+      .. "Programs and servers run only if you agree to each. With `restrict`, it can tighten your settings but not "
+      .. "loosen them.",
     run = function(args)
-      require("odin.choices").decide_trust(roots.of(0), args.args == "restrict" and "restrict" or "trust")
+      require("odin.choices").decide_trust(roots.of(0), args.args == "restrict" and "restrict" or "ask")
     end,
   },
   {
     name = "OdinContext",
+    bang = true,
     desc = "Show what the next message would send to the model, word for word: instructions, tools and messages, with "
-      .. "their tokens and cost.",
-    run = function()
-      require("odin.choices").show_context(roots.of(0))
+      .. "their tokens and cost. With !, your provider counts the tokens exactly.",
+    run = function(args)
+      require("odin.choices").show_context(roots.of(0), args.bang)
     end,
   },
   {

@@ -76,7 +76,7 @@ local function undo(args)
   require("odin.client.request").execute(roots.of(0), "undoTurn", argument, function(result)
     last_undo = result.undoId
     local kept = vim.tbl_map(function(it)
-      return ("%s stays: %s"):format(vim.fn.fnamemodify(vim.uri_to_fname(it.uri), ":."), it.reason)
+      return ("%s stays: %s"):format(require("odin.client.files").shown(it.uri, vim.fn.getcwd()), it.reason)
     end, result.kept)
     local restored = require("odin.words").count(#result.restored, "file") .. " restored"
     require("odin.words").say_briefly({

@@ -15,7 +15,7 @@ local function speak(mode)
       require("odin").send(mode, args.args, context)
       return
     end
-    vim.ui.input({ prompt = ("Odin %s: "):format(mode) }, function(text)
+    require("odin.screen").ask(("Odin %s:"):format(mode), function(text)
       if text and vim.trim(text) ~= "" then
         require("odin").send(mode, text, context)
       end
@@ -57,7 +57,9 @@ local function take_comments(args)
       local mark = mode == "ask" and "?" or "!"
       return require("odin.words").say(("no comment in this workspace ends in `odin%s` or `AI%s`"):format(mark, mark))
     end
-    require("odin").send(mode, found.text, {})
+    local root = roots.of(0)
+    require("odin.chat").open(root, { enter = false })
+    require("odin.chat").of_root(root):send(mode, found.text, {}, true)
   end)
 end
 

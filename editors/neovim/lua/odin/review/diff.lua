@@ -1,6 +1,7 @@
 -- A file as it is beside the file as Odin would have it, in a tab of its own, by Neovim's own diff.
 
 local files = require("odin.client.files")
+local screen = require("odin.screen")
 local words = require("odin.words")
 
 local M = {}
@@ -13,7 +14,7 @@ function M.open(file)
   local path = vim.uri_to_fname(file.uri)
   local real = file.operation ~= "create" and files.load(file.uri) or nil
   local proposed = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_name(proposed, "odin://proposed" .. path .. "#" .. proposed)
+  screen.name(proposed, ("odin://proposed%s#%d"):format(path, proposed))
   vim.bo[proposed].bufhidden = "wipe"
   vim.bo[proposed].filetype = real and vim.bo[real].filetype or (vim.filetype.match({ filename = path }) or "")
   vim.b[proposed].odin_root = require("odin.client.roots").of(0)
@@ -103,7 +104,7 @@ function M.fill(proposed)
   local lines
   if about.bufnr then
     local copy = vim.api.nvim_create_buf(false, true)
-    vim.api.nvim_buf_set_lines(copy, 0, -1, false, vim.api.nvim_buf_get_lines(about.bufnr, 0, -1, false))
+    screen.put_exactly(copy, 0, -1, vim.api.nvim_buf_get_lines(about.bufnr, 0, -1, false))
     local edits = vim.tbl_map(function(it)
       return { range = vim.deepcopy(it.hunk.range), newText = it.hunk.newText }
     end, pending)
@@ -114,7 +115,7 @@ function M.fill(proposed)
     lines = words.lines((pending[1].file.proposedText:gsub("\r?\n$", "")))
   end
   vim.bo[proposed].modifiable = true
-  vim.api.nvim_buf_set_lines(proposed, 0, -1, false, lines)
+  screen.put_exactly(proposed, 0, -1, lines)
   vim.bo[proposed].modifiable = false
   return true
 end

@@ -1,6 +1,7 @@
 -- A hunk that the user changes before it is accepted: its whole lines in a float, turned into the hunk's text again.
 
 local hunks = require("odin.review.hunks")
+local screen = require("odin.screen")
 
 local M = {}
 
@@ -80,14 +81,14 @@ function M.tidied(it, span, head, tail)
   end
   local function mark(row, from, to, is_behind)
     local cover = { end_row = row, end_col = to, right_gravity = is_behind, end_right_gravity = is_behind }
-    return vim.api.nvim_buf_set_extmark(it.bufnr, OWN, row, from, cover)
+    return screen.mark(it.bufnr, OWN, row, from, cover)
   end
   local behind = mark(span.end_row, span.end_col, span.end_col + #span.tail - tail, true)
   local before = mark(span.start_row, head, span.start_col, false)
   return function()
     for _, id in ipairs({ behind, before }) do
       local row, column, details = unpack(vim.api.nvim_buf_get_extmark_by_id(it.bufnr, OWN, id, { details = true }))
-      vim.api.nvim_buf_set_text(it.bufnr, row, column, details.end_row, details.end_col, {})
+      screen.remove(it.bufnr, row, column, details.end_row, details.end_col)
       vim.api.nvim_buf_del_extmark(it.bufnr, OWN, id)
     end
   end

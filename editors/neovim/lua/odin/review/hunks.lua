@@ -1,6 +1,7 @@
 -- A hunk among the lines around it: where it stands, the whole lines that would go and come, and a line to know it by.
 
 local compat = require("odin.client.compat")
+local display = require("odin.display")
 local files = require("odin.client.files")
 local words = require("odin.words")
 
@@ -148,7 +149,9 @@ function M.shown(lines, differs)
   for row, line in ipairs(lines) do
     local indent, rest = line:match("^(%s*)(.*)$")
     if rest ~= "" then
-      local lead = row == 1 and vim.fn.strchars(line:sub(#indent + 1, differs)) - LEAD or 0
+      local before = display.flat(line:sub(#indent + 1, differs))
+      rest = display.flat(rest)
+      local lead = row == 1 and vim.fn.strchars(before) - LEAD or 0
       local is_cut = lead > 0 and vim.fn.strchars(rest) > SIDE_WIDTH
       return words.cut(is_cut and "…" .. vim.fn.strcharpart(rest, lead) or vim.trim(rest), SIDE_WIDTH)
     end

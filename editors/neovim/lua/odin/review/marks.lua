@@ -1,8 +1,10 @@
 -- Hunks drawn over a buffer: what would go is highlighted where it stands, what would come is shown below it. What was
 -- decided has a sign.
 
+local display = require("odin.display")
 local files = require("odin.client.files")
 local hunks = require("odin.review.hunks")
+local screen = require("odin.screen")
 
 local M = {}
 
@@ -123,7 +125,7 @@ function M.draw_one(bufnr, it, place)
   local span = it.file.operation == "edit" and hunks.span(it) or { first = 0, last = 0 }
   local function put(row, column, mark)
     mark.strict = false
-    table.insert(place.marks, vim.api.nvim_buf_set_extmark(bufnr, DRAWN, row, column, mark))
+    table.insert(place.marks, screen.mark(bufnr, DRAWN, row, column, mark))
   end
   local cover = { end_row = span.last, end_col = 0 }
   if it.file.operation ~= "edit" then
@@ -134,7 +136,7 @@ function M.draw_one(bufnr, it, place)
   if not hunks.is_pending(it.hunk) then
     M.sign(cover, it.hunk)
   elseif not place.is_bare then
-    cover.virt_text = { { " " .. M.summary(it), "OdinReason" } }
+    cover.virt_text = { { " " .. display.line(M.summary(it)), "OdinReason" } }
     if it.file.operation == "edit" then
       M.draw_change(span, cover, put)
     else
@@ -201,13 +203,13 @@ function M.summary(it)
   local parts = vim.tbl_filter(function(part)
     return part ~= nil and part ~= ""
   end, { words[it.file.operation] or "", it.hunk.reason, it.file.note or "" })
-  return "Odin: " .. (table.concat(parts, "; "):gsub("\n", " "))
+  return "Odin: " .. table.concat(parts, "; ")
 end
 
----Virtual lines know no tabs.
+---Virtual lines know no tabs. The user decides on what they see there.
 ---@private
 function M.visible(line)
-  return (line:gsub("\t", (" "):rep(vim.o.tabstop)))
+  return (display.exact(line):gsub("\t", (" "):rep(vim.o.tabstop)))
 end
 
 return M

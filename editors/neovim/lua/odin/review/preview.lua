@@ -1,6 +1,7 @@
 -- Buffers for changes that have no file to be shown over: new files, and folders that would go or move.
 
 local files = require("odin.client.files")
+local screen = require("odin.screen")
 local words = require("odin.words")
 
 local M = {}
@@ -26,9 +27,10 @@ function M.open(it)
   end
   local path = vim.uri_to_fname(it.file.uri)
   local bufnr = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_name(bufnr, ("odin://%s%s#%s"):format(it.file.operation, path, it.hunk.id))
+  screen.name(bufnr, ("odin://%s%s#%s"):format(it.file.operation, path, it.hunk.id))
   vim.bo[bufnr].bufhidden = "hide"
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, M.lines(it))
+  local put = it.file.operation == "create" and screen.put_exactly or screen.put
+  put(bufnr, 0, -1, M.lines(it))
   vim.bo[bufnr].modifiable = false
   vim.b[bufnr].odin_root = it.review.root
   if it.file.operation == "create" then

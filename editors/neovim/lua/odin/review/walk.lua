@@ -5,6 +5,7 @@ local files = require("odin.client.files")
 local hunks = require("odin.review.hunks")
 local marks = require("odin.review.marks")
 local preview = require("odin.review.preview")
+local screen = require("odin.screen")
 local words = require("odin.words")
 
 local M = {}
@@ -146,7 +147,7 @@ function M.tell_place(all, it)
   local place = ("%d of %d"):format(number, count)
   places[it.review.root] = place
   local parts = { place, ("%d of %s"):format(file, words.count(numbered, "file")), require("odin.keys").hint() }
-  vim.api.nvim_echo({ { table.concat(words.said(parts), " · ") } }, false, {})
+  screen.echo(table.concat(words.said(parts), " · "))
 end
 
 ---Which change the user went to last, as `1 of 3`, while there are any.
@@ -169,7 +170,7 @@ function M.list()
       text = hunks.label(it, texts[it.path]),
     }
   end, review().pending())
-  vim.fn.setqflist({}, M.is_listed() and "r" or " ", { title = TITLE, items = items })
+  screen.list(TITLE, items, M.is_listed() and "r" or " ")
 end
 
 ---The line to go to, counted from 1.

@@ -35,7 +35,7 @@ end
 ---@private
 ---@param root string
 function M.search(root)
-  vim.ui.input({ prompt = "Search messages and answers: " }, function(query)
+  require("odin.screen").ask("Search messages and answers:", function(query)
     if query and vim.trim(query) ~= "" then
       M.pick(root, { query = vim.trim(query) }, "Sessions with " .. query, function(session)
         M.enter(root, session.sessionId)
@@ -94,7 +94,7 @@ end
 ---@private
 ---@param root string
 function M.rename(root)
-  vim.ui.input({ prompt = "Title of the session: " }, function(title)
+  require("odin.screen").ask("Title of the session:", function(title)
     if title and vim.trim(title) ~= "" then
       local argument = { sessionId = require("odin.chat").of_root(root).session, title = vim.trim(title) }
       request.execute(root, "session.rename", argument, function(session)

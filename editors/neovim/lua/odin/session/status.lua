@@ -1,5 +1,6 @@
 -- What is shown of a session in a line: above the chat, and in statuslines.
 
+local display = require("odin.display")
 local words = require("odin.words")
 
 local M = {}
@@ -46,7 +47,7 @@ end
 ---@return string
 function M.winbar()
   local chat = require("odin.chat").current()
-  return chat and (M.bar(chat, vim.api.nvim_win_get_width(0)):gsub("%%", "%%%%")) .. "%<" or ""
+  return chat and display.bar(M.bar(chat, vim.api.nvim_win_get_width(0))) .. "%<" or ""
 end
 
 ---What Odin does in a root, and what waits for the user. Empty when there is nothing to tell.

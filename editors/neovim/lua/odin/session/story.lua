@@ -159,13 +159,12 @@ end
 
 ---@param event odin.MessageFinished
 function Story:on_messageFinished(event)
-  local message = {}
-  for _, kind in ipairs({ "thinking", "text" }) do
-    local text = event[kind] or ""
-    if text ~= "" then
-      vim.list_extend(message, #message > 0 and { "" } or {})
-      vim.list_extend(message, require("odin.chat.transcript").indented(kind, text))
-    end
+  local Transcript = require("odin.chat.transcript")
+  local thinking, text = event.thinking or "", event.text
+  local message = thinking ~= "" and Transcript.thought(thinking, event.thinkingMs) or {}
+  if text ~= "" then
+    vim.list_extend(message, #message > 0 and { "" } or {})
+    vim.list_extend(message, Transcript.indented("text", text))
   end
   self.calls:forget_written()
   self.transcript:finish_message(message)

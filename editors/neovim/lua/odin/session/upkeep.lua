@@ -39,7 +39,7 @@ local function with_text(given, prompt, use)
     use(vim.trim(given))
     return
   end
-  vim.ui.input({ prompt = prompt }, function(text)
+  require("odin.screen").ask(prompt, function(text)
     if text then
       use(vim.trim(text))
     end
@@ -49,7 +49,7 @@ end
 ---@param root string
 ---@param given string
 function M.note(root, given)
-  with_text(given, "Note for the model: ", function(text)
+  with_text(given, "Note for the model:", function(text)
     if text == "" then
       return
     end
@@ -85,7 +85,7 @@ end
 ---@param root string
 ---@param given string
 function M.compact(root, given)
-  with_text(given, "What should the summary keep? (optional) ", function(focus)
+  with_text(given, "What should the summary keep? (optional)", function(focus)
     local turn = require("odin.chat").of_root(root):mint(vim.trim("/compact " .. focus))
     local argument = vim.tbl_extend("force", shown(root), { focus = focus, turnId = turn })
     local is_cancelled = watch_compaction(turn)
