@@ -26,6 +26,8 @@ ORDINARY = 0.0012
 PAUSE = 0.02
 """Seconds between two beats, and between two looks at them."""
 PROCESSOR = "processor"
+HELD = "the event loop was held: "
+LONG = " ms of processor time"
 _CALLBACK = asyncio.Handle._run.__code__  # pyright: ignore[reportPrivateUsage]
 """The loop calls everything by it."""
 _frames = sys._current_frames  # pyright: ignore[reportPrivateUsage]
@@ -89,7 +91,7 @@ class Report(NamedTuple):
     """From what the loop has called to what was at work; empty if it was not seen in time."""
 
     def __str__(self) -> str:
-        return "\n".join((f"the event loop was held: {self.what}", *map(str, self.stack)))
+        return "\n".join((f"{HELD}{self.what}", *map(str, self.stack)))
 
 
 class LoopWatch:
@@ -149,7 +151,7 @@ class LoopWatch:
                 self._report_time(used, " so far")
 
     def _report_time(self, used: float, so_far: str) -> None:
-        self._report(f"{used * 1000:.0f} ms of processor time{so_far}", self._stack, PROCESSOR)
+        self._report(f"{used * 1000:.0f}{LONG}{so_far}", self._stack, PROCESSOR)
 
     def _report(self, what: str, stack: tuple[Place, ...], call: str) -> None:
         functions = {f"{place.module}.{place.function}" for place in stack}

@@ -21,13 +21,19 @@ from odin_lsp.workspace.cache import FileCache
 from odin_lsp.workspace.files import Files
 from tests.e2e.conftest import anthropic, root, screen, script, start, step, wire
 from tests.support.context import tool_context
-from tests.support.held_loop import pytest_runtest_setup, pytest_runtest_teardown, watch_own_loops, watched_loop
+from tests.support.held_loop import (
+    pytest_runtest_protocol,
+    pytest_runtest_setup,
+    pytest_runtest_teardown,
+    watch_own_loops,
+    watched_loop,
+)
 from tests.support.sampling import sampled
 from tests.unit.conftest import call, odin, person
 
 __all__ = ["anthropic", "call", "odin", "person", "root", "screen", "script", "start", "step", "wire"]
 """Fixtures for what needs a real server, or the whole loop."""
-__all__ += ["pytest_runtest_setup", "pytest_runtest_teardown", "watched_loop"]
+__all__ += ["pytest_runtest_protocol", "pytest_runtest_setup", "pytest_runtest_teardown", "watched_loop"]
 
 HERE = Path(__file__).parent
 CANARY = "canary-7f3a91c4"

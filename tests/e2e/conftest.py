@@ -18,7 +18,11 @@ from odin_lsp.workspace.text import Change, Lines, Position
 from odin_lsp.workspace.uris import path_of
 from tests.e2e.steps import play_calls
 from tests.support.forking import forked
-from tests.support.held_loop import pytest_runtest_setup, pytest_runtest_teardown  # noqa: F401 - hooks
+from tests.support.held_loop import (  # noqa: F401 - hooks
+    pytest_runtest_protocol,
+    pytest_runtest_setup,
+    pytest_runtest_teardown,
+)
 from tests.support.trusting import trust_folder
 from tests.support.wire import KEY, Wire, serving
 

@@ -25,7 +25,11 @@ from tests.editors.neovim import NOTE_EVENTS, READY, Neovim
 from tests.editors.terminal import Terminal
 from tests.editors.vscode import VSCode, start
 from tests.support.forking import make_program
-from tests.support.held_loop import pytest_runtest_setup, pytest_runtest_teardown  # noqa: F401 - hooks
+from tests.support.held_loop import (  # noqa: F401 - hooks
+    pytest_runtest_protocol,
+    pytest_runtest_setup,
+    pytest_runtest_teardown,
+)
 from tests.support.sampling import sampled
 from tests.support.wire import KEY, Wire, serving
 
