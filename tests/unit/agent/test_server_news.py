@@ -101,4 +101,4 @@ async def test_a_language_server_is_told_of_with_its_errors_and_warnings_and_whe
     assert (server.name, server.owner, server.errors, server.warnings) == ("toy", "odin", 2, 1)
     assert (state.errors, state.warnings) == (2, 1)
     assert server.memory is None
-    assert news[0].language_servers[0].state == "starting"
+    assert news[0].language_servers[0].state in ("starting", "loading")  # what comes close together is told once
