@@ -82,4 +82,4 @@ def seconds(count):
 
 
 def test_ten_times_as_many_places_take_not_much_more_than_ten_times_as_long():
-    assert seconds(10_000) < 50 * min(seconds(1_000) for _ in range(3))
+    assert min(seconds(10_000) for _ in range(3)) < 50 * min(seconds(1_000) for _ in range(3))

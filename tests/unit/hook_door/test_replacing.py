@@ -75,4 +75,4 @@ def seconds(count):
 
 
 def test_ten_times_as_many_lines_take_not_much_more_than_ten_times_as_long():
-    assert seconds(10_000) < 40 * min(seconds(1_000) for _ in range(3))
+    assert min(seconds(10_000) for _ in range(3)) < 40 * min(seconds(1_000) for _ in range(3))
