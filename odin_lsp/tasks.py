@@ -4,6 +4,7 @@ run is begun again when it fails."""
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from typing import Any, ParamSpec, TypeVar
 
 from odin_lsp.loop_watch import watch_if_wanted, watch_no_more
@@ -50,6 +51,22 @@ async def beside_loop(size: int, work: Callable[P, V], /, *args: P.args, **kwarg
     """What takes as long as its text is large: in a thread, unless it is done at once anyway. Nothing that changes
     meanwhile may be looked at there, and whoever waits can be canceled."""
     return work(*args, **kwargs) if size < LARGE else await asyncio.to_thread(work, *args, **kwargs)
+
+
+async def end_process(process: asyncio.subprocess.Process) -> None:
+    """End it, if it has not ended. What it still has to say is read and dropped: in Python 3.11, `wait` does not return
+    before its pipes are closed, and one that nobody reads from is never seen to be."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.kill()
+    pipes = [pipe for pipe in (process.stdout, process.stderr) if pipe is not None]
+    await asyncio.gather(process.wait(), *map(_drop, pipes))
+
+
+async def _drop(pipe: asyncio.StreamReader) -> None:
+    with suppress(OSError):
+        while await pipe.read(LARGE):
+            pass
 
 
 class Tasks:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from odin_lsp.formats.images import Unusable
 from odin_lsp.messages import Document
+from odin_lsp.tasks import end_process
 
 SUFFIX = ".pdf"
 MAX_BYTES = 5 * 1024 * 1024
@@ -60,9 +61,7 @@ async def pages_of(data: bytes, name: str, first: int, count: int) -> Pages:
     except TimeoutError:
         raise Unusable(f"{name} was given up after {SECONDS:g} seconds") from None
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+        await end_process(process)
     if process.returncode == NOT_INSTALLED:
         raise Unusable(f"{name} can be read as text only with pypdf: {INSTALL}")
     if process.returncode != 0:

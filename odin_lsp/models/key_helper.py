@@ -15,6 +15,7 @@ from odin_lsp.models.key import Key, PlainKey, is_sendable
 from odin_lsp.models.selection import helper, keys
 from odin_lsp.redaction import learn, redacted
 from odin_lsp.system import end_group
+from odin_lsp.tasks import end_process
 
 LASTS = 300.0
 """Seconds for which a key is used before its program is asked again."""
@@ -104,7 +105,7 @@ class KeyHelper:
         finally:
             if process.returncode is None:
                 end_group(process.pid)
-                await process.wait()
+            await end_process(process)
         if code:
             said = " ".join(redacted(complaints.decode(errors="replace")).split())[:MOST_QUOTED]
             raise self._fault(f"failed with exit code {code}{f' ({said})' if said else ''}", TRY_IT)

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 from odin_lsp.config import Network, SearchSettings, WebSettings
 from odin_lsp.errors import PermissionDenied, ToolError
 from odin_lsp.redaction import MIN_SECRET_CHARS, learnt, secrets_of
+from odin_lsp.tasks import end_process
 from odin_lsp.web.addresses import Target, host_of, parse, shown
 from odin_lsp.web.body import decode
 from odin_lsp.web.fetch import Fetched, Fetcher, Redirected, Resolve, system_resolve
@@ -142,9 +143,7 @@ async def _converted(html: str, url: str) -> tuple[str, str, list[str]]:
     try:
         said, _ = await process.communicate(json.dumps({"html": html, "url": url}).encode())
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+        await end_process(process)
     if process.returncode != 0:
         raise ToolError(f"{url} cannot be read as HTML")
     page = json.loads(said)

@@ -1,7 +1,6 @@
 """Search over the files on disk with ripgrep, and over the unsaved buffers as if they were saved."""
 
 import asyncio
-import contextlib
 import os
 import sys
 import time
@@ -14,6 +13,7 @@ from types import MappingProxyType
 from odin_lsp import system
 from odin_lsp.errors import ToolError
 from odin_lsp.folders import Folder
+from odin_lsp.tasks import end_process
 from odin_lsp.workspace.buffers import Stamp
 from odin_lsp.workspace.changes import changed_since, stamps
 from odin_lsp.workspace.files import Files
@@ -382,8 +382,5 @@ async def _output(command: Sequence[str], cwd: str, *descriptors: int) -> tuple[
             f"the search took longer than {TIMEOUT_SECONDS:.0f} s; narrow the path or the pattern"
         ) from None
     finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+        await end_process(process)
     return b"".join(chunks), size < MAX_OUTPUT_BYTES

@@ -1,10 +1,13 @@
 """Tasks that nobody waits for: what goes wrong in one is told, and what should go on goes on."""
 
 import asyncio
+import signal
+import sys
+from asyncio.subprocess import PIPE
 
 import pytest
 
-from odin_lsp.tasks import Tasks, run_to_end
+from odin_lsp.tasks import Tasks, end_process, run_to_end
 
 
 @pytest.fixture
@@ -72,3 +75,13 @@ def test_it_ends_while_a_program_is_being_started(steps):
         return starting
 
     assert run_to_end(work()).done()
+
+
+async def test_a_process_ends_though_nobody_reads_what_it_says():
+    says = "import os\nwhile True: os.write(1, bytes(65536))"
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", says, stdout=PIPE, limit=1)
+    await process.stdout.readexactly(1)
+
+    await asyncio.wait_for(end_process(process), 10)
+
+    assert process.returncode == -signal.SIGKILL

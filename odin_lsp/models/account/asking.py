@@ -11,6 +11,7 @@ from odin_lsp.config import Config
 from odin_lsp.errors import KeyRejected, ModelError, ModelUnavailable
 from odin_lsp.models.account.questions import AccountModel, Answered, Question
 from odin_lsp.models.selection import KEY_VARIABLES
+from odin_lsp.tasks import end_process
 from odin_lsp.values import from_wire, to_wire
 
 PROCESS = (sys.executable, "-I", "-X", "utf8", "-m", "odin_lsp.models.account")
@@ -56,10 +57,8 @@ async def ask(question: Question, seconds: float = SECONDS) -> Answered:
     except (OSError, ValueError):
         raise ModelUnavailable(f"the process that asks {question.provider} failed; run `odin-lsp doctor`") from None
     finally:
-        if process.returncode is None:
-            process.kill()
         to_process.close()
-        await process.wait()
+        await end_process(process)
 
 
 async def list_models(provider: str, key: str, config: Config) -> tuple[AccountModel, ...]:
