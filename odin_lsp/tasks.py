@@ -18,6 +18,8 @@ LARGE = 1024 * 1024
 """Characters, or bytes: going through so many takes longer than a thread takes to start."""
 COMPARED = 16
 """How many times as long it takes to compare a text with another, or to look for something in it."""
+FAREWELL = 2.0
+"""Seconds in which the pipes of a process that was killed are closed."""
 _OF_A_START = "BaseSubprocessTransport._connect_pipes"
 
 
@@ -55,12 +57,18 @@ async def beside_loop(size: int, work: Callable[P, V], /, *args: P.args, **kwarg
 
 async def end_process(process: asyncio.subprocess.Process) -> None:
     """End it, if it has not ended. What it still has to say is read and dropped: in Python 3.11, `wait` does not return
-    before its pipes are closed, and one that nobody reads from is never seen to be."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            process.kill()
+    before its pipes are closed, and one that nobody reads from is never seen to be. Nor is one that a program keeps
+    which it has started and which goes on: that is not waited for."""
+    if process.returncode is not None:
+        return
+    with suppress(ProcessLookupError):
+        process.kill()
     pipes = [pipe for pipe in (process.stdout, process.stderr) if pipe is not None]
-    await asyncio.gather(process.wait(), *map(_drop, pipes))
+    try:
+        async with asyncio.timeout(FAREWELL):
+            await asyncio.gather(process.wait(), *map(_drop, pipes))
+    except TimeoutError:
+        process._transport.close()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
 
 
 async def _drop(pipe: asyncio.StreamReader) -> None:

@@ -1,6 +1,7 @@
 """Tasks that nobody waits for: what goes wrong in one is told, and what should go on goes on."""
 
 import asyncio
+import os
 import signal
 import sys
 from asyncio.subprocess import PIPE
@@ -77,7 +78,8 @@ def test_it_ends_while_a_program_is_being_started(steps):
     assert run_to_end(work()).done()
 
 
-async def test_a_process_ends_though_nobody_reads_what_it_says():
+async def test_a_process_ends_though_nobody_reads_what_it_says(monkeypatch):
+    monkeypatch.setattr("odin_lsp.tasks.FAREWELL", 600)
     says = "import os\nwhile True: os.write(1, bytes(65536))"
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", says, stdout=PIPE, limit=1)
     await process.stdout.readexactly(1)
@@ -85,3 +87,16 @@ async def test_a_process_ends_though_nobody_reads_what_it_says():
     await asyncio.wait_for(end_process(process), 10)
 
     assert process.returncode == -signal.SIGKILL
+
+
+async def test_what_a_process_has_left_behind_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("odin_lsp.tasks.FAREWELL", 0.2)
+    says = "import subprocess, time\np = subprocess.Popen(['sleep', '600'])\nprint(p.pid, flush=True)\ntime.sleep(600)"
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", says, stdout=PIPE)
+    left_behind = int(await process.stdout.readline())
+    try:
+        await asyncio.wait_for(end_process(process), 10)
+    finally:
+        os.kill(left_behind, signal.SIGKILL)
+
+    assert await process.wait() == -signal.SIGKILL
