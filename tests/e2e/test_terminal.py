@@ -127,6 +127,7 @@ async def test_json_is_one_event_a_line_and_the_outcome_last(run, script):
         (["ask", "x"], [{"error": {"kind": "failed", "message": "no such model"}}], 1, "no such model"),
         (["ask", ""], [], 2, "the prompt is empty"),
         (["ask", "--speed", "3", "x"], [], 2, "--speed"),
+        (["ask", "--mode", "plan", "x"], [], 2, "unrecognized arguments: --mode"),
         (["dance"], [], 2, "invalid choice"),
         (["ask", "x", "--cwd", "/nowhere"], [], 2, "/nowhere is not a folder"),
         (["ask", "x", "--model", "gpt"], [], 1, "write provider/model"),
