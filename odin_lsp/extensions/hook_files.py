@@ -22,15 +22,16 @@ MAX_HOOKS = 50
 """Of one file: nobody could judge more of them."""
 MAX_MATCHER = 500
 """Characters: to compile a longer one takes a while."""
-_PLAIN = re.compile(r"[\w|, -]*\*?")
+ALL = ("", "*")
+_NAMES = re.compile(r"[\w|, -]*")
 
 
 @dataclass(frozen=True, slots=True)
 class CommandHook:
     event: str
     matcher: str
-    """Which tools, or which of what the event is about: a name, several with `|`, a regular expression; empty or `*`:
-    all."""
+    """Which tools, or which of what the event is about: a name, several with `|`, what a regular expression is found
+    in; one of `ALL`: all."""
     command: str
     timeout: float
     source: Brought
@@ -43,11 +44,11 @@ class CommandHook:
 
     def is_for(self, *names: str) -> bool:
         """Whether one of these is meant: a tool has its own name, and that which others give it."""
-        if self.matcher in ("", "*"):
+        if self.matcher in ALL:
             return True
-        if _PLAIN.fullmatch(self.matcher):
+        if _NAMES.fullmatch(self.matcher):
             return bool({it.strip() for it in re.split(r"[|,]", self.matcher)}.intersection(names))
-        return any(re.fullmatch(self.matcher, name) for name in names)
+        return any(re.search(self.matcher, name) for name in names)
 
 
 def describe_hook(hook: CommandHook, root: Path, budget: LookupBudget | None = None) -> BroughtItem:
@@ -127,7 +128,7 @@ def _hook(event: str, matcher: str, entry: Any, file: Brought, problems: list[st
         problems.append(f"{event}: a matcher has more than {MAX_MATCHER} characters")
         return None
     try:
-        re.compile(matcher)
+        re.compile("" if matcher in ALL else matcher)
     except (re.error, RecursionError, OverflowError):
         problems.append(f"{event}: matcher {matcher!r} is no regular expression")
         return None

@@ -131,7 +131,18 @@ async def test_a_hook_changes_what_a_call_is_given_and_adds_what_the_model_hears
 
 @pytest.mark.parametrize(
     ("matcher", "is_meant"),
-    [("", True), ("*", True), ("Edit|Write", True), ("EditTool", True), ("Write", False), ("E.*", True), ("Ed", False)],
+    [
+        ("", True),
+        ("*", True),
+        ("Edit|Write", True),
+        ("EditTool", True),
+        ("Write", False),
+        ("E.*", True),
+        ("Ed", False),
+        ("^Ed", True),
+        ("e$", False),
+        ("itT.", True),
+    ],
 )
 async def test_a_hook_is_asked_about_the_tools_that_it_names(fire, matcher, is_meant):
     assert (await fire("exit 2", matcher=matcher)).allow != is_meant

@@ -188,6 +188,7 @@ def test_hooks_that_cannot_be_run_are_told(root):
         "PreToolUse": [
             {"hooks": [{"type": "http", "url": "https://x"}]},
             {"matcher": "(", "hooks": [{"command": "x"}]},
+            {"matcher": "*", "hooks": [{"command": "for all"}]},
         ],
         "Teleport": [],
         "Stop": [{"hooks": [{"command": "ok"}]}],
@@ -196,7 +197,7 @@ def test_hooks_that_cannot_be_run_are_told(root):
 
     extensions = found(root)
 
-    assert [it.command for it in extensions.hooks] == ["ok"]
+    assert [it.command for it in extensions.hooks] == ["for all", "ok"]
     assert [it.problem for it in extensions.listed if it.problem] == [
         "PreToolUse: hooks of type 'http' are not run, only commands are",
         "PreToolUse: matcher '(' is no regular expression",
