@@ -70,6 +70,7 @@ RESULTS: Mapping[str, type[Value] | None] = {
     "odin.queue": wire.Queue,
     "odin.model": upkeep.ModelState,
     "odin.key.check": key_check.CheckedKey,
+    "odin.notices": upkeep.Notices,
     "odin.brought": upkeep.Brought,
     "odin.trust": upkeep.Trusted,
     "odin.state": glance.State,

@@ -41,6 +41,7 @@ async def attached(place: SessionPlace, client: ClientAbilities, editor: AcpEdit
         return None
     if place.mcp_servers:
         editor.notify("warning", SERVERS_UNUSED.format(names=", ".join(it.name for it in place.mcp_servers)))
+    await remote.tell_notices()
     return Attached(remote, editor, await remote.execute("odin.model"))
 
 

@@ -8,6 +8,7 @@ from odin_lsp.config.loading import (
     brought_settings,
     content_of,
     load,
+    problems_told,
     user_file,
     variable_of,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "content_of",
     "describe_language_server",
     "load",
+    "problems_told",
     "schema",
     "user_file",
     "variable_of",

@@ -3,7 +3,7 @@ each over the ones before. A bad value is reported by its name and line, and its
 
 import json
 import os
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
@@ -32,6 +32,8 @@ FOLDER = ".odin"
 MAX_FILE_BYTES = 1024 * 1024
 MAX_VALUES = 2_000
 """Members and items of a workspace's file, each of which may be wrong and told. The user may have more."""
+MAX_PROBLEMS = 20
+"""Of which each is told to the user."""
 ENVIRONMENT = {
     "ODIN_MODEL": "model",
     "ODIN_SMALL_MODEL": "smallModel",
@@ -77,6 +79,14 @@ class ConfigProblem:
 
     def __str__(self) -> str:
         return f"{self.source}{f':{self.line}' if self.line else ''}: {self.message}"
+
+
+def problems_told(problems: Iterable[ConfigProblem]) -> Iterator[str]:
+    """What is wrong with the settings; what counts only if the folder is trusted is a thing that it brings."""
+    listed = [it for it in problems if not it.needs_trust]
+    yield from map(str, listed[:MAX_PROBLEMS])
+    if (more := len(listed) - MAX_PROBLEMS) > 0:
+        yield f"{more:,} more problems with the settings; `odin-lsp doctor` names them"
 
 
 def user_file() -> Path:

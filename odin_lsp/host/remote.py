@@ -222,12 +222,18 @@ class RemoteWorkspace:
         connection.answer = self._answer
 
     async def __aenter__(self) -> "RemoteWorkspace":
+        await self.tell_notices()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    async def tell_notices(self) -> None:
+        """As one who works alone is told."""
+        for it in (await self.execute("odin.notices"))["notices"]:
+            self.answers.notify(it["level"], it["message"])
 
     async def close(self) -> None:
         await self._tasks.settled()

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any
 
-from odin_lsp import state_folder
 from odin_lsp.agent.compaction import Shorten
 from odin_lsp.agent.context import gathered
 from odin_lsp.agent.core import Core
@@ -31,6 +30,7 @@ from odin_lsp.models import selection
 from odin_lsp.models.base import Model
 from odin_lsp.models.reference import Effort
 from odin_lsp.ports import Decision, Editor, Receipt
+from odin_lsp.project.opening_notices import opening_notices
 from odin_lsp.project.project import Project, Told
 from odin_lsp.records import Todo
 from odin_lsp.review.undo import Undone, Wanted
@@ -96,14 +96,8 @@ class Workspace:
         self._is_open = False
 
     async def __aenter__(self) -> "Workspace":
-        for problem in (
-            *(it for it in self._project.now.problems if not it.needs_trust),
-            await asyncio.to_thread(state_folder.problem),
-        ):
-            if problem is not None:
-                self._editor.notify("warning", str(problem))
-        if lines := await asyncio.to_thread(self._undecided):
-            self._editor.notify("info", "\n".join(lines))
+        for it in await asyncio.to_thread(opening_notices, self._project):
+            self._editor.notify(it.level, it.message)
         self._is_open = True
         return self
 
@@ -117,16 +111,6 @@ class Workspace:
         await asyncio.gather(*(turn.outcome() for turn in running), return_exceptions=True)
         await self._ticking.settled()
         await self._core.close()
-
-    def _undecided(self) -> list[str]:
-        """What the folder brings, if nobody has decided on some of it."""
-        if self._project.now.standing == "restricted" or self._project.now.is_plain:
-            return []
-        from odin_lsp.permissions.trust import told
-
-        undecided = self._project.brought().undecided
-        way = "None of this is used until you agree: odin-lsp permissions trust"
-        return ["This folder brings:", *told(undecided), way] if undecided else []
 
     @property
     def config(self) -> Config:

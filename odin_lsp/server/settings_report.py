@@ -4,20 +4,17 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from odin_lsp.config import ConfigProblem
+from odin_lsp.config import problems_told
 from odin_lsp.project.project import Situation
 
 if TYPE_CHECKING:
     from odin_lsp.server.host import Work
 
-MAX_PROBLEMS = 20
-"""Of which each is shown."""
-
 
 class SettingsReport:
     def __init__(self, server: "Work") -> None:
         self._server = server
-        self._told: tuple[ConfigProblem, ...] = ()
+        self._told: tuple[str, ...] = ()
         self._asked_about: tuple[Path | None, str] = (None, "")
         """The folder, and the digest of what it brought."""
 
@@ -25,15 +22,12 @@ class SettingsReport:
         """What is wrong now, unless it was just as wrong before; and ask about what the folder brings."""
         if now.standing in ("unknown", "changed") and not now.is_restricted:
             self._server.background(self._ask_for_trust())
-        problems = tuple(it for it in now.problems if not it.needs_trust)
+        problems = tuple(problems_told(now.problems))
         if problems == self._told:
             return
         self._told = problems
-        editor = self._server.editor
-        for problem in problems[:MAX_PROBLEMS]:
-            editor.notify("warning", str(problem))
-        if (more := len(problems) - MAX_PROBLEMS) > 0:
-            editor.notify("warning", f"{more:,} more problems with the settings; `odin-lsp doctor` names them")
+        for problem in problems:
+            self._server.editor.notify("warning", problem)
 
     async def _ask_for_trust(self) -> None:
         """Once for each list."""

@@ -9,6 +9,7 @@ from odin_lsp.extensions.registry import Listed, ListedKind
 from odin_lsp.models.account.listing import AccountListing
 from odin_lsp.models.local_servers import FoundServer
 from odin_lsp.models.reference import Effort
+from odin_lsp.project.opening_notices import OpeningNotice
 from odin_lsp.values import Value
 
 
@@ -187,6 +188,17 @@ class RoleState(Value):
     role: str
     roles: tuple[RoleChoice, ...]
     """Builder, planner, then the others by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoticesParams(Value):
+    """`odin.notices`: what a person is told who begins to work here, by a front end that attaches to an Odin that is
+    there already: what is wrong with the settings, and what the folder brings that nobody has decided on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notices(Value):
+    notices: tuple[OpeningNotice, ...]
 
 
 @dataclass(frozen=True, slots=True)

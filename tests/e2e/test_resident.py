@@ -73,6 +73,24 @@ async def test_the_first_command_starts_one_and_the_next_one_uses_it(at_terminal
     assert await run("host", "list") == (0, "", "odin: no workspace has one\n")
 
 
+async def test_each_command_says_what_is_wrong_and_what_the_folder_brings(at_terminal, root, wire):
+    (settings := place.state_folder.settings_file()).parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text(json.dumps({"modle": "x"}))
+    hook = {"matcher": "*", "hooks": [{"type": "command", "command": "sh check.sh"}]}
+    (root / ".claude").mkdir()
+    (root / ".claude/settings.json").write_text(json.dumps({"hooks": {"PreToolUse": [hook]}}))
+    wire.play(says("One."), says("Two."))
+
+    for answer in ("One.\n", "Two.\n"):
+        code, out, err = await at_terminal("ask", "what is here?")
+
+        assert (code, out) == (0, answer)
+        assert "`modle` is not known here" in err
+        assert "- hook PreToolUse(*) runs: sh check.sh" in err
+        assert "None of this is used until you agree: odin-lsp permissions trust" in err
+    assert place.owner_of(root).is_resident
+
+
 async def test_one_that_nobody_needs_ends(at_terminal, root, wire):
     (settings := place.state_folder.settings_file()).parent.mkdir(parents=True, exist_ok=True)
     settings.write_text(json.dumps({"host": {"idle": 0.1}}))

@@ -508,6 +508,12 @@ export interface Noted {
   noted: boolean;
 }
 
+export interface Notices {
+  notices: OpeningNotice[];
+}
+
+export type NoticesParams = Record<string, never>;
+
 export interface OpenTurnParams {
   sessionId: string;
   turnId: string;
@@ -516,6 +522,11 @@ export interface OpenTurnParams {
 export interface OpenedTurn {
   uri: string;
   line: number;
+}
+
+export interface OpeningNotice {
+  level: "info" | "warning" | "error";
+  message: string;
 }
 
 export interface Option {
@@ -1361,6 +1372,7 @@ export interface Commands {
   "odin.queue": { argument: QueueParams; result: Queue };
   "odin.model": { argument: ModelParams; result: ModelState };
   "odin.key.check": { argument: KeyCheckParams; result: CheckedKey };
+  "odin.notices": { argument: NoticesParams; result: Notices };
   "odin.brought": { argument: BroughtParams; result: Brought };
   "odin.trust": { argument: TrustParams; result: Trusted };
   "odin.state": { argument: StateParams; result: State };

@@ -1,4 +1,5 @@
-"""`odin.brought`, `odin.trust`, `odin.model`, `odin.key.check` and `odin.role`: what the user decides for a project."""
+"""What the user is told of a project, and decides for it: `odin.notices`, `odin.brought`, `odin.trust`, `odin.model`,
+`odin.key.check` and `odin.role`."""
 
 import asyncio
 from collections.abc import Iterable
@@ -9,6 +10,7 @@ from odin_lsp.config import roles
 from odin_lsp.errors import RequestError
 from odin_lsp.models import catalog, local_servers, selection
 from odin_lsp.permissions.trust import told
+from odin_lsp.project.opening_notices import opening_notices
 from odin_lsp.server import upkeep
 from odin_lsp.server.commands.base import Token, command
 from odin_lsp.server.host import Work
@@ -20,6 +22,11 @@ SMALL_MODEL_OF_ALL = (
     "the small model is the same for all sessions; select it in the editor that has this folder open, or in its"
     " settings"
 )
+
+
+@command("odin.notices", upkeep.NoticesParams)
+async def notices(server: Work, _: upkeep.NoticesParams, __: Token) -> dict[str, Any]:
+    return to_wire(upkeep.Notices(tuple(await asyncio.to_thread(opening_notices, server.project))))
 
 
 @command("odin.brought", upkeep.BroughtParams)

@@ -432,6 +432,11 @@
 ---@class odin.Noted
 ---@field noted boolean
 
+---@class odin.Notices
+---@field notices odin.OpeningNotice[]
+
+---@class odin.NoticesParams
+
 ---@class odin.OpenTurnParams
 ---@field sessionId string
 ---@field turnId string
@@ -439,6 +444,10 @@
 ---@class odin.OpenedTurn
 ---@field uri string
 ---@field line integer
+
+---@class odin.OpeningNotice
+---@field level "info"|"warning"|"error"
+---@field message string
 
 ---@class odin.Option
 ---@field id string
@@ -1222,6 +1231,7 @@ return {
     "odin.queue",
     "odin.model",
     "odin.key.check",
+    "odin.notices",
     "odin.brought",
     "odin.trust",
     "odin.state",
